@@ -1,0 +1,48 @@
+# Everything is set up in .venv, with nothing but Python 3.10+, gcc and make to start from.
+PYTHON ?= python3
+VENV   := .venv
+READY  := $(VENV)/.ready
+RUN    := $(VENV)/bin/python
+OUT    ?= out/digits.png
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench oracle clean
+
+help:  ## say what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+demo: $(READY)  ## train a convolutional network on handwritten digits and draw what it learned
+	@echo "== Training a convolutional classifier on handwritten digits (examples/digits.py)"
+	@$(RUN) examples/digits.py --out $(OUT)
+
+test: $(READY)  ## run the tests, but for those that need TensorFlow
+	@echo "== Running the tests (two processes, one kernel thread each)"
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests --ignore=tests/oracle
+
+lint: $(READY)  ## check the code's style
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+oracle: $(READY)  ## compare with TensorFlow 1.15.5 itself (needs Python 3.7 for it)
+	@echo "== Making TensorFlow 1.15.5's own environment, .oracles/tf1, where it is not there yet"
+	tests/oracle/make-oracles .oracles tf1
+	@echo "== Running the same programs under TensorFlow and Tideflow"
+	$(RUN) -m pytest -q tests/oracle
+
+bench: $(READY)  ## measure speed and memory beside TensorFlow, PyTorch and JAX
+	@echo "== Making the peers' environments, .oracles/tf2 and .oracles/jax, where they are not there yet"
+	tests/oracle/make-oracles .oracles tf2 jax
+	$(RUN) -m benchmarks
+
+clean:  ## remove what was made here, the environments included
+	rm -rf $(VENV) .oracles build out *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version_info; \
+	  v >= (3, 10) or sys.exit("Tideflow needs Python 3.10 or later, and $(PYTHON) is %d.%d: make PYTHON=..." % v[:2])'
+	@echo "== Setting up $(VENV): PyTorch and the rest of pyproject.toml, at the versions of constraints.txt"
+	@echo "   (once, and again when either file changes; the first time is a large download of some minutes)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@

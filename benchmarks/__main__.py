@@ -1,0 +1,116 @@
+"""Measures Tideflow beside TensorFlow, PyTorch and JAX, each in its own environment, and prints a table.
+
+A whole run (all works, all peers, not quick) also writes the table to benchmarks/RESULTS.md.
+"""
+
+import argparse
+import contextlib
+import importlib
+import sys
+from pathlib import Path
+
+from benchmarks.peers import PEERS, PeerError, Worker
+from benchmarks.report import Results, markdown
+from benchmarks.works import NAMES
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+WORKS = [*NAMES, "memory"]
+MEMORY_STEPS = 20
+
+
+def main() -> None:
+    options = parse_options()
+    works = [name for name in options.works if name != "memory"]
+    results = Results(
+        works={name: importlib.import_module(f"benchmarks.works.{name}") for name in works},
+        peers=options.peers,
+        rounds=options.rounds,
+    )
+    measure_speed(results, 5 if options.quick else 1)
+    if "memory" in options.works:
+        measure_memory(results)
+    text = markdown(results)
+    print(text)
+    if not options.quick and set(options.works) == set(WORKS) and set(options.peers) == set(PEERS):
+        RESULTS.write_text(text)
+        say(f"written to {RESULTS}")
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--works", nargs="+", choices=WORKS, default=WORKS, metavar="WORK", help=" ".join(WORKS)
+    )
+    parser.add_argument(
+        "--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=" ".join(PEERS)
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each peer at each work (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="few and short rounds: a look, not figures")
+    options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    if options.quick:
+        options.rounds = min(options.rounds, 3)
+    return options
+
+
+def measure_speed(results: Results, shorter: int) -> None:
+    """All rounds of one work before the next, the peers in turn within a round."""
+    with contextlib.ExitStack() as stack:
+        workers = {}
+        for peer in results.peers:
+            if any(PEERS[peer].has(work) for work in results.works.values()):
+                with noting_trouble(results):
+                    workers[peer] = stack.enter_context(contextlib.closing(start(peer, results)))
+        for name, work in results.works.items():
+            able = [worker for worker in workers.values() if worker.peer.has(work)]
+            for turn in range(results.rounds):
+                say(f"{work.title}: round {turn + 1} of {results.rounds}")
+                able = [worker for worker in able if took_turn(results, worker, name, work.steps // shorter)]
+
+
+def start(peer: str, results: Results) -> Worker:
+    say(f"starting {PEERS[peer].title}")
+    worker = Worker(PEERS[peer])
+    results.versions[peer] = worker.facts["version"]
+    return worker
+
+
+def took_turn(results: Results, worker: Worker, work: str, steps: int) -> bool:
+    """Whether the peer could do the work; it is not asked again when it could not."""
+    with noting_trouble(results, work):
+        answer = worker.ask(work, max(steps, 1))
+        results.seconds.setdefault(work, {}).setdefault(worker.peer.name, []).append(answer["seconds"])
+        results.first.setdefault(work, {})[worker.peer.name] = answer["first"]
+        return True
+    return False
+
+
+def measure_memory(results: Results) -> None:
+    """The conv net in processes that have done nothing else, one after another."""
+    convnet = importlib.import_module("benchmarks.works.convnet")
+    for peer in results.peers:
+        if PEERS[peer].has(convnet):
+            with noting_trouble(results, "memory"), contextlib.closing(start(peer, results)) as worker:
+                answer = worker.ask("convnet", MEMORY_STEPS)
+                results.memory[peer] = {**answer, "imported": worker.facts["resident"]}
+
+
+@contextlib.contextmanager
+def noting_trouble(results: Results, work: str = ""):
+    try:
+        yield
+    except PeerError as error:
+        note = f"{work}: {error}" if work else str(error)
+        results.troubles.append(note)
+        say(note)
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""What was measured, as Markdown."""
+
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from statistics import median
+from types import ModuleType
+
+from benchmarks.peers import PEERS
+
+MB = 2**20
+
+
+@dataclass
+class Results:
+    works: dict[str, ModuleType]
+    peers: list[str]
+    rounds: int
+    seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # work, peer, one per round
+    first: dict[str, dict[str, float]] = field(default_factory=dict)
+    memory: dict[str, dict[str, int]] = field(default_factory=dict)  # peer, kind
+    versions: dict[str, str] = field(default_factory=dict)
+    troubles: list[str] = field(default_factory=list)
+
+
+def markdown(results: Results) -> str:
+    parts = ["# Speed and memory, Tideflow beside its peers", facts(results), HOW_TO_READ]
+    if results.seconds:
+        parts += ["## Speed", speed_table(results)]
+    if results.memory:
+        parts += ["## Memory of the conv net", memory_table(results)]
+    notes = results.troubles + disagreements(results)
+    if notes:
+        parts += ["## Not as it should be", "\n".join(f"- {note}" for note in notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+HOW_TO_READ = """\
+A time is the median over the rounds of the median step of each; ± is the round farthest from it. A ratio
+is Tideflow's time divided by the peer's: below 1, Tideflow is faster. The peers take turns, round by round,
+and the others stand still meanwhile."""
+
+
+def facts(results: Results) -> str:
+    versions = ", ".join(f"{PEERS[peer].title} {version}" for peer, version in results.versions.items())
+    machine = f"{cpu_model()}, {os.cpu_count()} cores, {memory_size()} of memory, {platform.system()}"
+    return (
+        f"Made by `python -m benchmarks` on {date.today()}, {results.rounds} rounds.\n"
+        f"Machine: {machine}.\n"
+        f"Versions: Python {platform.python_version()}, {versions}."
+    )
+
+
+def cpu_model() -> str:
+    with open("/proc/cpuinfo") as cpus:
+        models = [line.split(":", 1)[1].strip() for line in cpus if line.startswith("model name")]
+    return models[0] if models else platform.machine()
+
+
+def memory_size() -> str:
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB"
+
+
+def speed_table(results: Results) -> str:
+    header = [
+        "work",
+        *(PEERS[peer].title for peer in results.peers),
+        "ratio to TensorFlow",
+        "to the best peer",
+        "to reach",
+        "reached",
+    ]
+    rows = []
+    for name, measured in results.seconds.items():
+        work = results.works[name]
+        times = {peer: median(rounds) for peer, rounds in measured.items()}
+        rows.append(
+            [
+                work.title,
+                *(timing(measured[peer]) if peer in measured else "–" for peer in results.peers),
+                ratio(times, ["tensorflow"]),
+                ratio(times, [peer for peer in times if peer != "tideflow"]),
+                ", ".join(limit(*each) for each in work.reach.items()),
+                verdict(times, work.reach),
+            ]
+        )
+    return table(header, rows)
+
+
+def timing(rounds: list[float]) -> str:
+    middle = median(rounds)
+    spread = max(abs(each - middle) for each in rounds) / middle
+    return f"{duration(middle)} ±{spread:.0%}"
+
+
+def duration(seconds: float) -> str:
+    if seconds >= 1:
+        return f"{seconds:.3g} s"
+    return f"{1e3 * seconds:.3g} ms" if seconds >= 1e-3 else f"{1e6 * seconds:.3g} µs"
+
+
+def ratio(times: dict[str, float], peers: list[str]) -> str:
+    known = [times[peer] for peer in peers if peer in times]
+    return f"{times['tideflow'] / min(known):.2f}" if known and "tideflow" in times else ""
+
+
+def limit(what: str, bound: float) -> str:
+    return f"≤ {duration(bound)}" if what == "seconds" else f"≤ {bound:g} of {PEERS[what].title}"
+
+
+def verdict(values: dict[str, float], reach: dict[str, float]) -> str:
+    if "tideflow" not in values or any(what not in values for what in reach if what != "seconds"):
+        return ""
+    allowed = min(bound * (1 if what == "seconds" else values[what]) for what, bound in reach.items())
+    return "yes" if values["tideflow"] <= allowed else "**no**"
+
+
+def memory_table(results: Results) -> str:
+    header = [
+        "resident",
+        *(PEERS[peer].title for peer in results.memory),
+        "ratio to TensorFlow",
+        "to reach",
+        "reached",
+    ]
+    rows = []
+    for kind, title, reach in MEMORY:
+        sizes = {peer: memory[kind] for peer, memory in results.memory.items()}
+        rows.append(
+            [
+                title,
+                *(f"{size / MB:.0f} MB" for size in sizes.values()),
+                ratio(sizes, ["tensorflow"]),
+                ", ".join(limit(*each) for each in reach.items()),
+                verdict(sizes, reach) if reach else "",
+            ]
+        )
+    return table(header, rows)
+
+
+MEMORY = (
+    ("imported", "once the library is loaded", {}),
+    ("resident", "after the steps", {"tensorflow": 1.0}),
+    ("peak", "at most", {"tensorflow": 1.0}),
+)
+
+
+def disagreements(results: Results) -> list[str]:
+    """Works whose first step did not give every peer the same number."""
+    found = []
+    for name, values in results.first.items():
+        smallest, largest = min(values.values()), max(values.values())
+        if largest - smallest > 1e-3 * max(abs(smallest), abs(largest)):
+            seen = ", ".join(f"{PEERS[peer].title} {value:g}" for peer, value in values.items())
+            found.append(f"{results.works[name].title}: the peers compute different things: {seen}")
+    return found
+
+
+def table(header: list[str], rows: Iterable[list[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

@@ -1,0 +1,74 @@
+"""The programs of `examples/` run as a user runs them, end by themselves, and learn what they should."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run_example(name, *arguments, expect=0):
+    """What the example prints; its error output too, where it fails."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / name, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout + (done.stderr if expect else "")
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", text)]
+
+
+def test_linear_regression_finds_the_line():
+    after = re.search(r"after: .*", run_example("linear_regression.py")).group()
+    slope, shift = numbers(after)
+    assert abs(slope - 0.1) < 1e-3
+    assert abs(shift - 0.3) < 1e-3
+
+
+def test_relu_layer_lets_about_half_through():
+    printed = run_example("relu_layer.py")
+    assert 'Tensor("Relu:0", shape=(100, 100), dtype=float32)' in printed
+    assert 30 < int(re.search(r"ReLU let (\d+)%", printed).group(1)) < 70
+
+
+def test_softmax_classifier_learns():
+    lines = run_example("softmax_classifier.py").splitlines()
+    (_, first_loss, _), (step, last_loss, accuracy) = map(numbers, (lines[0], lines[-1]))
+    assert step == 1000
+    assert last_loss < 0.3 < first_loss
+    assert accuracy > 88
+
+
+def test_dense_layer_prints_a_hundred_falling_losses():
+    *losses, answer = run_example("dense_layer.py").splitlines()
+    losses = [float(loss) for loss in losses]
+    assert len(losses) == 100
+    assert losses[-1] < losses[0]
+    assert len(numbers(answer)) == 8  # "for 1, 2, 3, 4" and what it answers
+
+
+def test_digits_reach_97_percent_and_leave_a_picture(tmp_path):
+    picture = tmp_path / "made" / "digits.png"
+    printed = run_example("digits.py", "--out", picture)
+    assert float(re.search(r"test accuracy: ([\d.]+)%", printed).group(1)) >= 97
+    assert f"picture: {picture}" in printed
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_one_step_on_digits_is_enough_for_a_picture(tmp_path):
+    picture = tmp_path / "digits.png"
+    assert "test accuracy" in run_example("digits.py", "--steps", 1, "--out", picture)
+    assert picture.exists()
+
+
+def test_digits_refuse_no_steps_and_explain_themselves():
+    assert "at least 1 step" in run_example("digits.py", "--steps", 0, expect=2)
+    assert "--steps" in run_example("digits.py", "--help")

@@ -1,0 +1,243 @@
+"""What follows from the samples beside every op: values, shapes, rewrites, gradients, GraphDefs, refusals."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+from tests.ops import cases as sampled
+from tests.ops.cases import Case, arrays, assert_same, assert_same_outputs, build, result
+from tideflow.graph.op import Op
+from tideflow.ops.samples import SampleArray, SampleRef
+
+CASES = sampled.cases()
+REFUSALS = {
+    f"{op.name}-refusal-{number}": (op, *refusal)
+    for op in sampled.vocabulary().values()
+    for number, refusal in enumerate(op.refusals, 1)
+}
+
+
+def of_cases(chosen: list[Case]):
+    return pytest.mark.parametrize("case", chosen, ids=[case.id for case in chosen])
+
+
+# ---------------------------------------------------------------------------------- values and shapes
+
+
+@of_cases([case for case in CASES if case.op.reference is not None])
+def test_kernel_agrees_with_its_reference(case):
+    built, found = result(case)
+    for tensor, value, wanted in zip(built.fetches, found, sampled.expected(case), strict=True):
+        if wanted is not None:
+            assert_same(value, wanted, tensor.dtype.base_dtype, str(tensor))
+
+
+@of_cases(CASES)
+def test_inferred_types_and_shapes_are_the_computed_ones(case):
+    built, found = result(case)
+    for tensor, value in zip(built.fetches, found, strict=True):
+        computed = (
+            "string" if np.asarray(value).dtype == object else tf.as_dtype(np.asarray(value).dtype).name
+        )
+        stored = tf.as_dtype(
+            tensor.dtype.base_dtype.as_numpy_dtype
+        ).name  # quantized types are stored as integers
+        assert computed == stored
+        assert tensor.shape.is_compatible_with(np.shape(value)), f"{tensor} has shape {np.shape(value)}"
+
+
+@of_cases([case for case in CASES if case.inputs])
+def test_nothing_known_before_the_step(case):
+    built, found = sampled.run(case, "unknown")
+    for tensor, value in zip(built.fetches, found, strict=True):
+        assert tensor.shape.is_compatible_with(np.shape(value)), f"{tensor} has shape {np.shape(value)}"
+    if case.repeatable:
+        assert_same_outputs(built, found, result(case)[1])
+
+
+@of_cases([case for case in CASES if case.inputs and case.repeatable])
+def test_constants_fold_to_the_same(case):
+    assert_same_outputs(*sampled.run(case, "constant"), result(case)[1])
+
+
+@of_cases([case for case in CASES if case.repeatable])
+def test_rewrites_change_nothing(case):
+    assert_same_outputs(*sampled.run(case, config=sampled.PLAIN), result(case)[1])
+
+
+def emptied(case: Case) -> tuple | None:
+    """The sample with the first size of its first array, and whatever equals it in front, made 0."""
+    sizes = [value.shape[0] for value in case.inputs if isinstance(value, SampleArray) and value.shape]
+    if not sizes or not sizes[0] or any(isinstance(value, SampleRef) for value in case.inputs):
+        return None
+    return tuple(
+        SampleArray(value.dtype, (0, *value.shape[1:]), value.low, value.high)
+        if isinstance(value, SampleArray) and value.shape[:1] == (sizes[0],)
+        else value
+        for value in case.inputs
+    )
+
+
+@of_cases([case for case in CASES if emptied(case)])
+def test_empty_inputs(case):
+    """A sample with no rows is computed to the inferred shape, or refused in our words: never torch's."""
+    inputs = emptied(case)
+    with tf.Graph().as_default() as graph:
+        try:
+            built = build(case.op, inputs, arrays(inputs), case.attrs)
+        except ValueError:
+            return
+    with tf.Session(graph=graph) as session:
+        try:
+            found = built.run(session)
+        except tf.errors.InvalidArgumentError as error:
+            if isinstance(error.__cause__, tf.errors.OpError | ValueError):
+                return
+            raise
+    for tensor, value in zip(built.fetches, found, strict=True):
+        assert tensor.shape.is_compatible_with(np.shape(value)), f"{tensor} has shape {np.shape(value)}"
+
+
+# ---------------------------------------------------------------------------------- GraphDef
+
+
+@of_cases([case for case in CASES if case.repeatable])
+def test_graph_def_out_and_in(case):
+    built, wanted = result(case)
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(built.node.graph.as_graph_def(), name="")
+    node = graph.get_operation_by_name(built.node.name)
+    assert [(t.dtype, t.shape.as_list() if t.shape.ndims is not None else None) for t in node.outputs] == [
+        (t.dtype, t.shape.as_list() if t.shape.ndims is not None else None) for t in built.node.outputs
+    ]
+    with tf.Session(graph=graph) as session:
+        session.run([variable.initializer.name for variable in built.variables])
+        feeds = {tensor.name: value for tensor, value in built.feeds.items()}
+        found = session.run([[tensor.name for tensor in built.fetches], node], feeds)[0]
+    assert_same_outputs(built, found, wanted)
+
+
+# ---------------------------------------------------------------------------------- gradients
+
+
+def in_double(case: Case) -> tuple[tuple, dict]:
+    """The sample in float64 wherever the op allows it, for numeric differentiation."""
+    op = case.op
+
+    def allows(key: str | None) -> bool:
+        return key is not None and (op.attrs[key].allowed is None or tf.float64 in op.attrs[key].allowed)
+
+    def widened(value):
+        if isinstance(value, list):
+            return [widened(item) for item in value]
+        if isinstance(value, SampleArray) and value.dtype is tf.float32:
+            return SampleArray(tf.float64, value.shape, value.low, value.high)
+        return (
+            value.astype(np.float64) if isinstance(value, np.ndarray) and value.dtype == np.float32 else value
+        )
+
+    inputs = tuple(
+        widened(value) if allows(arg.type_attr or arg.type_list_attr) else value
+        for arg, value in zip(op.inputs, case.inputs, strict=True)
+    )
+    attrs = {
+        key: tf.float64 if value is tf.float32 and op.attrs[key].kind == "type" and allows(key) else value
+        for key, value in case.attrs.items()
+    }
+    return inputs, attrs
+
+
+def has_float(case: Case) -> bool:
+    flat = [item for value in case.inputs for item in (value if isinstance(value, list) else [value])]
+    return any(
+        value.dtype.is_floating if isinstance(value, SampleArray) else np.asarray(value).dtype.kind == "f"
+        for value in flat
+        if isinstance(value, (SampleArray, np.ndarray))
+    )
+
+
+@of_cases(
+    [c for c in CASES if c.differentiable and not c.op.stateful and not c.has_variables and has_float(c)]
+)
+def test_gradient_is_the_numeric_one(case):
+    """Along a random direction of each input, for a random weighing of the outputs."""
+    rng = np.random.default_rng(0)
+    inputs, attrs = in_double(case)
+    with tf.Graph().as_default() as graph:
+        built = build(case.op, inputs, arrays(inputs), attrs)
+        with tf.Session(graph=graph) as session:
+            outputs = [t for t in built.fetches if t.dtype.is_floating]
+            weights = [
+                np.asarray(rng.standard_normal(np.shape(value)), value.dtype)
+                for value in session.run(outputs, built.feeds)
+            ]
+            sources = [tensor for tensor in built.feeds if tensor.dtype.is_floating]
+            try:
+                grads = tf.gradients(outputs, sources, grad_ys=weights)
+            except LookupError as error:
+                pytest.skip(str(error))
+            for source, grad in zip(sources, grads, strict=True):
+                found = np.zeros(built.feeds[source].shape) if grad is None else session.run(grad, built.feeds)
+                found = dense(found, source, built)
+                assert np.shape(found) == built.feeds[source].shape
+                if not found.size:
+                    continue
+                direction = rng.standard_normal(found.shape)
+                slope, error = numeric_slope(session, built, outputs, weights, source, direction)
+                along = np.sum(found * direction)
+                assert abs(along - slope) <= error * (1 + abs(slope)), (
+                    f"along a random direction of {source}: gradient {along}, numeric {slope}"
+                    + (" (the gradient is None)" if grad is None else "")
+                )
+
+
+def numeric_slope(session, built, outputs, weights, source, direction):
+    """The central difference of the weighted outputs, and how exact it is."""
+    exact = source.dtype is tf.float64 and all(t.dtype is tf.float64 for t in outputs)
+    step = 1e-6 if exact else 1e-2
+
+    def at(offset):
+        moved = (built.feeds[source] + offset * direction).astype(built.feeds[source].dtype)
+        values = session.run(outputs, {**built.feeds, source: moved})
+        return sum(np.sum(np.float64(w) * np.float64(v)) for w, v in zip(weights, values, strict=True))
+
+    return (at(step) - at(-step)) / (2 * step), 1e-6 if exact else 3e-2
+
+
+def dense(grad, source, built):
+    """A gradient as an array; sparse rows are added up."""
+    if not hasattr(grad, "indices"):
+        return grad
+    full = np.zeros(built.feeds[source].shape)
+    np.add.at(full, grad.indices, grad.values)
+    return full
+
+
+# ---------------------------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(("op", "sample", "message", "error"), REFUSALS.values(), ids=REFUSALS)
+class TestRefusals:
+    def test_said_when_it_is_known(self, op, sample, message, error):
+        with pytest.raises(error, match=re.escape(message)) as caught:
+            self.attempt(op, sample, "known")
+        text = str(caught.value)
+        if "with input shapes" in text:
+            assert os.path.basename(sampled.__file__) in text, f"the user's line is not in: {text}"
+
+    def test_said_when_the_step_tells(self, op, sample, message, error):
+        with pytest.raises((error, tf.errors.InvalidArgumentError)):
+            self.attempt(op, sample, "unknown")
+
+    @staticmethod
+    def attempt(op: Op, sample: tuple, how: str) -> None:
+        inputs, attrs = sampled.split_attrs(sample)
+        with tf.Graph().as_default() as graph:
+            built = build(op, inputs, arrays(inputs), attrs, how)
+        with tf.Session(graph=graph) as session:
+            built.run(session)

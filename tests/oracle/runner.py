@@ -1,0 +1,118 @@
+"""Starts the engines that are compared, once a file of programs, and keeps what TensorFlow said.
+
+ORACLE picks the environment that is the truth: tf1 (default, TensorFlow 1.15) or tf2 (2.x's compat.v1).
+SUBJECT picks who is tested: tideflow (default), tf1 or tf2; tf1 against tf1 finds what depends on chance.
+"""
+
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+ENVIRONMENTS = ROOT / ".oracles"
+ORACLE = os.environ.get("ORACLE", "tf1")
+SUBJECT = os.environ.get("SUBJECT", "tideflow")
+MODULES = {"tf1": "tensorflow", "tf2": "compat.v1", "tideflow": "tideflow"}
+SECONDS_A_FILE = 1800
+
+
+def command(side, script, *arguments):
+    """The command line that runs a script of this folder in an engine's environment."""
+    python = sys.executable if side == "tideflow" else str(ENVIRONMENTS / side / "bin" / "python")
+    return [python, str(HERE / script), MODULES[side], *map(str, arguments)]
+
+
+def start(side, script, *arguments):
+    """Runs a script to its end; its exit status and the end of what it said."""
+    quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command(side, script, *arguments),
+        env={**os.environ, **quiet},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        timeout=SECONDS_A_FILE,
+        check=False,
+    )
+    return done.returncode, done.stderr.decode(errors="replace")[-3000:]
+
+
+def run_file(side, path, names):
+    """Results by program. An engine that dies is started again with what is left."""
+    results, left = {}, list(names)
+    while left:
+        with tempfile.NamedTemporaryFile(suffix=".pickle") as stream:
+            status, said = start(side, "engine.py", path, stream.name, *left)
+            begun = None
+            for event, name, *value in _events(stream):
+                begun = name
+                if event == "result":
+                    results[name] = value[0]
+        if begun is None:
+            return {name: _died(status, said) for name in names}
+        results.setdefault(begun, _died(status, said))
+        left = [name for name in left if name not in results]
+    return results
+
+
+def _events(stream):
+    stream.seek(0)
+    while True:
+        try:
+            yield pickle.load(stream)
+        except EOFError:
+            return
+
+
+def _died(status, said):
+    return {"kind": "failed", "type": f"engine ended with status {status}", "message": said}
+
+
+def cached(key_files, name, make):
+    """What `make()` gave for these very files; kept beside the oracles' environments."""
+    digest = hashlib.sha256(b"".join(Path(f).read_bytes() for f in key_files)).hexdigest()[:20]
+    path = ENVIRONMENTS / "cache" / ORACLE / f"{name}-{digest}.pickle"
+    if path.exists():
+        return pickle.loads(path.read_bytes())
+    value = make()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for old in path.parent.glob(f"{name}-{'?' * 20}.pickle"):
+        old.unlink()
+    path.write_bytes(pickle.dumps(value))
+    return value
+
+
+class Results:
+    """What the truth and the subject say of each program of a file; each engine starts once a file."""
+
+    def __init__(self):
+        self._known = {}
+
+    def of(self, path, names):
+        """(expected, actual), each a dictionary by program."""
+        if path not in self._known:
+            truth = [path, HERE / "kit.py", HERE / "engine.py"]
+            expected = cached(truth, path.stem, lambda: run_file(ORACLE, path, names))
+            self._known[path] = (expected, run_file(SUBJECT, path, names))
+        return self._known[path]
+
+
+def exchange(folder):
+    """Lets each side read what the other wrote: (written, read) by model, under the writer's name."""
+    found = {}
+    for side in (ORACLE, SUBJECT):
+        _exchange(side, "write", folder / side)
+    for writer, reader in ((ORACLE, SUBJECT), (SUBJECT, ORACLE)):
+        files = (folder / writer, folder / f"{writer}-{reader}")
+        _exchange(reader, "read", *files)
+        found[writer] = tuple(pickle.loads(f.read_bytes()) for f in files)
+    return found
+
+
+def _exchange(side, *arguments):
+    status, said = start(side, "exchange.py", *arguments)
+    assert status == 0, f"{side} could not {arguments[0]}:\n{said}"

@@ -1,0 +1,27 @@
+"""GraphDefs written by TensorFlow run here, and ours run there: same nodes, same values."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import kit
+import models
+from comparison import differences
+from runner import ORACLE, SUBJECT
+
+
+@pytest.mark.parametrize("name", list(kit.programs(models)))
+@pytest.mark.parametrize("writer", [ORACLE, SUBJECT])
+def test_graph_of_one_runs_in_the_other(writer, name, exchanged):
+    written, read = (
+        side.get(name, {"kind": "failed", "message": "nothing written"}) for side in exchanged[writer]
+    )
+    for side in (written, read):
+        assert side.get("kind") != "failed", side["message"]
+    found = differences(written["result"]["nodes"], read["result"]["nodes"], "graph")
+    found += differences(written["result"]["values"], read["result"]["values"], "values")
+    found += differences(written["result"]["values"], read["prefixed"], "values under a prefix")
+    assert not found, "\n".join(found[:25])

@@ -1,0 +1,12 @@
+"""Tideflow: TensorFlow 1's dataflow graphs on today's kernels. `import tideflow as tf` and the program runs as it is."""
+
+import sys
+
+from tideflow import autodiff, graph, ops, session, train, variables  # noqa: F401
+from tideflow.export import publish
+from tideflow.graph.op import check_complete
+
+__version__ = "0.1.0"
+
+check_complete()
+publish(sys.modules[__name__])

@@ -1,0 +1,285 @@
+"""Gradients of a graph, as more graph: `tf.gradients` and what stands on it.
+
+The walk goes from the `ys` back to the `xs`, an operation at a time, each once all of its consumers are done.
+What an operation's outputs have gathered is summed, its gradient function adds the nodes that carry the sum
+to its inputs.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import enum
+from collections.abc import Iterable
+from typing import Any
+
+from tideflow.autodiff import aggregate
+from tideflow.autodiff.registry import gradient_function
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.ops import constants, control_flow, creation, flow, indexing, joining, shapes
+
+Grad = Tensor | IndexedSlices | None
+
+
+@export("UnconnectedGradients")
+class UnconnectedGradients(enum.Enum):
+    """What `gradients` gives for an x that no y depends on."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+@export("gradients")
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+) -> list[Grad]:
+    """The derivative of sum(ys) with respect to each x; `grad_ys` weighs the ys, `stop_gradients` are held
+    constant.
+    """
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(f"Unknown value for unconnected_gradients: {unconnected_gradients!r}") from None
+    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients or [])
+    grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]) as scope:
+        ys = [convert_to_tensor_or_indexed_slices(y) for y in ys]
+        sources = [_source(x) for x in xs]
+        stops = [convert_to_tensor(x, as_ref=True) if not isinstance(x, Tensor) else x for x in stops]
+        seeds = _seeds(ys, grad_ys)
+        walk = _Walk(
+            scope,
+            [y.op for y in ys],
+            sources,
+            stops,
+            colocate_gradients_with_ops,
+            gate_gradients,
+            aggregation_method,
+        )
+        for y, seed in zip(ys, seeds, strict=True):
+            walk.add(y.values if isinstance(y, IndexedSlices) else y, seed)
+        walk.run()
+        return [walk.result(x, unconnected) for x in sources]
+
+
+def _as_list(x: Any) -> list[Any]:
+    return list(x) if isinstance(x, (list, tuple)) else [x]
+
+
+def _source(x: Any) -> Tensor:
+    """The tensor through which gradients reach x: a variable's handle or reference, a tensor itself."""
+    if isinstance(x, Tensor):
+        return x
+    if hasattr(x, "handle") and isinstance(x.handle, Tensor):
+        return x.handle
+    return convert_to_tensor(x, as_ref=True)
+
+
+def _seeds(ys: list[Any], grad_ys: list[Any]) -> list[Any]:
+    if len(ys) != len(grad_ys):
+        raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
+    seeds = []
+    for i, (y, given) in enumerate(zip(ys, grad_ys, strict=True)):
+        if given is None:
+            if y.dtype.is_complex:
+                raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+            one = constants.constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{i}")
+            seeds.append(creation.fill(shapes.shape(y if isinstance(y, Tensor) else y.values), one))
+            continue
+        seed = convert_to_tensor_or_indexed_slices(given, name=f"grad_ys_{i}")
+        _check_seed_type(y, seed)
+        if isinstance(seed, Tensor) and isinstance(y, Tensor):
+            seed.shape.assert_is_compatible_with(y.shape)
+        seeds.append(seed)
+    return seeds
+
+
+def _check_seed_type(y: Any, seed: Any) -> None:
+    if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.is_complex):
+        raise TypeError(
+            f"Tensor {y.name} with type {y.dtype.name} must be numeric to obtain a default gradient"
+        )
+    for test, what in (("is_floating", "floating"), ("is_complex", "complex"), ("is_integer", "integer")):
+        if getattr(y.dtype, test) != getattr(seed.dtype, test) and getattr(y.dtype, test):
+            raise TypeError(
+                f"Gradient type {seed.dtype.name} generated for {what} tensor {y.name} with type "
+                f"{y.dtype.name} must be {what}"
+            )
+
+
+def _carries_gradient(tensor: Tensor) -> bool:
+    dtype = tensor.dtype.base_dtype
+    return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
+
+
+class _Walk:
+    """One backward pass. `grads[op][i]` gathers what the consumers of output i of op send back."""
+
+    def __init__(
+        self,
+        scope: str,
+        to_ops: list[Operation],
+        xs: list[Tensor],
+        stops: list[Tensor],
+        colocate: bool,
+        gate: bool,
+        method: int | None,
+    ):
+        self.scope = scope
+        self.colocate = colocate
+        self.gate = gate
+        self.method = method
+        self.grads: dict[Operation, list[list[Any]]] = {}
+        self.to_ops = list(dict.fromkeys(to_ops))
+        reached = _reached_from([x.op for x in xs])
+        self.between = _between(self.to_ops, reached)
+        self.pending = collections.Counter(
+            t.op for op in self.between for t in op.inputs if t.op in self.between
+        )
+        self.stop_ops = self._stop_ops([x.op for x in xs], [t.op for t in stops])
+
+    def _stop_ops(self, from_ops: list[Operation], stops: list[Operation]) -> set[Operation]:
+        """Sources that no other source lies behind: their own gradients are never needed."""
+        return set(stops) | {op for op in from_ops if not any(self.pending[t.op] > 0 for t in op.inputs)}
+
+    def add(self, tensor: Tensor, grad: Any) -> None:
+        slots = self.grads.setdefault(tensor.op, [[] for _ in tensor.op.outputs])
+        slots[tensor.value_index].append(grad)
+
+    def run(self) -> None:
+        queue = collections.deque(op for op in self.to_ops if self.pending[op] == 0 and op in self.between)
+        while queue:
+            op = queue.popleft()
+            with self._beside(op):
+                self._visit(op)
+            for tensor in op.inputs:
+                self.pending[tensor.op] -= 1
+                if self.pending[tensor.op] == 0 and tensor.op in self.between:
+                    queue.append(tensor.op)
+
+    def _beside(self, op: Operation) -> Any:
+        return colocate_with(op) if self.colocate else contextlib.nullcontext()
+
+    def _visit(self, op: Operation) -> None:
+        """Sends the gradient of op's outputs to its inputs."""
+        out_grads = self._summed(op)
+        if op in self.stop_ops or all(grad is None for grad in out_grads):
+            return
+        function = gradient_function(op)
+        if function is None:
+            return
+        for i, grad in enumerate(out_grads):
+            if grad is None and _carries_gradient(op.outputs[i]):
+                out_grads[i] = control_flow.zeros_like_output(op, i)
+        with name_scope(f"{op.name}_grad"):
+            in_grads = _as_list(function(op, *out_grads))
+            if len(in_grads) != len(op.inputs):
+                raise ValueError(
+                    f"Num gradients {len(in_grads)} generated for op {op.node_def} do not match num inputs "
+                    f"{len(op.inputs)}"
+                )
+            if self.gate and sum(grad is not None for grad in in_grads) > 1:
+                in_grads = flow.tuple(in_grads)
+        for tensor, grad in zip(op.inputs, in_grads, strict=True):
+            if grad is not None:
+                self._send(op, tensor, grad)
+
+    def _send(self, op: Operation, tensor: Tensor, grad: Any) -> None:
+        if isinstance(grad, Tensor) and tensor.dtype.base_dtype is not dtypes.resource:
+            try:
+                grad.set_shape(tensor.shape)
+            except ValueError:
+                raise ValueError(
+                    "Incompatible shapes between op input and calculated input gradient. Forward "
+                    f"operation: {op.name}. Input "
+                    f"{tensor.name} has shape {tensor.shape}, its gradient {grad.name} has shape "
+                    f"{grad.shape}."
+                ) from None
+        self.add(tensor, grad)
+
+    def _summed(self, op: Operation) -> list[Grad]:
+        slots = self.grads.get(op, [[] for _ in op.outputs])
+        for i, gathered in enumerate(slots):
+            if len(gathered) > 1:
+                slots[i] = [aggregate.summed(gathered, self.method, op.outputs[i])]
+        return [slot[0] if slot else None for slot in slots]
+
+    def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Grad:
+        slots = self.grads.get(x.op)
+        gathered = slots[x.value_index] if slots else []
+        if len(gathered) > 1:
+            gathered = [aggregate.summed(gathered, self.method, x)]
+        if gathered:
+            return gathered[0]
+        if unconnected is UnconnectedGradients.ZERO:
+            return creation.zeros_like(control_flow.value_of(x))
+        return None
+
+
+def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
+    """Every operation that takes, directly or not, an output of `ops` through which a gradient can flow."""
+    reached: set[Operation] = set()
+    stack = list(ops)
+    while stack:
+        op = stack.pop()
+        if op in reached:
+            continue
+        reached.add(op)
+        for tensor in op.outputs:
+            if _carries_gradient(tensor):
+                stack += tensor._consumers
+    return reached
+
+
+def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation, None]:
+    """The operations on a way from the xs to the ys, in the order they are met from the ys."""
+    between: dict[Operation, None] = {}
+    queue = collections.deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in reached and op not in between:
+            between[op] = None
+            queue.extend(tensor.op for tensor in op.inputs)
+    return between
+
+
+@export("hessians")
+def hessians(
+    ys: Any,
+    xs: Any,
+    name: str = "hessians",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+) -> list[Tensor]:
+    """The matrix of second derivatives of sum(ys) with respect to each x, of shape x.shape + x.shape."""
+    xs = _as_list(xs)
+    options = {
+        "colocate_gradients_with_ops": colocate_gradients_with_ops,
+        "gate_gradients": gate_gradients,
+        "aggregation_method": aggregation_method,
+    }
+    result = []
+    with name_scope(name, "hessians"):
+        for x, grad in zip(xs, gradients(ys, xs, **options), strict=True):
+            size = convert_to_tensor(x).shape.num_elements()
+            if size is None:
+                raise ValueError(f"hessians needs the static shape of {x!r}, which is {x.shape}")
+            flat = shapes.reshape(grad, [-1])
+            rows = [gradients(indexing.gather(flat, i), x, **options)[0] for i in range(size)]
+            full = shapes.shape(convert_to_tensor(x))
+            result.append(shapes.reshape(joining.stack(rows), joining.concat([full, full], 0)))
+    return result

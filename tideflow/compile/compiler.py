@@ -1,0 +1,39 @@
+"""The step compiler: prune, place, rewrite, emit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from tideflow.compile import rules, rules_math  # noqa: F401 - registers the rewrites
+from tideflow.compile.emit import Plan, emit
+from tideflow.compile.group import group_updates
+from tideflow.compile.place import place
+from tideflow.compile.prune import build_program
+from tideflow.compile.rewrite import optimize
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.runtime.devices import Placement
+from tideflow.runtime.resources import ResourceManager
+
+
+def compile_step(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    feed_shapes: Sequence[tuple | None],
+    resources: ResourceManager,
+    placement: Placement,
+    disabled_rules: frozenset[str] = frozenset(),
+    after_each: Callable | None = None,
+) -> Plan:
+    """The plan that computes `fetches` and runs `targets` from values for `feeds`."""
+    began = time.perf_counter()
+    program = build_program(fetches, targets, feeds, feed_shapes)
+    place(program, placement)
+    applied = optimize(program, disabled_rules)
+    if "group_updates" not in disabled_rules:
+        applied += ["group_updates"] * group_updates(program)
+    plan = emit(program, resources, after_each)
+    plan.applied = applied
+    plan.compile_seconds = time.perf_counter() - began
+    return plan

@@ -1,0 +1,71 @@
+"""Grouped optimizer updates: the updates of many variables become one kernel call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.compile.ir import Node, Program, make_node
+from tideflow.compile.rewrite import READS
+from tideflow.ops.training import GROUPS
+
+
+def group_updates(program: Program) -> int:
+    """ApplyX(v1, g1, h), ApplyX(v2, g2, h) -> GroupedX([v1, v2], [g1, g2], h), where no state stands between.
+
+    Returns the number of groups made.
+    """
+    taken = {value for node in program.nodes for value in node.dependencies} | set(program.fetches)
+    nodes: list[Node] = []
+    open_groups: dict[Any, list[Node]] = {}
+    made = 0
+
+    def close() -> None:
+        nonlocal made
+        for members in open_groups.values():
+            made += len(members) > 1
+            nodes.append(_grouped(members, program) if len(members) > 1 else members[0])
+        open_groups.clear()
+
+    for node in program.nodes:
+        key = _key(node, taken)
+        if key is not None:
+            open_groups.setdefault(key, []).append(node)
+            continue
+        if node.definition.effects and not _reads_other_state(node, open_groups):
+            close()  # what reads or writes state sees the updates before it, and not those after it
+        nodes.append(node)
+    close()
+    program.nodes = nodes
+    return made
+
+
+def _reads_other_state(node: Node, open_groups: dict[Any, list[Node]]) -> bool:
+    if node.definition.handle:
+        return True
+    pending = {value for members in open_groups.values() for member in members for value in member.inputs}
+    return node.type in READS and node.inputs[0] not in pending
+
+
+def _key(node: Node, taken: set) -> Any:
+    """What updates must share to run together; None for what is not such an update."""
+    group = GROUPS.get(node.type)
+    if (
+        group is None
+        or node.guards
+        or node.attrs.get("use_nesterov")
+        or any(value in taken for value in node.outputs)
+    ):
+        return None
+    hyper = tuple(v for i, v in enumerate(node.inputs) if i >= group.states and i != group.gradient)
+    return node.type, node.device, node.attrs["T"], hyper
+
+
+def _grouped(members: list[Node], program: Program) -> Node:
+    group = GROUPS[members[0].type]
+    inputs = [node.inputs[i] for i in (*range(group.states), group.gradient) for node in members]
+    inputs += [v for i, v in enumerate(members[0].inputs) if i >= group.states and i != group.gradient]
+    attrs = {"N": len(members), "T": members[0].attrs["T"]}
+    made = make_node(group.op, inputs, attrs, members[-1])
+    if not program.targets.isdisjoint(members):
+        program.targets.add(made)
+    return made

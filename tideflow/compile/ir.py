@@ -1,0 +1,146 @@
+"""The program of one step, while it is being made: a straight list of nodes, each after everything it needs.
+
+Control edges are gone once the order is fixed: stateful nodes keep that order, pure ones may merge, fold and
+vanish. Nodes and values have the attribute names of operations and tensors, so that shape and value rules
+serve both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tideflow.graph.dtypes import DType
+from tideflow.graph.op import Op, definition
+from tideflow.graph.operation import Operation
+from tideflow.graph.shapes import TensorShape
+
+# The conditions under which a node runs: predicates and the side of each that must be taken.
+Guards = frozenset  # of (Value, bool)
+
+
+class Value:
+    """One output of a planned node."""
+
+    __slots__ = ("dtype", "op", "shape", "value_index")
+
+    def __init__(self, op: Node, value_index: int, dtype: DType, shape: TensorShape):
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self.shape = shape
+
+    @property
+    def constant(self) -> Any:
+        """The ndarray of a constant, None for anything else."""
+        return self.op.attrs["value"] if self.op.definition.name == "Const" else None
+
+    def __repr__(self) -> str:
+        return f"{self.op.name}:{self.value_index}"
+
+
+class Node:
+    """One planned operation. `source` is the graph's operation it came from: errors and traces speak of that
+    one.
+    """
+
+    __slots__ = ("attrs", "choices", "definition", "device", "guards", "inputs", "name", "outputs", "source")
+
+    def __init__(
+        self, definition: Op, name: str, inputs: list[Value], attrs: dict[str, Any], source: Operation | None
+    ):
+        self.definition = definition
+        self.name = name
+        self.inputs = inputs
+        self.attrs = attrs
+        self.source = source
+        self.device: Any = None
+        self.guards: Guards = frozenset()
+        self.choices: list[Guards] = []  # of a Merge: when each input is the one that is there
+        self.outputs: list[Value] = []
+
+    @property
+    def type(self) -> str:
+        return self.definition.name
+
+    @property
+    def grouped_inputs(self) -> list[Any]:
+        """Inputs by argument of the schema; list arguments as lists."""
+        return self.definition.group_inputs(self.inputs, self.attrs)
+
+    @property
+    def dependencies(self) -> list[Value]:
+        """Everything that must be there before this node can run, or be skipped."""
+        if not self.guards and not self.choices:
+            return self.inputs
+        return [*self.inputs, *(pred for guards in (self.guards, *self.choices) for pred, _ in guards)]
+
+    def replace_values(self, replaced: dict[Value, Value]) -> None:
+        """Takes other values in place of some."""
+        self.inputs = [replaced.get(value, value) for value in self.inputs]
+        if self.guards:
+            self.guards = _replaced_guards(self.guards, replaced)
+        if self.choices:
+            self.choices = [_replaced_guards(guards, replaced) for guards in self.choices]
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.name}>"
+
+
+def _replaced_guards(guards: Guards, replaced: dict[Value, Value]) -> Guards:
+    return frozenset((replaced.get(pred, pred), side) for pred, side in guards)
+
+
+def make_node(
+    op_type: str | Op,
+    inputs: list[Value],
+    attrs: dict[str, Any],
+    like: Node | None = None,
+    name: str | None = None,
+) -> Node:
+    """A new node with inferred outputs, standing where `like` stood (its name, source and device)."""
+    op = definition(op_type) if isinstance(op_type, str) else op_type
+    resolved = {**op._defaults, **attrs}
+    node = Node(op, name or (like.name if like else op.name), inputs, resolved, like.source if like else None)
+    if like is not None:
+        node.device, node.guards = like.device, like.guards
+    shapes = op.infer(node.grouped_inputs, resolved, node.name)
+    node.outputs = [
+        Value(node, i, t, s) for i, (t, s) in enumerate(zip(op.output_types(resolved), shapes, strict=True))
+    ]
+    return node
+
+
+@dataclass
+class Program:
+    """A step: fed values, nodes in order, fetched values, and the nodes that must run although nobody takes
+    their outputs.
+    """
+
+    feeds: list[Value]
+    nodes: list[Node]
+    fetches: list[Value]
+    targets: set[Node] = field(default_factory=set)
+
+    def uses(self) -> dict[Value, int]:
+        """How often each value is taken, fetches counted."""
+        counts: dict[Value, int] = {}
+        for node in self.nodes:
+            for value in node.dependencies:
+                counts[value] = counts.get(value, 0) + 1
+        for value in self.fetches:
+            counts[value] = counts.get(value, 0) + 1
+        return counts
+
+    def check(self) -> None:
+        """The legal program: every input is made before it is taken; every node's inputs fit its schema."""
+        made = set(self.feeds)
+        for node in self.nodes:
+            for value in node.dependencies:
+                if value not in made:
+                    raise AssertionError(f"{node} takes {value} before it is made")
+            node.grouped_inputs  # noqa: B018 - raises where the number of inputs is not the schema's
+            made.update(node.outputs)
+        for value in self.fetches:
+            if value not in made:
+                raise AssertionError(f"fetched {value} is never made")

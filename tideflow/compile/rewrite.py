@@ -1,0 +1,238 @@
+"""Rewrites of a step's program: small named rules, applied in one forward sweep per phase.
+
+A rule's docstring is its law, `before -> after`. It gets a node whose inputs are already rewritten and
+returns the value (or the list of values) that replaces the node's outputs, the new nodes included, or None to
+leave it. The user's graph is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.compile.ir import Node, Program, Value, make_node
+from tideflow.compile.kernels import kernel_for
+from tideflow.graph.arrays import dtype_of_array
+from tideflow.graph.partial import fully_known, partial_value
+from tideflow.runtime.values import to_numpy, to_torch
+
+_CPU = torch.device("cpu")
+PHASES = ("simplify", "fuse")
+READS = ("_Read", "ReadVariableOp")
+_LARGEST_FOLD = 10 << 20  # bytes: a larger constant is cheaper to compute than to keep
+
+_rules: dict[str, dict[str, list[Rule]]] = {phase: {} for phase in PHASES}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A named rewrite of one op type."""
+
+    name: str
+    law: str
+    apply: Callable[[Node, Sweep], Any]
+
+
+def rule(*op_types: str, phase: str) -> Callable[[Callable], Callable]:
+    """Registers a rewrite for these op types in a phase; the docstring states its law."""
+
+    def register(function: Callable) -> Callable:
+        entry = Rule(function.__name__, function.__doc__ or "", function)
+        for op_type in op_types:
+            _rules[phase].setdefault(op_type, []).append(entry)
+        return function
+
+    return register
+
+
+def all_rules() -> dict[str, Rule]:
+    """Every rule by name."""
+    return {entry.name: entry for phase in PHASES for entries in _rules[phase].values() for entry in entries}
+
+
+@dataclass
+class Sweep:
+    """One forward pass over the program: what has been made so far and what became of each value."""
+
+    program: Program
+    uses: dict[Value, int]
+    nodes: list[Node] = field(default_factory=list)
+    replaced: dict[Value, Value] = field(default_factory=dict)
+
+    def make(self, op_type: Any, inputs: list[Value], attrs: dict[str, Any], like: Node) -> list[Value]:
+        """Adds a node that a rule wants, where the node it replaces stood; returns its outputs."""
+        node = make_node(op_type, inputs, attrs, like)
+        self.nodes.append(node)
+        return node.outputs
+
+    def constant(self, array: np.ndarray, like: Node) -> Value:
+        """Adds a constant."""
+        value = self.make("Const", [], {"value": array, "dtype": dtype_of_array(array)}, like)[0]
+        value.op.guards = frozenset()
+        return value
+
+    def only_use(self, value: Value) -> bool:
+        """Whether the node being rewritten is the only one that takes this value."""
+        return self.uses.get(value, 0) == 1
+
+
+def optimize(program: Program, disabled: frozenset[str] = frozenset(), check: bool = False) -> list[str]:
+    """Applies every phase to the program in place; returns the names of the rules that changed something."""
+    applied: list[str] = []
+    for phase in PHASES:
+        _sweep(program, phase, disabled, applied)
+        drop_unused(program)
+        if check:
+            program.check()
+    return applied
+
+
+def _sweep(program: Program, phase: str, disabled: frozenset[str], applied: list[str]) -> None:
+    sweep = Sweep(program, program.uses())
+    seen: dict[Any, Node] = {}
+    reads: dict[Value, Node] = {}
+    for node in program.nodes:
+        node.replace_values(sweep.replaced)
+        outputs = _rewritten(node, sweep, phase, disabled, applied)
+        if outputs is None and phase == "simplify":
+            outputs = _merged(node, seen) or _merged_read(node, reads)
+        if outputs is None:
+            sweep.nodes.append(node)
+            continue
+        for old, new in zip(node.outputs, outputs, strict=True):
+            sweep.replaced[old] = new
+            sweep.uses[new] = sweep.uses.get(new, 0) + sweep.uses.get(old, 0)
+    program.nodes = sweep.nodes
+    program.fetches = [sweep.replaced.get(value, value) for value in program.fetches]
+
+
+def _rewritten(
+    node: Node, sweep: Sweep, phase: str, disabled: frozenset[str], applied: list[str]
+) -> list[Value] | None:
+    if phase == "simplify" and "fold" not in disabled:
+        folded = _folded(node, sweep)
+        if folded is not None:
+            return folded
+    for entry in _rules[phase].get(node.type, ()):
+        if entry.name in disabled:
+            continue
+        made = len(sweep.nodes)
+        result = entry.apply(node, sweep)
+        if result is not None:
+            applied.append(entry.name)
+            return result if isinstance(result, list) else [result]
+        del sweep.nodes[made:]
+    return None
+
+
+# ------------------------------------------------------------------------------------------------ folding
+# and merging
+
+
+def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
+    """Constants in, constants out; sizes that follow from shapes become constants."""
+    op = node.definition
+    if node.type == "Const" or op.effects or op.handle or not node.outputs or node.choices:
+        return None
+    if op.value_rule is not None and len(node.outputs) == 1 and node.outputs[0].dtype.is_integer:
+        value = partial_value(node.outputs[0])
+        if fully_known(value):
+            return [sweep.constant(np.array(value, node.outputs[0].dtype.as_numpy_dtype), node)]
+    if (
+        not node.inputs
+        or any(value.op.type != "Const" for value in node.inputs)
+        or _output_bytes(node) > _LARGEST_FOLD
+    ):
+        return None
+    try:
+        results = run_kernel(node)
+    except Exception:  # the error belongs to the step, where it is reported with the op
+        return None
+    if any(not hasattr(result, "shape") for result in results):
+        return None
+    return [sweep.constant(_owned_array(result), node) for result in results]
+
+
+def run_kernel(node: Node) -> list[Any]:
+    """Runs a node on the CPU with constant inputs."""
+    op = node.definition
+    function = kernel_for(node)
+    args = []
+    for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
+        values = [v.constant for v in (given if arg.is_list else [given])]
+        values = [v.tolist() if arg.name in op.host else to_torch(v) for v in values]
+        args.append(values if arg.is_list else values[0])
+    extras = {"device": _CPU, "node": node}
+    result = function(
+        *args,
+        **{name: node.attrs[name] if name in node.attrs else extras[name] for name in op.wants(function)},
+    )
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def _output_bytes(node: Node) -> int:
+    return sum((value.shape.num_elements() or 0) * (value.dtype.size or 8) for value in node.outputs)
+
+
+def _owned_array(result: Any) -> np.ndarray:
+    return np.array(to_numpy(result), copy=True)
+
+
+def _merged(node: Node, seen: dict[Any, Node]) -> list[Value] | None:
+    """The same pure op on the same inputs with the same attributes is computed once."""
+    if node.definition.effects or not node.outputs or node.choices:
+        return None
+    key = (node.type, tuple(map(id, node.inputs)), node.guards, _attr_key(node))
+    first = seen.setdefault(key, node)
+    return None if first is node else first.outputs
+
+
+def _merged_read(node: Node, reads: dict[Value, Node]) -> list[Value] | None:
+    """A variable read again, with nothing in between that could have written it, is read once."""
+    if not node.definition.effects:
+        return None
+    if node.type not in READS:
+        for value in node.inputs:
+            reads.pop(value, None)
+        return None
+    first = reads.setdefault(node.inputs[0], node)
+    if first is node or first.guards != node.guards:
+        return None
+    return first.outputs
+
+
+def _attr_key(node: Node) -> Any:
+    if node.type == "Const":
+        array = node.attrs["value"]
+        if array.nbytes > 1024 or array.dtype == object:
+            return id(node)
+        return array.dtype.str, array.shape, array.tobytes()
+    if node.definition.handle:
+        return node.name
+    return tuple((key, _hashable(value)) for key, value in node.attrs.items() if not key.startswith("_"))
+
+
+def _hashable(value: Any) -> Any:
+    return value if isinstance(value, (int, float, str, bytes)) else repr(value)
+
+
+def drop_unused(program: Program) -> None:
+    """Pure nodes that nobody takes, and that nobody waits for, do not run."""
+    needed = set(program.fetches)
+    kept = []
+    for node in reversed(program.nodes):
+        reads_only = node.type in READS
+        keep = (
+            node in program.targets
+            or node.definition.effects
+            and not reads_only
+            and not node.definition.handle
+        )
+        if keep or any(value in needed for value in node.outputs):
+            needed.update(node.dependencies)
+            kept.append(node)
+    program.nodes = kept[::-1]

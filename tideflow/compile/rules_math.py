@@ -1,0 +1,147 @@
+"""Rewrites of arithmetic: what does nothing goes away, and ATen's fused forms come in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from tideflow.compile.ir import Node, Value
+from tideflow.compile.rewrite import Sweep, rule
+from tideflow.graph.op import Op
+from tideflow.ops.broadcasting import broadcast_shapes
+from tideflow.ops.samples import f32
+
+_REDUCTIONS = ("Sum", "Mean", "Prod", "Max", "Min", "All", "Any")
+
+
+@rule(*_REDUCTIONS, phase="simplify")
+def reduction_over_no_axes(node: Node, sweep: Sweep) -> Any:
+    """Sum(x, axes=[]) -> x"""
+    axes = node.inputs[1].constant
+    return node.inputs[0] if axes is not None and axes.ndim == 1 and not axes.size else None
+
+
+@rule("Mul", phase="simplify")
+def times_one(node: Node, sweep: Sweep) -> Any:
+    """Mul(x, 1) -> x; Mul(1, x) -> x"""
+    return _neutral(node, 1, (0, 1))
+
+
+@rule("Add", "AddV2", phase="simplify")
+def plus_zero(node: Node, sweep: Sweep) -> Any:
+    """Add(x, 0) -> x; Add(0, x) -> x"""
+    return _neutral(node, 0, (0, 1))
+
+
+@rule("Sub", phase="simplify")
+def minus_zero(node: Node, sweep: Sweep) -> Any:
+    """Sub(x, 0) -> x"""
+    return _neutral(node, 0, (1,))
+
+
+@rule("RealDiv", "Div", phase="simplify")
+def over_one(node: Node, sweep: Sweep) -> Any:
+    """RealDiv(x, 1) -> x"""
+    return _neutral(node, 1, (1,))
+
+
+def _neutral(node: Node, element: int, positions: tuple[int, ...]) -> Value | None:
+    """The other operand, where one is a constant that changes nothing, its shape included."""
+    for i in positions:
+        constant, other = node.inputs[i].constant, node.inputs[1 - i]
+        if constant is None or not constant.size or constant.dtype == object:
+            continue
+        keeps_shape = other.shape.is_fully_defined() and other.shape.tuple == node.outputs[0].shape.tuple
+        if keeps_shape and (constant == element).all():
+            return other
+    return None
+
+
+@rule("AddN", phase="simplify")
+def sum_of_one(node: Node, sweep: Sweep) -> Any:
+    """AddN([x]) -> x"""
+    return node.inputs[0] if len(node.inputs) == 1 else None
+
+
+@rule("AddN", phase="fuse")
+def sum_of_two(node: Node, sweep: Sweep) -> Any:
+    """AddN([x, y]) -> AddV2(x, y)"""
+    if len(node.inputs) != 2 or node.outputs[0].dtype.torch is None:
+        return None
+    if (
+        node.inputs[0].shape.tuple != node.inputs[1].shape.tuple
+        or not node.outputs[0].shape.is_fully_defined()
+    ):
+        return None
+    return sweep.make("AddV2", node.inputs, {"T": node.attrs["T"]}, node)
+
+
+# ------------------------------------------------------------------------------------------------ fused forms
+
+add_matmul_op = Op(
+    "_AddMatMul",
+    "bias: T, a: T, b: T -> sum: T",
+    transpose_a=False,
+    transpose_b=False,
+    differentiable=False,
+)
+
+
+@add_matmul_op.shape
+def _(bias, a, b, *, transpose_a, transpose_b):
+    return [a[1 if transpose_a else 0], b[0 if transpose_b else 1]]
+
+
+@add_matmul_op.kernel
+def _(bias, a, b, *, transpose_a, transpose_b):
+    return torch.addmm(bias, a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+
+@add_matmul_op.specialize
+def _(node):
+    plain = not node.attrs["transpose_a"] and not node.attrs["transpose_b"]
+    return (torch.addmm, node.inputs) if plain else None
+
+
+add_matmul_op.samples(
+    (f32(4), f32(2, 3), f32(3, 4)), (f32(4), f32(3, 2), f32(4, 3), {"transpose_a": True, "transpose_b": True})
+)
+
+
+@rule("BiasAdd", "Add", "AddV2", phase="fuse")
+def matmul_with_bias(node: Node, sweep: Sweep) -> Any:
+    """BiasAdd(MatMul(a, b), c) -> AddMatMul(c, a, b)"""
+    for product, bias in (node.inputs, node.inputs[::-1]):
+        made_by = product.op
+        if (
+            made_by.type == "MatMul"
+            and product.dtype.is_floating
+            and sweep.only_use(product)
+            and made_by.guards == node.guards
+            and bias.shape.ndims == 1
+            and node.attrs.get("data_format", "NHWC") == "NHWC"
+            and bias.shape.tuple[0] == product.shape.tuple[1]
+        ):
+            attrs = {key: made_by.attrs[key] for key in ("T", "transpose_a", "transpose_b")}
+            return sweep.make(add_matmul_op, [bias, *made_by.inputs], attrs, node)
+        if node.type == "BiasAdd":
+            break
+    return None
+
+
+multiply_add_op = Op("_MultiplyAdd", "addend: T, x: T, y: T -> sum: T", differentiable=False)
+multiply_add_op.shape(lambda addend, x, y: broadcast_shapes(addend, broadcast_shapes(x, y)))
+multiply_add_op.kernel(torch.addcmul)
+multiply_add_op.samples((f32(2, 3), f32(2, 3), f32(3)), (f32(), f32(2), f32()))
+
+
+@rule("Add", "AddV2", phase="fuse")
+def multiply_and_add(node: Node, sweep: Sweep) -> Any:
+    """Add(Mul(x, y), z) -> MultiplyAdd(z, x, y)"""
+    if not node.outputs[0].dtype.is_floating:
+        return None
+    for product, addend in (node.inputs, node.inputs[::-1]):
+        if product.op.type == "Mul" and sweep.only_use(product) and product.op.guards == node.guards:
+            return sweep.make(multiply_add_op, [addend, *product.op.inputs], {"T": node.attrs["T"]}, node)
+    return None

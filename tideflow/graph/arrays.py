@@ -1,0 +1,177 @@
+"""Python values as NumPy arrays by TensorFlow's rules: Python floats are float32, ints int32 where they
+fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import dtypes
+from tideflow.graph.dtypes import DType
+from tideflow.graph.shapes import Dimension, TensorShape
+
+_ACCEPTED = {  # Python kinds that may stand for an element of each kind of dtype
+    "bool": (bool, np.bool_),
+    "string": (str, bytes, np.str_, np.bytes_),
+    "int": (int, np.integer, Dimension),
+    "float": (int, float, np.integer, np.floating),
+    "complex": (int, float, complex, np.number),
+}
+
+
+def as_array(value: Any, dtype: Any = None) -> np.ndarray:
+    """The array that a constant of this value holds; its own copy."""
+    dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _from_numpy(value, dtype)
+    if value is None:
+        raise ValueError("None values not supported.")
+    if isinstance(value, TensorShape):
+        value = value.as_list()
+        dtype = dtype or dtypes.int32
+    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+        return _from_numpy(np.asarray(value), dtype)
+    return _from_python(value, dtype)
+
+
+def dtype_of_array(array: np.ndarray) -> DType:
+    """The dtype of an array; object arrays hold strings."""
+    return dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
+
+
+def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind in "SUO":
+        if dtype not in (None, dtypes.string):
+            if array.dtype.kind != "O":
+                raise TypeError(f"Expected {dtype.name}, got {array.dtype} array instead.")
+            return array.astype(dtype.as_numpy_dtype)
+        if array.dtype.kind == "O":
+            return _from_python(array.tolist(), dtype) if array.size else array.copy()
+        return _bytes_array(array.astype(object))
+    if dtype is dtypes.string:
+        raise TypeError(f"Expected string, got an array of {array.dtype} instead.")
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("="))
+    return np.array(array, dtype=None if dtype is None else dtype.as_numpy_dtype, order="C")
+
+
+def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
+    first = _check_elements(value, dtype)
+    value = _without_dimensions(value)
+    if dtype is dtypes.string or dtype is None and isinstance(first, (str, bytes)):
+        return _bytes_array(_object_array(value))
+    try:
+        with np.errstate(over="ignore"):
+            array = np.array(value, dtype=None if dtype is None else dtype.as_numpy_dtype, order="C")
+    except OverflowError:
+        if dtype is None:
+            raise ValueError(f"{value!r} does not fit any integer type.") from None
+        raise ValueError(f"Tensor conversion failed: {value!r} does not fit {dtype.name}.") from None
+    except ValueError as error:
+        raise ValueError(f"Argument must be a dense tensor: {value!r} - {error}.") from None
+    if dtype is not None:
+        return array
+    if not array.size and first is None:
+        return array.astype(np.float32)
+    if array.dtype == np.float64:
+        return array.astype(np.float32)
+    if array.dtype == np.int64:
+        narrow = array.astype(np.int32)
+        return narrow if (narrow == array).all() else array
+    if array.dtype == object:
+        raise TypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}.")
+    return array
+
+
+def _check_elements(value: Any, dtype: DType | None) -> Any:
+    """Raises TypeError at the first element that cannot be of the dtype; returns the first element found."""
+    accepted = _accepted(dtype)
+    first = None
+    stack = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, (list, tuple)):
+            stack.extend(reversed(item))
+            continue
+        if isinstance(item, np.ndarray):
+            first = item.flat[0] if first is None and item.size else first
+            continue
+        if item is None:
+            raise (
+                ValueError("None values not supported.")
+                if dtype is None
+                else TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
+            )
+        if accepted is not None and not (
+            isinstance(item, accepted) and (not isinstance(item, bool) or dtype.is_bool)
+        ):
+            raise TypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
+        if first is None:
+            first = item
+        elif accepted is None and isinstance(first, (str, bytes)) != isinstance(item, (str, bytes)):
+            raise TypeError(
+                f"Expected {'string' if isinstance(first, (str, bytes)) else type(first).__name__}, got "
+                f"{item!r} of "
+                f"type '{type(item).__name__}' instead."
+            )
+    return first
+
+
+def _accepted(dtype: DType | None) -> tuple | None:
+    if dtype is None:
+        return None
+    for kind, test in (
+        ("bool", dtype.is_bool),
+        ("string", dtype is dtypes.string),
+        ("int", dtype.is_integer or dtype.is_quantized),
+        ("float", dtype.is_floating),
+        ("complex", dtype.is_complex),
+    ):
+        if test:
+            return _ACCEPTED[kind]
+    return None
+
+
+def _without_dimensions(value: Any) -> Any:
+    if isinstance(value, Dimension):
+        return value.value
+    if isinstance(value, (list, tuple)) and any(isinstance(item, (Dimension, list, tuple)) for item in value):
+        return [_without_dimensions(item) for item in value]
+    return value
+
+
+def _object_array(value: Any) -> np.ndarray:
+    """Strings of any nesting as an object array, without NumPy's fixed-width strings in between."""
+    shape, level = [], value
+    while isinstance(level, (list, tuple)):
+        shape.append(len(level))
+        if not level:
+            break
+        level = level[0]
+    flat: list[Any] = []
+    _flatten(value, shape, flat)
+    array = np.empty(len(flat), dtype=object)
+    array[:] = flat
+    return array.reshape(shape)
+
+
+def _flatten(value: Any, shape: list[int], flat: list[Any]) -> None:
+    if not shape:
+        flat.append(value)
+        return
+    if not isinstance(value, (list, tuple)) or len(value) != shape[0]:
+        raise ValueError(f"Argument must be a dense tensor: {value!r} - expected {shape[0]} elements.")
+    for item in value:
+        _flatten(item, shape[1:], flat)
+
+
+def _bytes_array(array: np.ndarray) -> np.ndarray:
+    encoded = np.empty(array.shape, dtype=object)
+    for index, item in np.ndenumerate(array):
+        encoded[index] = (
+            item.encode() if isinstance(item, str) else bytes(item) if isinstance(item, bytes) else item
+        )
+    return encoded

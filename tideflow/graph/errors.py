@@ -1,0 +1,187 @@
+"""The errors of running a graph, `tf.errors`: one class per code, each naming the op and the user's line."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tideflow.export import export, expose
+
+(OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS) = range(7)
+(PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE) = range(7, 12)
+(UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED) = range(12, 17)
+
+for _name in [name for name in globals() if name.isupper()]:
+    expose(globals()[_name], f"errors.{_name}")
+
+
+@export("errors.OpError", "OpError")
+class OpError(Exception):
+    """A step failed. `op` is the operation that failed, or None when it is not in this graph."""
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int) -> None:
+        super().__init__(message)
+        self._node_def = node_def
+        self._op = op
+        self._message = message
+        self._error_code = error_code
+        self._origin_elsewhere = ""  # the place of an op that is not in this process
+
+    @property
+    def node_def(self) -> Any:
+        """The NodeDef of the operation that failed, or None."""
+        return self._node_def
+
+    @property
+    def op(self) -> Any:
+        """The operation that failed, or None (an op that a rewrite put in, or one of another process)."""
+        return self._op
+
+    @property
+    def message(self) -> str:
+        """What went wrong, without the place."""
+        return self._message
+
+    @property
+    def error_code(self) -> int:
+        """The number of the kind of error: `tf.errors.NOT_FOUND` and so on."""
+        return self._error_code
+
+    def _origin(self) -> str:
+        return self._origin_elsewhere if self._op is None else _origin_of(self._op)
+
+    def __str__(self) -> str:
+        origin = self._origin()
+        return f"{self._message}\n{origin}" if origin else str(self._message)
+
+    def __reduce__(self) -> tuple:
+        # An operation cannot leave its process; the lines that say which it was can.
+        return _rebuild, (type(self), self._node_def, self._message, self._error_code, self._origin())
+
+
+def _rebuild(cls: type[OpError], node_def: Any, message: str, error_code: int, origin: str) -> OpError:
+    error = cls.__new__(cls)
+    OpError.__init__(error, node_def, None, message, error_code)
+    error._origin_elsewhere = origin
+    return error
+
+
+def _origin_of(op: Any) -> str:
+    """Where the op, and the op it was made for (a gradient's forward op), stand in the user's program."""
+    lines = [f"op '{op.name}' ({op.type}), defined at {_place(op)}"]
+    original = getattr(op, "_original_op", None)
+    while original is not None:
+        lines.append(f"  made for op '{original.name}' ({original.type}), defined at {_place(original)}")
+        original = getattr(original, "_original_op", None)
+    return "\n".join(lines)
+
+
+def _place(op: Any) -> str:
+    """The user's line, and the lines that called it."""
+    places = [f"{file}:{line}" for file, line, *_ in reversed(op.traceback)] or ["<unknown>"]
+    return "\n  called from ".join(places)
+
+
+_TYPE_OF_CODE: dict[int, type[OpError]] = {}
+
+
+class _CodedError(OpError):
+    """An error whose class says its code."""
+
+    code: ClassVar[int]
+
+    def __init_subclass__(cls, code: int) -> None:
+        cls.code = code
+        _TYPE_OF_CODE[code] = cls
+        expose(cls, f"errors.{cls.__name__}")
+
+    def __init__(self, node_def: Any, op: Any, message: str) -> None:
+        super().__init__(node_def, op, message, self.code)
+
+
+class CancelledError(_CodedError, code=CANCELLED):
+    """The step was cancelled: its session or queue was closed, or another part of it failed."""
+
+
+class UnknownError(_CodedError, code=UNKNOWN):
+    """An error of no known kind, such as one from another system."""
+
+    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN) -> None:
+        OpError.__init__(self, node_def, op, message, error_code)
+
+
+class InvalidArgumentError(_CodedError, code=INVALID_ARGUMENT):
+    """An op received a value, shape or type that it does not accept."""
+
+
+class DeadlineExceededError(_CodedError, code=DEADLINE_EXCEEDED):
+    """The step took longer than it was given."""
+
+
+class NotFoundError(_CodedError, code=NOT_FOUND):
+    """Something asked for does not exist: a file, a key of a checkpoint, a resource."""
+
+
+class AlreadyExistsError(_CodedError, code=ALREADY_EXISTS):
+    """Something to be made exists already."""
+
+
+class PermissionDeniedError(_CodedError, code=PERMISSION_DENIED):
+    """The caller may not do this."""
+
+
+class UnauthenticatedError(_CodedError, code=UNAUTHENTICATED):
+    """The caller did not show who it is."""
+
+
+class ResourceExhaustedError(_CodedError, code=RESOURCE_EXHAUSTED):
+    """Memory, disk or a quota is used up."""
+
+
+class FailedPreconditionError(_CodedError, code=FAILED_PRECONDITION):
+    """The system is not in the state the op needs: an uninitialized variable is read."""
+
+
+class AbortedError(_CodedError, code=ABORTED):
+    """The step was given up, for instance because a task restarted under it; it may be tried again."""
+
+
+class OutOfRangeError(_CodedError, code=OUT_OF_RANGE):
+    """Past the end: a closed queue is empty, a dataset is finished, a counter is at its limit."""
+
+
+class UnimplementedError(_CodedError, code=UNIMPLEMENTED):
+    """The op does not do this for this type or device."""
+
+
+class InternalError(_CodedError, code=INTERNAL):
+    """An invariant of the system is broken."""
+
+
+class UnavailableError(_CodedError, code=UNAVAILABLE):
+    """A task cannot be reached now; it may be later."""
+
+
+class DataLossError(_CodedError, code=DATA_LOSS):
+    """A file is truncated or damaged."""
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A Python construct (`if`, `for`, `in`) was applied to a tensor whose value only a session will know."""
+
+
+@export("errors.exception_type_from_error_code")
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
+    """The class of errors with this code; KeyError when there is none."""
+    return _TYPE_OF_CODE[error_code]
+
+
+@export("errors.error_code_from_exception_type")
+def error_code_from_exception_type(cls: type[Exception]) -> int:
+    """The code of a class of errors; UNKNOWN for a class that is not one of these."""
+    return cls.code if cls in _TYPE_OF_CODE.values() else UNKNOWN
+
+
+def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError:
+    """The error of this code, an UnknownError carrying the number when no class has it."""
+    cls = _TYPE_OF_CODE.get(error_code)
+    return cls(node_def, op, message) if cls else UnknownError(node_def, op, message, error_code)

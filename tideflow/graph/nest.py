@@ -1,0 +1,144 @@
+"""Nested structures of lists, tuples, named tuples, dicts (by sorted key) and attrs classes, as `tf.nest`
+treats them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tideflow.export import export
+
+
+@export("nest.is_nested", "contrib.framework.nest.is_sequence")
+def is_nested(structure: Any) -> bool:
+    """Whether `structure` is a container that the functions here look into."""
+    if isinstance(structure, (str, bytes)):
+        return False
+    return isinstance(structure, (list, tuple, Mapping)) or hasattr(type(structure), "__attrs_attrs__")
+
+
+def _children(structure: Any) -> list[Any]:
+    if isinstance(structure, Mapping):
+        return [structure[key] for key in _sorted_keys(structure)]
+    if hasattr(type(structure), "__attrs_attrs__"):
+        return [getattr(structure, a.name) for a in type(structure).__attrs_attrs__]
+    return list(structure)
+
+
+def _sorted_keys(mapping: Mapping) -> list[Any]:
+    try:
+        return sorted(mapping)
+    except TypeError:
+        raise TypeError("nest only supports dicts with sortable keys.") from None
+
+
+def _rebuild(like: Any, children: list[Any]) -> Any:
+    kind = type(like)
+    if isinstance(like, Mapping):
+        by_key = dict(zip(_sorted_keys(like), children, strict=True))
+        items = [(key, by_key[key]) for key in like]
+        if hasattr(like, "default_factory"):
+            return kind(like.default_factory, items)
+        return kind(items)
+    if hasattr(kind, "__attrs_attrs__") or hasattr(like, "_fields"):
+        return kind(*children)
+    return kind(children)
+
+
+@export("nest.flatten", "contrib.framework.nest.flatten")
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves, in order."""
+    return list(_leaves(structure))
+
+
+def _leaves(structure: Any) -> Iterator[Any]:
+    if not is_nested(structure):
+        yield structure
+        return
+    for child in _children(structure):
+        yield from _leaves(child)
+
+
+@export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
+def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+    """`flat_sequence` in the structure of `structure`."""
+    if not isinstance(flat_sequence, (list, tuple)):
+        raise TypeError("flat_sequence must be a sequence")
+    if not is_nested(structure):
+        if len(flat_sequence) != 1:
+            raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
+        return flat_sequence[0]
+    count = sum(1 for _ in _leaves(structure))
+    if count != len(flat_sequence):
+        raise ValueError(
+            f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
+            f"{len(flat_sequence)} elements. "
+            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+        )
+    leaves = iter(flat_sequence)
+    return _pack(structure, leaves)
+
+
+def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    if not is_nested(structure):
+        return next(leaves)
+    return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
+
+
+@export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """ValueError where the structures differ, TypeError where only the types of their containers do."""
+    if is_nested(nest1) != is_nested(nest2):
+        raise ValueError(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(nest1).__name__} str={nest1}\n\nSecond structure: "
+            f"type={type(nest2).__name__} str={nest2}"
+        )
+    if not is_nested(nest1):
+        return
+    if (
+        check_types
+        and type(nest1) is not type(nest2)
+        and not (isinstance(nest1, Mapping) and isinstance(nest2, Mapping))
+    ):
+        same_fields = (
+            getattr(nest1, "_fields", None) == getattr(nest2, "_fields", ())
+            and type(nest1).__name__ == type(nest2).__name__
+        )
+        if not same_fields:
+            raise TypeError(
+                "The two structures don't have the same sequence type. First structure has type "
+                f"{type(nest1)}, while second structure has type {type(nest2)}."
+            )
+    if isinstance(nest1, Mapping) and isinstance(nest2, Mapping) and set(nest1) != set(nest2):
+        raise ValueError(
+            f"The two dictionaries don't have the same set of keys. First: {list(nest1)}, second: "
+            f"{list(nest2)}"
+        )
+    first, second = _children(nest1), _children(nest2)
+    if len(first) != len(second):
+        raise ValueError(
+            "The two structures don't have the same number of elements.\n\n"
+            f"First structure: {nest1} ({len(first)} elements)\n\nSecond structure: {nest2} ({len(second)} "
+            "elements)"
+        )
+    for a, b in zip(first, second, strict=True):
+        assert_same_structure(a, b, check_types)
+
+
+@export("nest.map_structure", "contrib.framework.nest.map_structure")
+def map_structure(
+    func: Callable, *structure: Any, check_types: bool = True, expand_composites: bool = False
+) -> Any:
+    """`func` of the leaves that stand at the same place, in the structure of the first argument."""
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
+    if not structure:
+        raise ValueError("Must provide at least one structure")
+    for other in structure[1:]:
+        assert_same_structure(structure[0], other, check_types)
+    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
+    return pack_sequence_as(structure[0], results)

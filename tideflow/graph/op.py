@@ -1,0 +1,550 @@
+"""Op: everything about one op type in one place, and the only door by which operations enter a graph.
+
+    matmul_op = Op("MatMul", "a: T, b: T -> product: T", T=NUMERIC, transpose_a=False, transpose_b=False)
+
+    @matmul_op.shape      # partial shapes in, partial shapes out
+    @matmul_op.kernel     # torch tensors in, torch tensors out
+    @matmul_op.gradient   # (op, *grads) -> one tensor or None per input
+    matmul_op.samples(...)
+    matmul_op.refuses(...)
+
+Inputs named in `host` are Python values (ints, lists) to the shape rule and the kernel, not tensors: sizes,
+axes, permutations. A rule gets None for what is not known yet. Rules and kernels take the attributes they
+name as keyword-only parameters; a kernel may also ask for `device` (a torch.device), `resources` (the
+session's state), `state` (a dict of this node's own in each session) and `node` (the operation). A `handle`
+op's output is an object of the session (a variable, a queue), found once when the plan is made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.graph import schema
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import NotFoundError
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import partial_value
+from tideflow.graph.schema import REQUIRED, Arg
+from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.traceback import user_frames, user_line
+
+_definitions: dict[str, Op] = {}
+KERNEL_EXTRAS = ("device", "resources", "state", "node")
+
+not_differentiable = object()
+
+
+def definition(op_type: str) -> Op:
+    """The definition of an op type; NotFoundError where no op of that name is registered."""
+    try:
+        return _definitions[op_type]
+    except KeyError:
+        raise NotFoundError(None, None, f"Op type not registered '{op_type}'") from None
+
+
+def definitions() -> dict[str, Op]:
+    """Every registered op type by name."""
+    return _definitions
+
+
+def check_complete(ops: Sequence[Op] | None = None) -> None:
+    """An op without a shape rule, samples, a kernel, or a word about its gradient is an error, by name."""
+    for op in _definitions.values() if ops is None else ops:
+        op.check_parts({**op.parts(), "samples (.samples)": op.sample_cases is not None})
+
+
+class ShapeError(ValueError):
+    """Raised by shape rules: what disagrees. The op, its input shapes and the user's line are added on the
+    way out.
+    """
+
+
+class Op:
+    """One op type: schema, shape rule, kernels, gradient, samples."""
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        *,
+        host: str | Sequence[str] = (),
+        stateful: bool = False,
+        handle: bool = False,
+        on_host: bool = False,
+        commutative: bool = False,
+        aggregate: bool = False,
+        uninitialized_ok: bool = False,
+        colocate: str | None = None,
+        differentiable: bool = True,
+        **attrs: Any,
+    ):
+        self.name = name
+        self.attrs = {key: schema.declare(value) for key, value in attrs.items()}
+        self.inputs, self.outputs = schema.parse_signature(signature, self.attrs)
+        self.host = frozenset(host.replace(",", " ").split() if isinstance(host, str) else host)
+        self.stateful = stateful
+        self.effects = stateful or any(arg.is_ref for arg in self.inputs)  # runs in order, and exactly once
+        self.handle = handle
+        self.on_host = on_host
+        self.commutative = commutative
+        self.aggregate = aggregate
+        self.uninitialized_ok = uninitialized_ok
+        self.colocate = colocate
+        self.frames = user_frames() or ()
+        self.shape_rule: Callable | None = None
+        self.value_rule: Callable | None = None
+        self.specialize_rule: Callable | None = None
+        self.reference: Callable | None = None
+        self.kernels: dict[str, Callable] = {}
+        self.gradient_function: Any = None if differentiable else not_differentiable
+        self.sample_cases: list[tuple] | None = None
+        self._checked = False
+        self.refusals: list[tuple] = []
+        self._defaults = {
+            key: spec.default for key, spec in self.attrs.items() if spec.default is not REQUIRED
+        }
+        self._required = [key for key, spec in self.attrs.items() if spec.default is REQUIRED]
+        self._wanted: dict[Callable, tuple[str, ...]] = {}
+        self._takes_references = any(arg.is_ref for arg in self.inputs)
+        self._result = self._result_packer()
+        if name in _definitions:
+            raise ValueError(f"op type {name!r} is defined twice")
+        _definitions[name] = self
+
+    # ------------------------------------------------------------------ parts, as decorators
+
+    def shape(self, rule: Callable) -> Callable:
+        """Registers the shape rule. One output: it returns a shape; several: a list of shapes."""
+        self._wanted[rule] = tuple(name for name in _keyword_names(rule) if name in self.attrs)
+        self.shape_rule = rule
+        return rule
+
+    def value(self, rule: Callable) -> Callable:
+        """Registers how the output's value (or part of it) follows from `op` without running it: sizes,
+        packs of sizes.
+        """
+        self.value_rule = rule
+        return rule
+
+    def kernel(self, function: Callable | str) -> Callable:
+        """Registers the kernel: `@op.kernel` for all, `@op.kernel("cuda")`, "string" or "unsigned" for one kind."""
+        if isinstance(function, str):
+            return lambda fn: self._add_kernel(function, fn)
+        return self._add_kernel("", function)
+
+    def _add_kernel(self, key: str, function: Callable) -> Callable:
+        self._wanted[function] = tuple(
+            name for name in _keyword_names(function) if name in self.attrs or name in KERNEL_EXTRAS
+        )
+        self.kernels[key] = function
+        return function
+
+    def specialize(self, rule: Callable) -> Callable:
+        """Registers a shortcut: from a planned node, a cheaper callable of its tensor inputs, or None."""
+        self.specialize_rule = rule
+        return rule
+
+    def gradient(self, function: Any) -> Any:
+        """Registers the gradient, a function of (op, *output_gradients), or the word `not_differentiable`."""
+        self.gradient_function = function
+        return function
+
+    def samples(self, *cases: tuple, against: Callable | None = None) -> None:
+        """Inputs (and a final dict of attributes) from which the tests follow; `against` computes the
+        expected value.
+        """
+        self.sample_cases = [*(self.sample_cases or ()), *(c if isinstance(c, tuple) else (c,) for c in cases)]
+        self.reference = against or self.reference
+
+    def refuses(self, inputs: tuple, message: str, error: type[Exception] = ValueError) -> None:
+        """An example of bad input, with the error and a part of the message that the user gets."""
+        self.refusals.append((inputs, message, error))
+
+    def parts(self) -> dict[str, bool]:
+        """What an op needs before it can be used, in words, and whether it is there."""
+        return {
+            "a shape rule (@op.shape)": self.shape_rule is not None,
+            "a kernel (@op.kernel)": bool(self.kernels),
+            "a gradient (@op.gradient), or differentiable=False": self.gradient_function is not None,
+        }
+
+    def check_parts(self, parts: dict[str, bool]) -> None:
+        """TypeError that names every part which is not there."""
+        missing = [text for text, there in parts.items() if not there]
+        if missing:
+            raise TypeError(f"op {self.name!r}, defined at {user_line(self.frames)}, lacks {'; '.join(missing)}")
+
+    def wants(self, function: Callable) -> tuple[str, ...]:
+        """The attributes (and extras) that a rule or kernel of this op asks for."""
+        return self._wanted[function]
+
+    # ------------------------------------------------------------------ making a node
+
+    def __call__(self, *args: Any, name: str | None = None, **attrs: Any) -> Any:
+        """Adds a node to the graph; returns its output tensor(s), or the operation where it has none."""
+        return self._result(self.node(*args, name=name, **attrs))
+
+    def raw(self, **kwargs: Any) -> Any:
+        """The same with inputs given by name too, as `tf.raw_ops` has it."""
+        name = kwargs.pop("name", None)
+        missing = [arg.name for arg in self.inputs if arg.name not in kwargs]
+        if missing:
+            raise TypeError(f"{self.name}() missing required arguments: {', '.join(missing)}")
+        inputs = [kwargs.pop(arg.name) for arg in self.inputs]
+        return self(*inputs, name=name, **kwargs)
+
+    def node(self, *args: Any, name: str | None = None, **attrs: Any) -> Operation:
+        """Adds a node to the graph and returns it. Python values among the inputs become constants."""
+        if len(args) != len(self.inputs):
+            expected = ", ".join(arg.name for arg in self.inputs)
+            raise TypeError(f"{self.name} takes {len(self.inputs)} inputs ({expected}), {len(args)} given")
+        if not self._checked:
+            self.check_parts(self.parts())
+            self._checked = True
+        graph = _graph_of(args)
+        if graph is not get_default_graph():
+            with graph.as_default():
+                return self._node(graph, args, name or self.name, attrs)
+        return self._node(graph, args, name or self.name, attrs)
+
+    def _node(self, graph: Any, args: tuple, name: str, attrs: dict[str, Any]) -> Operation:
+        local = graph._local
+        outer = local.name_stack
+        full_name = local.name_stack = graph._scope_for(name)
+        try:
+            resolved = dict(self._defaults)
+            for key, value in attrs.items():
+                self._set_attr(resolved, key, value)
+            given = set(attrs)
+            inputs = [
+                self._convert(arg, value, resolved, given)
+                for arg, value in zip(self.inputs, args, strict=True)
+            ]
+        finally:
+            local.name_stack = outer
+        self._check_attrs(resolved)
+        flat = []
+        for arg, value in zip(self.inputs, inputs, strict=True):
+            if arg.is_list:
+                flat += value
+            else:
+                flat.append(value)
+        if not self._takes_references:
+            return self._insert(graph, full_name, flat, inputs, resolved)
+        with contextlib.ExitStack() as stack:  # what changes a variable is placed with it
+            for tensor in self._references(inputs):
+                stack.enter_context(graph.colocate_with(tensor.op))
+            return self._insert(graph, full_name, flat, inputs, resolved)
+
+    def _references(self, inputs: list[Any]) -> list[Tensor]:
+        pairs = [(arg, value) for arg, value in zip(self.inputs, inputs, strict=True) if arg.is_ref]
+        return [tensor for arg, value in pairs for tensor in (value if arg.is_list else [value])]
+
+    def node_from_flat(self, inputs: list[Tensor], attrs: dict[str, Any], name: str) -> Operation:
+        """A node from tensors already converted and attributes in stored form, unknown ones kept (GraphDef
+        import).
+        """
+        graph = get_default_graph()
+        resolved = {**self._defaults, **attrs}
+        missing = [key for key in self._required if key not in resolved]
+        if missing:
+            raise ValueError(
+                f"NodeDef missing attrs {', '.join(map(repr, missing))} from {self.name} node '{name}'"
+            )
+        return self._insert(
+            graph, graph._scope_for(name), inputs, self.group_inputs(inputs, resolved), resolved
+        )
+
+    def _insert(
+        self, graph: Any, name: str, flat: list[Tensor], grouped: list, attrs: dict[str, Any]
+    ) -> Operation:
+        frames = user_frames()
+        for tensor in flat:
+            if tensor.op.graph is not graph:
+                raise ValueError(
+                    f"{tensor} must be from the same graph as the other inputs of '{name}' ({self.name})."
+                )
+        context = graph._local.context
+        if context is not None:
+            with graph.name_scope(f"{name}/"):
+                flat = [context.enter_value(tensor) for tensor in flat]
+            grouped = self.group_inputs(flat, attrs)
+        op = Operation(graph, self, name, flat, attrs, self.output_types(attrs), frames)
+        for tensor, shape in zip(op.outputs, self.infer(grouped, attrs, name, frames), strict=True):
+            tensor._shape = shape
+        graph._insert(op)
+        return op
+
+    def _set_attr(self, resolved: dict[str, Any], key: str, value: Any) -> None:
+        spec = self.attrs.get(key)
+        if spec is None:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument '{key}'")
+        if value is None and key in self._defaults:
+            return
+        if value is None and spec.kind == "type":
+            return  # inferred from the inputs
+        resolved[key] = value = schema.normalize(key, spec.kind, value)
+        schema.check_value(self.name, key, spec, value)
+
+    def _check_attrs(self, resolved: dict[str, Any]) -> None:
+        for key in self._required:
+            if key not in resolved:
+                raise TypeError(f"No argument for attr {key} of op {self.name}")
+
+    # ------------------------------------------------------------------ inputs
+
+    def _convert(self, arg: Arg, value: Any, attrs: dict[str, Any], given: set[str]) -> Any:
+        """The input as a tensor (or list), of the type the attributes demand; what it decides goes into
+        `attrs`.
+        """
+        if arg.type_list_attr is not None:
+            return self._convert_mixed_list(arg, value, attrs)
+        key = arg.type_attr
+        wanted = arg.dtype if key is None else attrs[key] if key in given else None
+        if arg.number_attr is not None:
+            tensors = self._convert_list(arg, value, wanted, attrs)
+            count = len(tensors)
+            minimum = self.attrs[arg.number_attr].minimum
+            if minimum is not None and count < minimum:
+                raise ValueError(
+                    f"List argument '{arg.name}' to '{self.name}' Op with length {count} shorter than "
+                    f"minimum length {minimum}."
+                )
+            if arg.number_attr in given and attrs[arg.number_attr] != count:
+                raise ValueError(
+                    f"List argument '{arg.name}' to '{self.name}' Op with length {count} must match length "
+                    f"{attrs[arg.number_attr]} of argument '{arg.number_attr}'."
+                )
+            attrs[arg.number_attr] = count
+            given.add(arg.number_attr)
+            found = tensors[0].dtype if tensors else wanted or attrs.get(key)
+        else:
+            tensors = self._convert_one(arg, value, wanted, attrs)
+            found = tensors.dtype
+        if key is not None and found is not None:
+            base = found.base_dtype
+            if key not in given:
+                spec = self.attrs[key]
+                if spec.allowed is not None and base not in spec.allowed:
+                    allowed = ", ".join(dtype.name for dtype in spec.allowed)
+                    raise TypeError(
+                        f"Value passed to parameter '{arg.name}' has DataType {base.name} not in list of "
+                        "allowed values: "
+                        f"{allowed} (op {self.name}, {_describe(value)})"
+                    )
+                attrs[key] = base
+                given.add(key)
+        return tensors
+
+    def _convert_one(
+        self, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any], name: str | None = None
+    ) -> Tensor:
+        if isinstance(value, Tensor):
+            tensor = value
+        else:
+            preferred = attrs.get(arg.type_attr) if arg.type_attr and wanted is None else None
+            tensor = self._to_tensor(arg, value, wanted, preferred, name or arg.name)
+        if wanted is not None and tensor.dtype.base_dtype is not wanted.base_dtype:
+            raise self._type_mismatch(arg, tensor, wanted)
+        if arg.is_ref and not tensor.dtype._is_ref_dtype:
+            raise TypeError(
+                f"'{self.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)"
+            )
+        return tensor
+
+    def _to_tensor(
+        self, arg: Arg, value: Any, wanted: DType | None, preferred: DType | None, name: str
+    ) -> Tensor:
+        try:
+            return convert_to_tensor(
+                value, dtype=wanted, name=name, as_ref=arg.is_ref, preferred_dtype=preferred
+            )
+        except (TypeError, ValueError) as error:
+            if value is None:
+                raise ValueError(
+                    f"Tried to convert '{arg.name}' to a tensor and failed. Error: None values not "
+                    f"supported. (op {self.name})"
+                ) from None
+            if wanted is None or isinstance(error, ValueError) and not _has_tensor(value):
+                raise
+            try:
+                found = convert_to_tensor(value, name=name, as_ref=arg.is_ref)
+            except (TypeError, ValueError):
+                raise error from None
+            raise self._type_mismatch(arg, found, wanted, error) from None
+
+    def _type_mismatch(
+        self, arg: Arg, tensor: Tensor, wanted: DType, cause: Exception | None = None
+    ) -> TypeError:
+        found = tensor.dtype.base_dtype.name
+        if arg.type_attr is None:
+            return TypeError(
+                f"Input '{arg.name}' of '{self.name}' Op has type {found} that does not match expected type "
+                f"of {wanted.name}."
+            )
+        for other in self.inputs:
+            if other.type_attr == arg.type_attr:
+                against = f"type {wanted.name} of argument '{other.name}'"
+                break
+        if other is arg:
+            against = f"type {wanted.name} of attribute '{arg.type_attr}'"
+        return TypeError(
+            f"Input '{arg.name}' of '{self.name}' Op has type {found} that does not match {against}."
+            + (f" ({cause})" if cause else "")
+        )
+
+    def _convert_list(
+        self, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
+    ) -> list[Tensor]:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
+        if wanted is None:  # a tensor among the values decides for the Python numbers beside it
+            for item in value:
+                if isinstance(item, Tensor) or hasattr(item, "dtype") and hasattr(item, "_as_graph_element"):
+                    wanted = item.dtype.base_dtype
+                    break
+        tensors = []
+        for i, item in enumerate(value):
+            tensor = self._convert_one(arg, item, wanted, attrs, f"{arg.name}_{i}")
+            wanted = wanted or tensor.dtype.base_dtype
+            tensors.append(tensor)
+        return tensors
+
+    def _convert_mixed_list(self, arg: Arg, value: Any, attrs: dict[str, Any]) -> list[Tensor]:
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
+        wanted = attrs.get(arg.type_list_attr)
+        if wanted is None or len(wanted) != len(value):
+            wanted = [None] * len(value)
+        tensors = [
+            self._convert_one(arg, item, dtype, attrs, f"{arg.name}_{i}")
+            for i, (item, dtype) in enumerate(zip(value, wanted, strict=True))
+        ]
+        found = [tensor.dtype.base_dtype for tensor in tensors]
+        schema.check_value(self.name, arg.type_list_attr, self.attrs[arg.type_list_attr], found)
+        attrs[arg.type_list_attr] = found
+        return tensors
+
+    def group_inputs(self, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
+        """Flat inputs (tensors or values) by argument: a list argument takes as many as its attribute
+        says.
+        """
+        if len(flat) == len(self.inputs) and not any(arg.is_list for arg in self.inputs):
+            return list(flat)
+        grouped, position = [], 0
+        for arg in self.inputs:
+            if arg.is_list:
+                count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])
+                grouped.append(list(flat[position : position + count]))
+                position += count
+            else:
+                grouped.append(flat[position])
+                position += 1
+        if position != len(flat):
+            raise ValueError(f"{self.name} takes {position} inputs by its attributes, {len(flat)} given")
+        return grouped
+
+    # ------------------------------------------------------------------ outputs
+
+    def output_types(self, attrs: dict[str, Any]) -> list[DType]:
+        """The dtype of every output tensor."""
+        types: list[DType] = []
+        for arg in self.outputs:
+            if arg.type_list_attr is not None:
+                types += attrs[arg.type_list_attr]
+                continue
+            dtype = arg.dtype if arg.type_attr is None else attrs[arg.type_attr]
+            if arg.is_ref:
+                dtype = dtype._as_ref
+            types += [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+        return types
+
+    def infer(self, inputs: list, attrs: dict[str, Any], name: str, frames: tuple = ()) -> list[TensorShape]:
+        """The outputs' shapes from inputs grouped by argument (anything with `.shape`)."""
+        rule = self.shape_rule
+        known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
+        try:
+            result = rule(*known, **{key: attrs[key] for key in self._wanted[rule]})
+            if len(self.outputs) == 1 and not self.outputs[0].is_list:
+                return [as_shape(result)]
+            return [as_shape(shape) for shape in result or ()]
+        except ValueError as error:
+            raise ValueError(_shape_message(error, self, name, inputs, frames)) from None
+
+    def _known(self, arg: Arg, value: Any) -> Any:
+        if arg.name in self.host:
+            return [partial_value(v) for v in value] if arg.is_list else partial_value(value)
+        return [v.shape for v in value] if arg.is_list else value.shape
+
+    def _result_packer(self) -> Callable[[Operation], Any]:
+        if not self.outputs:
+            return lambda op: op
+        if len(self.outputs) == 1:
+            return (lambda op: list(op.outputs)) if self.outputs[0].is_list else (lambda op: op.outputs[0])
+        fields = namedtuple(self.name, [arg.name for arg in self.outputs])
+        return lambda op: fields(*self._group_outputs(op))
+
+    def _group_outputs(self, op: Operation) -> list[Any]:
+        grouped, position = [], 0
+        for arg in self.outputs:
+            if not arg.is_list:
+                grouped.append(op.outputs[position])
+                position += 1
+                continue
+            count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr])
+            grouped.append(op.outputs[position : position + count])
+            position += count
+        return grouped
+
+    def __repr__(self) -> str:
+        return f"<Op {self.name}>"
+
+
+def _keyword_names(function: Callable) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):  # a builtin without a signature takes tensors only
+        return ()
+    return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
+
+
+def _graph_of(args: Sequence[Any]) -> Any:
+    """The graph that the inputs live in; the default graph where none of them is in one."""
+    for value in args:
+        if isinstance(value, Tensor):
+            return value.op.graph
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                if isinstance(item, Tensor):
+                    return item.op.graph
+    return get_default_graph()
+
+
+def _has_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
+
+
+def _describe(value: Any) -> str:
+    return value.name if isinstance(value, Tensor) else type(value).__name__
+
+
+def _shape_message(error: ValueError, op: Op, name: str, inputs: list, frames: tuple) -> str:
+    pairs = zip(op.inputs, inputs, strict=True)
+    flat = [(arg, v) for arg, value in pairs for v in (value if isinstance(value, list) else [value])]
+    shapes = ", ".join(_show_shape(value.shape) for _, value in flat)
+    known = [(i, partial_value(value)) for i, (arg, value) in enumerate(flat) if arg.name in op.host]
+    computed = ", ".join(f"input[{i}] = {value}" for i, value in known if value is not None)
+    tail = f" and with computed input tensors: {computed}" if computed else ""
+    line = f"\n    made at {user_line(frames)}" if frames else ""
+    return f"{error} for '{name}' (op: '{op.name}') with input shapes: {shapes}{tail}.{line}"
+
+
+def _show_shape(shape: TensorShape) -> str:
+    dims = shape.tuple
+    return "<unknown>" if dims is None else "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"

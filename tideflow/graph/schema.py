@@ -1,0 +1,207 @@
+"""What an op type takes and gives: its inputs, outputs and attributes, in TensorFlow's own terms.
+
+A signature reads `"values: N * T, axis: Tidx -> output: T"`. A type word is an attribute of kind `type` or
+`list(type)`, a dtype name, or `Ref(...)` of one; `N * T` is a list of N tensors of one type. Attribute kinds
+are TensorFlow's: int, float, bool, string, type, shape, tensor, func and list(...) of them.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import dtypes
+from tideflow.graph.dtypes import DType
+from tideflow.graph.shapes import TensorShape, as_shape
+
+REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
+
+_ARG = re.compile(r"^(\w+)\s*:\s*(?:(\w+)\s*\*\s*)?(Ref\()?(\w+)\)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Attr:
+    """An attribute: its kind, its default (or REQUIRED), the values allowed and the least value or length."""
+
+    kind: str
+    default: Any = REQUIRED
+    allowed: tuple | None = None
+    minimum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """One input or output argument. Exactly one of dtype, type_attr and type_list_attr is set."""
+
+    name: str
+    dtype: DType | None = None
+    type_attr: str | None = None
+    type_list_attr: str | None = None
+    number_attr: str | None = None
+    is_ref: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        return self.number_attr is not None or self.type_list_attr is not None
+
+
+def attr(
+    kind: str, default: Any = REQUIRED, *, allowed: Sequence | None = None, minimum: int | None = None
+) -> Attr:
+    """Declares an attribute of a TensorFlow kind: `attr("list(int)")`, `attr("string", "NHWC",
+    allowed=(...))`.
+    """
+    allowed = None if allowed is None else tuple(allowed)
+    if default is not REQUIRED:
+        default = normalize("default", kind, default)
+    return Attr(kind, default, allowed, minimum)
+
+
+def declare(value: Any) -> Attr:
+    """An attribute from the short forms: an Attr, a tuple of dtypes (the allowed types), or a default
+    value.
+    """
+    if isinstance(value, Attr):
+        return value
+    if isinstance(value, tuple):
+        return Attr("type", REQUIRED, tuple(dtypes.as_dtype(item) for item in value))
+    if isinstance(value, DType):
+        return Attr("type", value)
+    for cls, kind in ((bool, "bool"), (int, "int"), (float, "float"), (str, "string")):
+        if isinstance(value, cls):
+            return Attr(kind, value)
+    raise TypeError(
+        f"an attribute is declared by attr(...), a tuple of dtypes or a default, not by {value!r}"
+    )
+
+
+def parse_signature(signature: str, attrs: dict[str, Attr]) -> tuple[tuple[Arg, ...], tuple[Arg, ...]]:
+    """Input and output arguments; attributes that only the signature names are added to `attrs`."""
+    left, _, right = signature.partition("->")
+    return _parse_args(left, attrs), _parse_args(right, attrs)
+
+
+def _parse_args(text: str, attrs: dict[str, Attr]) -> tuple[Arg, ...]:
+    return tuple(_parse_arg(part.strip(), attrs) for part in text.split(",") if part.strip())
+
+
+def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
+    match = _ARG.match(text)
+    if not match:
+        raise ValueError(f"not an argument of a signature: {text!r}")
+    name, number, ref, word = match.groups()
+    if number:
+        attrs.setdefault(number, Attr("int", minimum=1))
+    if word in attrs or not _is_dtype(word):
+        kind = attrs.setdefault(word, Attr("type")).kind
+        if kind == "list(type)":
+            return Arg(name, type_list_attr=word, is_ref=bool(ref))
+        return Arg(name, type_attr=word, number_attr=number, is_ref=bool(ref))
+    return Arg(name, dtype=dtypes.as_dtype(word), number_attr=number, is_ref=bool(ref))
+
+
+def _is_dtype(word: str) -> bool:
+    try:
+        dtypes.as_dtype(word)
+    except TypeError:
+        return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ attribute
+# values
+
+
+def normalize(name: str, kind: str, value: Any) -> Any:
+    """The value in its stored form: int, float, bool, str or bytes, DType, TensorShape, ndarray, list of
+    those.
+    """
+    if kind.startswith("list("):
+        if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
+            raise TypeError(f"Expected list for attr {name}")
+        return [normalize(name, kind[5:-1], item) for item in value]
+    return _NORMALIZERS[kind](name, value)
+
+
+def _int(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") and not hasattr(value, "__int__"):
+        raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
+    if isinstance(value, (str, bytes, float)) and value != int(value):
+        raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
+    return int(value)
+
+
+def _float(name: str, value: Any) -> float:
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
+    return float(value)
+
+
+def _bool(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"Expected bool for argument '{name}' not {value!r}.")
+    return bool(value)
+
+
+def _string(name: str, value: Any) -> str | bytes:
+    if not isinstance(value, (str, bytes)):
+        raise TypeError(f"Expected string for argument '{name}' not {value!r}.")
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value
+    return value
+
+
+def _type(name: str, value: Any) -> DType:
+    return dtypes.as_dtype(value).base_dtype
+
+
+def _shape(name: str, value: Any) -> TensorShape:
+    return as_shape(value)
+
+
+def _as_is(name: str, value: Any) -> Any:
+    return value
+
+
+_NORMALIZERS = {
+    "int": _int,
+    "float": _float,
+    "bool": _bool,
+    "string": _string,
+    "type": _type,
+    "shape": _shape,
+    "tensor": _as_is,
+    "func": _as_is,
+}
+
+
+def check_value(op_name: str, name: str, spec: Attr, value: Any) -> None:
+    """Raises TensorFlow's error when a stored value is not allowed or too small."""
+    if spec.allowed is not None:
+        for item in value if spec.kind.startswith("list(") else (value,):
+            if item not in spec.allowed:
+                raise _not_allowed(op_name, name, spec, item)
+    if spec.minimum is not None:
+        size = len(value) if spec.kind.startswith("list(") else value
+        if size < spec.minimum:
+            what = "length " if spec.kind.startswith("list(") else ""
+            raise ValueError(
+                f"Attr '{name}' of '{op_name}' Op passed {what}{size} less than minimum {spec.minimum}."
+            )
+
+
+def _not_allowed(op_name: str, name: str, spec: Attr, item: Any) -> Exception:
+    if isinstance(item, DType):
+        allowed = ", ".join(dtype.name for dtype in spec.allowed)
+        return TypeError(
+            f"Value passed to parameter '{name}' of '{op_name}' Op has DataType {item.name} not in list of "
+            "allowed "
+            f"values: {allowed}"
+        )
+    allowed = ", ".join(f'"{choice}"' for choice in spec.allowed)
+    return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{item}' not in: {allowed}.")

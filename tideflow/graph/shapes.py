@@ -1,0 +1,405 @@
+"""Static shapes, known in full, in part or not at all: `Dimension` and `TensorShape`.
+
+A shape keeps its sizes as one tuple of ints, `None` for a size not known; the tuple itself is `None` when not
+even the rank is known. Inside Tideflow work on that tuple (`shape.tuple`); `Dimension` objects are made when
+a program asks for them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from operator import add, floordiv, ge, gt, le, lt, mod, mul, sub
+from typing import Any
+
+from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+
+from tideflow.export import export
+from tideflow.graph.dtypes import DType
+
+Sizes = tuple[int | None, ...]
+
+
+def _size(value: Any) -> int | None:
+    """The checked size that `value` names: an int, None, a Dimension, or anything that is exactly an int."""
+    if value is None:
+        return None
+    if isinstance(value, Dimension):
+        return value.value
+    if isinstance(value, DType):
+        raise TypeError(f"Cannot convert {value} to Dimension")
+    size = int(value)
+    if not isinstance(value, (str, bytes)) and size != value:
+        raise ValueError(f"Ambiguous dimension: {value}")
+    if size < 0:
+        raise ValueError(f"Dimension {size} must be >= 0")
+    return size
+
+
+def _arithmetic(operation: Callable[[int, int], int], reflected: bool = False) -> Callable:
+    """An operator of Dimension; unknown with anything is unknown."""
+
+    def method(self: Dimension, other: Any) -> Dimension:
+        try:
+            theirs = _size(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        if self.value is None or theirs is None:
+            return Dimension(None)
+        return Dimension(operation(theirs, self.value) if reflected else operation(self.value, theirs))
+
+    return method
+
+
+def _ordering(compare: Callable[[int, int], bool]) -> Callable:
+    """A comparison of Dimension; unknown with anything is None: neither true nor false."""
+
+    def method(self: Dimension, other: Any) -> bool | None:
+        theirs = _size(other)
+        return None if self.value is None or theirs is None else compare(self.value, theirs)
+
+    return method
+
+
+@export("Dimension")
+class Dimension:
+    """One size of a shape: `value` is an int, or None if not known. Comparing with an unknown gives None."""
+
+    __slots__ = ("__weakref__", "value")
+    __hash__ = None
+
+    def __init__(self, value: Any) -> None:
+        self.value = _size(value)
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether both could be the same size."""
+        theirs = _size(other)
+        return self.value is None or theirs is None or self.value == theirs
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ValueError when the two sizes are known and differ."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {other} are not compatible")
+
+    def merge_with(self, other: Any) -> Dimension:
+        """The size as known from both; ValueError when they differ."""
+        self.assert_is_compatible_with(other)
+        return Dimension(other if self.value is None else self.value)
+
+    __add__ = __radd__ = _arithmetic(add)
+    __mul__ = __rmul__ = _arithmetic(mul)
+    __sub__ = _arithmetic(sub)
+    __rsub__ = _arithmetic(sub, reflected=True)
+    __floordiv__ = __div__ = _arithmetic(floordiv)
+    __rfloordiv__ = __rdiv__ = _arithmetic(floordiv, reflected=True)
+    __mod__ = _arithmetic(mod)
+    __rmod__ = _arithmetic(mod, reflected=True)
+
+    def __truediv__(self, other: Any) -> Dimension:
+        raise TypeError(_no_true_division(self, other))
+
+    def __rtruediv__(self, other: Any) -> Dimension:
+        raise TypeError(_no_true_division(other, self))
+
+    __lt__ = _ordering(lt)
+    __le__ = _ordering(le)
+    __gt__ = _ordering(gt)
+    __ge__ = _ordering(ge)
+
+    def __eq__(self, other: Any) -> bool | None:
+        try:
+            theirs = _size(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        return None if self.value is None or theirs is None else self.value == theirs
+
+    def __ne__(self, other: Any) -> bool | None:
+        equal = self.__eq__(other)
+        return equal if equal is None or equal is NotImplemented else not equal
+
+    def __int__(self) -> int:
+        return self.value
+
+    __index__ = __int__
+
+    def __reduce__(self) -> tuple:
+        return Dimension, (self.value,)
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+
+def _no_true_division(left: Any, right: Any) -> str:
+    return (
+        f"unsupported operand type(s) for /: '{type(left).__name__}' and '{type(right).__name__}', "
+        "please use // instead"
+    )
+
+
+@export("TensorShape")
+class TensorShape:
+    """The static shape of a tensor.
+
+    `TensorShape([2, None])` has rank 2 and one unknown size; `TensorShape(None)` has unknown rank. `tuple`
+    holds the sizes; treat it as read-only.
+    """
+
+    __slots__ = ("__weakref__", "tuple")
+    __hash__ = None
+
+    def __init__(self, dims: Any) -> None:
+        if type(dims) is list or type(dims) is tuple:
+            self.tuple = _checked(dims)
+        else:
+            self.tuple = _sizes_of(dims)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, or None."""
+        return None if self.tuple is None else len(self.tuple)
+
+    ndims = rank
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """A list of Dimensions, or None when the rank is unknown."""
+        return None if self.tuple is None else [Dimension(size) for size in self.tuple]
+
+    def as_list(self) -> list[int | None]:
+        """The sizes as a list, None for each unknown one."""
+        if self.tuple is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self.tuple)
+
+    def as_proto(self) -> TensorShapeProto:
+        """The shape as a TensorShapeProto, -1 for each unknown size."""
+        if self.tuple is None:
+            return TensorShapeProto(unknown_rank=True)
+        sizes = (-1 if size is None else size for size in self.tuple)
+        return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in sizes])
+
+    def num_elements(self) -> int | None:
+        """How many elements such a tensor has, or None when that is not known."""
+        return math.prod(self.tuple) if self.is_fully_defined() else None
+
+    def is_fully_defined(self) -> bool:
+        """Whether the rank and every size are known."""
+        return self.tuple is not None and None not in self.tuple
+
+    def assert_is_fully_defined(self) -> None:
+        """Raises ValueError unless the rank and every size are known."""
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether some full shape fits both."""
+        mine, theirs = self.tuple, as_shape(other).tuple
+        if mine is None or theirs is None:
+            return True
+        if len(mine) != len(theirs):
+            return False
+        return all(a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True))
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        """Raises ValueError when no full shape fits both."""
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """The shape as known from both; ValueError when they contradict."""
+        other = as_shape(other)
+        mine, theirs = self.tuple, other.tuple
+        if mine is None:
+            return other
+        if theirs is None:
+            return self
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are not compatible")
+        return from_sizes(tuple(b if a is None else a for a, b in zip(mine, theirs, strict=True)))
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The shape that says what both say and no more: it is compatible with all that either is."""
+        mine, theirs = self.tuple, as_shape(other).tuple
+        if mine is None or theirs is None or len(mine) != len(theirs):
+            return unknown_shape()
+        return from_sizes(tuple(a if a == b else None for a, b in zip(mine, theirs, strict=True)))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """This shape's dimensions, then the other's; unknown when either rank is."""
+        mine, theirs = self.tuple, as_shape(other).tuple
+        return unknown_shape() if mine is None or theirs is None else from_sizes(mine + theirs)
+
+    def assert_same_rank(self, other: Any) -> None:
+        """Raises ValueError when both ranks are known and differ."""
+        other = as_shape(other)
+        if self.tuple is not None and other.tuple is not None and self.rank != other.rank:
+            raise ValueError(f"Shapes {self} and {other} must have the same rank")
+
+    def assert_has_rank(self, rank: int) -> None:
+        """Raises ValueError when the rank is known and is not `rank`."""
+        if self.rank not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank: int | None) -> TensorShape:
+        """This shape, known to have `rank` dimensions; ValueError when it has another number."""
+        if rank is not None:
+            self.assert_has_rank(rank)
+        return unknown_shape(rank) if self.tuple is None else self
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        """This shape; ValueError when it is known to have fewer than `rank` dimensions."""
+        if self.rank is not None and self.rank < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        """This shape; ValueError when it is known to have more than `rank` dimensions."""
+        if self.rank is not None and self.rank > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def __getitem__(self, key: Any) -> Dimension | TensorShape:
+        if self.tuple is None:
+            return _slice_of_unknown(key) if isinstance(key, slice) else Dimension(None)
+        part = self.tuple[key]
+        return from_sizes(part) if isinstance(key, slice) else Dimension(part)
+
+    def __iter__(self) -> Iterator[Dimension]:
+        if self.tuple is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return iter(self.dims)
+
+    def __len__(self) -> int:
+        if self.tuple is None:
+            raise ValueError("Cannot take the length of shape with unknown rank.")
+        return len(self.tuple)
+
+    def __bool__(self) -> bool:
+        return self.tuple is not None
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return as_shape(other).concatenate(self)
+
+    def __eq__(self, other: Any) -> bool:
+        """Equal when surely equal: two unknown sizes are not, unless one shape was made from the other."""
+        try:
+            theirs = as_shape(other).tuple
+        except TypeError:
+            return NotImplemented
+        return self.tuple is theirs or (self.tuple == theirs and self.is_fully_defined())
+
+    def __ne__(self, other: Any) -> bool:
+        try:
+            other = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        if self.tuple is None or other.tuple is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        return not self == other
+
+    def __reduce__(self) -> tuple:
+        return TensorShape, (self.tuple,)
+
+    def __str__(self) -> str:
+        if self.tuple is None:
+            return "<unknown>"
+        sizes = ["?" if size is None else str(size) for size in self.tuple]
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+    def __repr__(self) -> str:
+        return f"TensorShape({self.dims})"
+
+
+def _checked(sizes: Iterable[Any]) -> Sizes:
+    return tuple([size if type(size) is int and size >= 0 else _size(size) for size in sizes])
+
+
+def _sizes_of(dims: Any) -> Sizes | None:
+    """The sizes of anything but a plain list or tuple of them."""
+    if dims is None:
+        return None
+    if isinstance(dims, TensorShape):
+        return dims.tuple
+    if isinstance(dims, (str, bytes)):
+        raise TypeError(
+            f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims}"
+        )
+    if hasattr(dims, "unknown_rank"):  # a TensorShapeProto, of whichever protobuf package
+        return None if dims.unknown_rank else _checked(None if d.size == -1 else d.size for d in dims.dim)
+    try:
+        dims = iter(dims)
+    except TypeError:
+        return (_size(dims),)
+    return _checked(dims)
+
+
+def _slice_of_unknown(key: slice) -> TensorShape:
+    """A slice of a shape of unknown rank: its own rank is known when both ends count from the front."""
+    if key.step is not None:
+        raise ValueError("Steps are not yet handled")
+    start = 0 if key.start is None else key.start
+    if key.stop is None or start < 0 or key.stop < 0:
+        return unknown_shape()
+    return unknown_shape(int(key.stop) - int(start))
+
+
+def from_sizes(sizes: Sizes | None) -> TensorShape:
+    """The shape of a tuple already known to hold ints and Nones: the way in that checks nothing."""
+    shape = object.__new__(TensorShape)
+    shape.tuple = sizes
+    return shape
+
+
+def as_shape(shape: Any) -> TensorShape:
+    """`shape` itself when it is a TensorShape, else a new one made from it."""
+    return shape if isinstance(shape, TensorShape) else TensorShape(shape)
+
+
+def as_dimension(value: Any) -> Dimension:
+    """`value` itself when it is a Dimension, else a new one made from it."""
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+def unknown_shape(rank: int | None = None) -> TensorShape:
+    """A shape of which only the rank is known, or not even that."""
+    return from_sizes(None if rank is None else (None,) * rank)
+
+
+@export("dimension_value", "compat.dimension_value")
+def dimension_value(dimension: Any) -> int | None:
+    """The plain int or None of a Dimension; anything else is returned as it is."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+@export("dimension_at_index", "compat.dimension_at_index")
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
+    """The Dimension at `index`, unknown when the rank is."""
+    return shape[index]
+
+
+@export("broadcast_static_shape")
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape of an element-wise operation on the two; ValueError when they do not broadcast."""
+    shape_x, shape_y = as_shape(shape_x), as_shape(shape_y)
+    x, y = shape_x.tuple, shape_y.tuple
+    if x is None or y is None:
+        return unknown_shape()
+    rank = max(len(x), len(y))
+    x, y = (1,) * (rank - len(x)) + x, (1,) * (rank - len(y)) + y
+    if any(a != b and a not in (None, 1) and b not in (None, 1) for a, b in zip(x, y, strict=True)):
+        raise ValueError(f"Incompatible shapes for broadcasting: {shape_x} and {shape_y}")
+    return from_sizes(tuple(_broadcast_size(a, b) for a, b in zip(x, y, strict=True)))
+
+
+def _broadcast_size(a: int | None, b: int | None) -> int | None:
+    """The larger of two sizes known to broadcast; an unknown one is settled only by a size above 1."""
+    if a is None or b is None:
+        known = b if a is None else a
+        return known if known is not None and known > 1 else None
+    return b if a == 1 else a

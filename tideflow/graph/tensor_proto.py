@@ -1,0 +1,131 @@
+"""TensorProto messages: constants on their way to and from files and TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.arrays import as_array, dtype_of_array
+from tideflow.graph.dtypes import DType
+from tideflow.graph.shapes import TensorShape, as_shape
+
+_FIELDS = {  # dtype -> the repeated field that holds single elements
+    dtypes.float32: "float_val",
+    dtypes.float64: "double_val",
+    dtypes.int32: "int_val",
+    dtypes.int16: "int_val",
+    dtypes.int8: "int_val",
+    dtypes.uint8: "int_val",
+    dtypes.uint16: "int_val",
+    dtypes.qint8: "int_val",
+    dtypes.quint8: "int_val",
+    dtypes.qint16: "int_val",
+    dtypes.quint16: "int_val",
+    dtypes.qint32: "int_val",
+    dtypes.int64: "int64_val",
+    dtypes.uint32: "uint32_val",
+    dtypes.uint64: "uint64_val",
+    dtypes.bool: "bool_val",
+    dtypes.half: "half_val",
+    dtypes.bfloat16: "half_val",
+    dtypes.complex64: "scomplex_val",
+    dtypes.complex128: "dcomplex_val",
+}
+
+
+@export("make_tensor_proto")
+def make_tensor_proto(
+    values: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> TensorProto:
+    """A TensorProto of `values`; with `shape`, one value stands for all elements."""
+    if isinstance(values, TensorProto):
+        return values
+    array = as_array(values, dtype)
+    if shape is not None:
+        wanted = tuple(int(size) for size in as_shape(shape).as_list())
+        if verify_shape and array.shape != wanted:
+            raise TypeError(f"Expected Tensor's shape: {wanted}, got {array.shape}.")
+        if array.size != int(np.prod(wanted)) and array.size != 1:
+            raise ValueError(f"Cannot make a tensor of shape {wanted} from {array.size} elements.")
+        array = (
+            array.reshape(wanted)
+            if array.size == int(np.prod(wanted))
+            else np.broadcast_to(array.reshape(-1)[:1].reshape((1,) * len(wanted)), wanted)
+        )
+    return tensor_proto(
+        array, dtypes.as_dtype(dtype).base_dtype if dtype is not None else dtype_of_array(array)
+    )
+
+
+def tensor_proto(array: np.ndarray, dtype: DType) -> TensorProto:
+    """The message for an array of a dtype."""
+    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if dtype is dtypes.string:
+        proto.string_val.extend(array.reshape(-1).tolist())
+    elif array.size == 1:
+        _fill_field(proto, array.reshape(-1), dtype)
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto
+
+
+def _fill_field(proto: TensorProto, flat: np.ndarray, dtype: DType) -> None:
+    if dtype in (dtypes.half, dtypes.bfloat16):
+        flat = flat.view(np.uint16)
+    elif dtype.is_complex:
+        flat = flat.view(flat.real.dtype)
+    getattr(proto, _FIELDS[dtype]).extend(flat.tolist())
+
+
+@export("make_ndarray")
+def make_ndarray(tensor: TensorProto) -> np.ndarray:
+    """The array that a TensorProto holds; fields shorter than the shape are filled with their last
+    element.
+    """
+    shape = [dim.size for dim in tensor.tensor_shape.dim]
+    if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
+        raise ValueError("A TensorProto needs a fully known shape.")
+    count = int(np.prod(shape, dtype=np.int64))
+    dtype = dtypes.as_dtype(tensor.dtype).base_dtype
+    if dtype is dtypes.string:
+        return _filled(np.array(list(tensor.string_val), dtype=object), count, b"").reshape(shape)
+    if dtype not in _FIELDS:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+    if tensor.tensor_content:
+        if len(tensor.tensor_content) != count * numpy_dtype.itemsize:
+            raise ValueError(
+                f"tensor_content has {len(tensor.tensor_content)} bytes, shape {shape} of {dtype.name} "
+                f"needs {count * numpy_dtype.itemsize}"
+            )
+        return np.frombuffer(tensor.tensor_content, dtype=numpy_dtype).reshape(shape).copy()
+    values = getattr(tensor, _FIELDS[dtype])
+    if dtype in (dtypes.half, dtypes.bfloat16):
+        flat = np.array(values, dtype=np.uint16).view(
+            np.float16 if dtype is dtypes.half else ml_dtypes.bfloat16
+        )
+    elif dtype.is_complex:
+        flat = np.array(values, dtype=numpy_dtype.type(0).real.dtype).view(numpy_dtype)
+    else:
+        flat = np.array(values).astype(numpy_dtype) if len(values) else np.zeros(0, numpy_dtype)
+    return _filled(flat, count, 0).reshape(shape)
+
+
+def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:
+    if len(flat) > count:
+        raise ValueError(f"a TensorProto of {count} elements holds {len(flat)} values")
+    if len(flat) == count:
+        return flat
+    filled = np.empty(count, dtype=flat.dtype)
+    filled[: len(flat)] = flat
+    filled[len(flat) :] = flat[-1] if len(flat) else blank
+    return filled

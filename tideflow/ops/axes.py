@@ -1,0 +1,160 @@
+"""What shape rules and kernels of the array ops say about ranks, axes and sizes, in TensorFlow's words.
+
+The checks raise ShapeError. From a shape rule it reaches the user while the graph is built, from a kernel as the
+step's InvalidArgumentError.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import ShapeError
+from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.shapes import TensorShape
+
+
+def of_rank(shape: TensorShape, rank: int) -> TensorShape:
+    """The shape, known to have `rank` dimensions."""
+    if shape.ndims not in (None, rank):
+        raise ShapeError(f"Shape must be rank {rank} but is rank {shape.ndims}")
+    return shape.with_rank(rank)
+
+
+def of_rank_at_least(shape: TensorShape, rank: int) -> TensorShape:
+    """The shape, which must not be known to have fewer than `rank` dimensions."""
+    if shape.ndims is not None and shape.ndims < rank:
+        raise ShapeError(f"Shape must be at least rank {rank} but is rank {shape.ndims}")
+    return shape
+
+
+def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
+    """What two shapes that must be equal say together."""
+    if shape.ndims is not None and other.ndims is not None and shape.ndims != other.ndims:
+        raise ShapeError(f"Shapes must be equal rank, but are {shape.ndims} and {other.ndims}")
+    for axis, (a, b) in enumerate(zip(shape.tuple or (), other.tuple or (), strict=False)):
+        if a is not None and b is not None and a != b:
+            raise ShapeError(
+                f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. Shapes are {brackets(shape.tuple)} "
+                f"and {brackets(other.tuple)}."
+            )
+    return shape.merge_with(other)
+
+
+def host_rank(value: Any) -> int:
+    """The rank of a Python value that stands for a tensor."""
+    return 0 if not isinstance(value, list) else 1 + (host_rank(value[0]) if value else 0)
+
+
+def vector(value: Any) -> list | None:
+    """The elements of a host vector; None where even their number is unknown."""
+    if value is not None and host_rank(value) != 1:
+        raise ShapeError(f"Shape must be rank 1 but is rank {host_rank(value)}")
+    return value
+
+
+def scalar(value: Any) -> Any:
+    """A host scalar, or None where it is unknown."""
+    if isinstance(value, list):
+        raise ShapeError(f"Shape must be rank 0 but is rank {host_rank(value)}")
+    return value
+
+
+def normal_axis(axis: int, rank: int) -> int:
+    """The axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise ShapeError(f"axis {axis} is out of range [-{rank}, {rank})")
+    return axis % rank
+
+
+def as_sizes(value: Any) -> list[int | None] | None:
+    """A host vector of sizes as the dimensions of a shape: -1 and what is unknown are None."""
+    sizes = vector(value)
+    if sizes is None:
+        return None
+    for size in sizes:
+        if size is not None and size < -1:
+            raise ShapeError(f"Invalid value in tensor used for shape: {size}")
+    return [None if size == -1 else size for size in sizes]
+
+
+def size_sum(*sizes: int | None) -> int | None:
+    """The sum of sizes; unknown where one is."""
+    return None if None in sizes else sum(sizes)
+
+
+def size_product(*sizes: int | None) -> int | None:
+    """The product of sizes; unknown where one is, unless another is 0."""
+    if 0 in sizes:
+        return 0
+    return None if None in sizes else math.prod(sizes)
+
+
+def brackets(sizes: Sequence[int | None]) -> str:
+    """A shape as TensorFlow's kernels write it: [2,3]."""
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
+
+
+# ------------------------------------------------------------------------------------------------ values of sizes
+
+
+def moved(op: Any) -> Any:
+    """The value rule of an op that only moves elements: its own kernel, on what is known of them (None where unknown).
+
+    Arrays of unknowns are object arrays, as strings are, so the kernel for strings serves both.
+    """
+    results = _moved(op) or [None] * len(op.outputs)
+    return results[0] if len(op.outputs) == 1 else results
+
+
+def _moved(op: Any) -> list[Any] | None:
+    definition = op.definition
+    args = []
+    for arg, given in zip(definition.inputs, definition.group_inputs(op.inputs, op.attrs), strict=True):
+        known = _known_number if arg.name in definition.host else _elements
+        values = [known(tensor) for tensor in (given if arg.is_list else [given])]
+        if any(value is None for value in values):
+            return None
+        args.append(values if arg.is_list else values[0])
+    kernel = definition.kernels.get("string") or definition.kernels[""]
+    try:
+        result = kernel(*args, **{name: op.attrs[name] for name in definition.wants(kernel)})
+    except (ValueError, IndexError, InvalidArgumentError):  # the step reports it, with the op
+        return None
+    return [np.asarray(item, dtype=object).tolist() for item in (result if definition.outputs[0].is_list else [result])]
+
+
+def _known_number(tensor: Any) -> Any:
+    value = partial_value(tensor)
+    return value if fully_known(value) else None
+
+
+def _elements(tensor: Any) -> np.ndarray | None:
+    value = partial_value(tensor)
+    if value is None and tensor.shape.tuple != ():
+        return None
+    array = np.array(value, dtype=object)
+    return array.reshape(tensor.shape.tuple) if tensor.shape.is_fully_defined() else array
+
+
+# ------------------------------------------------------------------------------------------------ strings
+
+
+def by_places(kernel: Callable) -> Callable:
+    """The kernel for strings of an op that moves the elements of its first input: it moves their places instead."""
+
+    @functools.wraps(kernel)
+    def string_kernel(strings: np.ndarray, *args: Any, **attrs: Any) -> Any:
+        flat = strings.reshape(-1)
+        places = kernel(torch.arange(strings.size).reshape(strings.shape), *args, **attrs)
+        if isinstance(places, torch.Tensor):
+            return np.asarray(flat[places.numpy()], dtype=object)
+        return [np.asarray(flat[part.numpy()], dtype=object) for part in places]
+
+    return string_kernel

@@ -1,0 +1,81 @@
+"""Sample inputs, in a word each: `f32(2, 3)` stands for a reproducible float32 array of that shape.
+
+They are specifications, not arrays: importing the vocabulary makes no data. Tests call `.array()`.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import dtypes
+
+
+@dataclass(frozen=True)
+class SampleArray:
+    """A reproducible array: dtype, shape, and the range its elements are drawn from."""
+
+    dtype: dtypes.DType
+    shape: tuple[int, ...]
+    low: float
+    high: float
+
+    def array(self, salt: int = 0) -> np.ndarray:
+        rng = np.random.default_rng(
+            zlib.crc32(repr((self.dtype.name, self.shape, self.low, self.high, salt)).encode())
+        )
+        if self.dtype.is_bool:
+            return rng.random(self.shape) < 0.5
+        if self.dtype.is_integer:
+            return rng.integers(int(self.low), int(self.high), self.shape).astype(self.dtype.as_numpy_dtype)
+        numbers = rng.uniform(self.low, self.high, self.shape)
+        if self.dtype.is_complex:
+            numbers = numbers + 1j * rng.uniform(self.low, self.high, self.shape)
+        return numbers.astype(self.dtype.as_numpy_dtype)
+
+
+@dataclass(frozen=True)
+class SampleRef:
+    """An initialized variable of this value, for inputs that are references (`kind` "ref") or handles
+    ("resource").
+    """
+
+    value: Any
+    kind: str
+
+
+def f32(*shape: int, low: float = -1.0, high: float = 1.0) -> SampleArray:
+    return SampleArray(dtypes.float32, shape, low, high)
+
+
+def f64(*shape: int, low: float = -1.0, high: float = 1.0) -> SampleArray:
+    return SampleArray(dtypes.float64, shape, low, high)
+
+
+def i32(*shape: int, low: int = -5, high: int = 6) -> SampleArray:
+    return SampleArray(dtypes.int32, shape, low, high)
+
+
+def i64(*shape: int, low: int = -5, high: int = 6) -> SampleArray:
+    return SampleArray(dtypes.int64, shape, low, high)
+
+
+def boolean(*shape: int) -> SampleArray:
+    return SampleArray(dtypes.bool, shape, 0, 1)
+
+
+def c64(*shape: int, low: float = -1.0, high: float = 1.0) -> SampleArray:
+    return SampleArray(dtypes.complex64, shape, low, high)
+
+
+def ref(value: Any) -> SampleRef:
+    """A reference variable holding `value` (a SampleArray, array or number)."""
+    return SampleRef(value, "ref")
+
+
+def resource(value: Any) -> SampleRef:
+    """A resource variable holding `value`."""
+    return SampleRef(value, "resource")

@@ -1,0 +1,186 @@
+"""State that outlives a step: variables, and the manager that finds state by container and name.
+
+The law of variables: a read gives a value that no later write changes; a write is in place when nobody still
+holds an earlier read, and copies when somebody does. Readers take no lock. A writer takes the buffer out
+while it works, so a reader that comes meanwhile waits for the writer instead of seeing half an update.
+"""
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph.errors import FailedPreconditionError
+
+_uses_of_storage = torch._C._storage_Use_Count
+
+
+def storage_uses(tensor: torch.Tensor) -> int:
+    """How many tensors (views included) share this tensor's memory."""
+    return _uses_of_storage(tensor.untyped_storage()._cdata)
+
+
+SOLE_STORAGE_USE = storage_uses(torch.zeros(1))
+
+
+def _references_of_a_local() -> int:
+    value = torch.zeros(1)
+    return sys.getrefcount(value)
+
+
+_ONLY_LOCAL = _references_of_a_local()  # what the interpreter counts for a value that one local name holds
+
+
+def owned(value: Any) -> Any:
+    """A value that nothing outside the runtime can change: for whatever a step leaves behind in state."""
+    return value.clone() if isinstance(value, torch.Tensor) else np.array(value, dtype=object, copy=True)
+
+
+class Variable:
+    """A mutable buffer that steps share. `with variable as buffer:` gives a writer the buffer to itself."""
+
+    __slots__ = ("_lock", "_taken", "dtype", "message", "name", "shape", "value")
+
+    def __init__(
+        self,
+        name: str,
+        dtype: Any = None,
+        shape: Any = None,
+        message: str = "Attempting to use uninitialized value",
+    ):
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.message = message
+        self.value: Any = None  # None while uninitialized, and while a writer has it
+        self._taken: Any = None
+        self._lock = threading.RLock()
+
+    @property
+    def initialized(self) -> bool:
+        with self._lock:
+            return self.value is not None
+
+    def read(self) -> Any:
+        """The current value."""
+        value = self.value
+        return value if value is not None else self._read_after_writer()
+
+    def _read_after_writer(self) -> Any:
+        with self._lock:
+            if self.value is None:
+                raise self.uninitialized()
+            return self.value
+
+    def uninitialized(self) -> FailedPreconditionError:
+        return FailedPreconditionError(None, None, f"{self.message} {self.name}")
+
+    def assign(self, value: Any) -> None:
+        """Replaces the value: into the same memory when it fits and nobody holds it."""
+        with self._lock:
+            old = self.value
+            if (
+                isinstance(old, torch.Tensor)
+                and isinstance(value, torch.Tensor)
+                and old.shape == value.shape
+                and old.dtype == value.dtype
+                and old.device == value.device
+            ):
+                del old
+                with self as buffer:
+                    buffer.copy_(value)
+            else:
+                self.value = owned(value)
+
+    def destroy(self) -> None:
+        """Back to uninitialized."""
+        with self._lock:
+            self.value = None
+
+    def __enter__(self) -> Any:
+        try:
+            self._lock.acquire()
+            value = self.value
+            if value is None:
+                raise self.uninitialized()
+            self.value = None
+            held = sys.getrefcount(value) > _ONLY_LOCAL
+            if isinstance(value, np.ndarray):
+                value = value.copy() if held else value
+            elif held or _uses_of_storage(value.untyped_storage()._cdata) > SOLE_STORAGE_USE:
+                value = value.clone()
+            self._taken = value
+            return value
+        except BaseException:
+            # An interrupt can come between any two instructions here: leave the variable as it was.
+            self._put_back(locals().get("value"))
+            raise
+
+    def __exit__(self, *exc: Any) -> None:
+        self._put_back(self._taken)
+
+    def _put_back(self, value: Any) -> None:
+        if self._lock._is_owned():
+            if value is not None:
+                self.value = value
+            self._taken = None
+            self._lock.release()
+
+
+class ResourceManager:
+    """Finds a session's state by (container, kind, name), making it on first use."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._resources: dict[tuple[str, str, str], Any] = {}
+
+    def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
+        """The resource of that name, made by `make` where there is none."""
+        key = (container, kind, name)
+        with self._lock:
+            if key not in self._resources:
+                self._resources[key] = make()
+            return self._resources[key]
+
+    def find(self, container: str, kind: str, name: str) -> Any:
+        """The resource of that name, or None."""
+        return self._resources.get((container, kind, name))
+
+    def all(self, kind: str) -> list[Any]:
+        """Every resource of a kind."""
+        with self._lock:
+            return [resource for (_, k, _), resource in self._resources.items() if k == kind]
+
+    def clear(self, container: str | None = None) -> None:
+        """Forgets a container's resources, or all."""
+        with self._lock:
+            for key in [key for key in self._resources if container is None or key[0] == container]:
+                del self._resources[key]
+
+
+class exclusive:
+    """The buffers of several variables at once. Locks are taken in one order everywhere, so that writers
+    never wait in a ring.
+    """
+
+    def __init__(self, variables: Sequence[Variable]):
+        self._variables = variables
+        self._entered: list[Variable] = []
+
+    def __enter__(self) -> list[Any]:
+        try:
+            buffers = {}
+            for variable in sorted(self._variables, key=id):
+                buffers[variable] = variable.__enter__()
+                self._entered.append(variable)
+            return [buffers[variable] for variable in self._variables]
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *exc: Any) -> None:
+        while self._entered:
+            self._entered.pop().__exit__()

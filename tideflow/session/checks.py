@@ -1,0 +1,99 @@
+"""What a session watches for when asked, or says once: NaNs, deadlines, graphs that grow between steps."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from tideflow.compile.ir import Node
+from tideflow.graph.errors import DeadlineExceededError, InvalidArgumentError
+from tideflow.graph.graph import Graph
+from tideflow.runtime.values import describe
+
+Hook = Callable[[Node, tuple, tuple], None]
+
+
+def finite(node: Node, outputs: tuple, inputs: tuple) -> None:
+    """InvalidArgumentError at the first op whose output has a NaN or an infinity."""
+    for i, value in enumerate(outputs):
+        if (
+            isinstance(value, torch.Tensor)
+            and value.dtype.is_floating_point
+            and not torch.isfinite(value).all()
+        ):
+            what = "NaN" if torch.isnan(value).any() else "Inf"
+            given = ", ".join(_statistics(item) for item in inputs) or "no inputs"
+            line = node.source.user_line if node.source is not None else "<unknown>"
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{what} in output {i} of {node.type} '{node.name}', the first op to make one (made at "
+                f"{line}); it was given: {given}",
+            )
+
+
+def _statistics(value: Any) -> str:
+    if not isinstance(value, torch.Tensor) or not value.numel() or value.is_complex():
+        return describe(value)
+    numbers = value.double()
+    return f"{describe(value)} in [{numbers.min().item():.6g}, {numbers.max().item():.6g}]"
+
+
+def deadline(seconds: float) -> Hook:
+    """A hook that ends the step with DeadlineExceededError once the time is over."""
+    end = time.monotonic() + seconds
+
+    def check(node: Node, outputs: tuple, inputs: tuple) -> None:
+        if time.monotonic() > end:
+            raise DeadlineExceededError(
+                None, None, f"The step did not finish in {seconds:g} s; it was at {node.type} '{node.name}'."
+            )
+
+    return check
+
+
+def hooks(base: Hook | None, options: Any, run_metadata: Any) -> Hook | None:
+    """One hook for all that this run asks for, or None."""
+    wanted = [base] if base else []
+    if options is not None and options.timeout_in_ms > 0:
+        wanted.append(deadline(options.timeout_in_ms / 1000))
+    if len(wanted) < 2:
+        return wanted[0] if wanted else None
+
+    def all_hooks(node: Node, outputs: tuple, inputs: tuple) -> None:
+        for hook in wanted:
+            hook(node, outputs, inputs)
+
+    return all_hooks
+
+
+class GrowthWatch:
+    """Says once when a program makes new operations for every step, which makes every step slower than the
+    last.
+    """
+
+    _STEPS = 5  # new steps in a row that each followed new operations
+
+    def __init__(self, graph: Graph):
+        self._graph = graph
+        self._size = graph.version
+        self._grown = 0
+        self._said = False
+
+    def new_step(self) -> None:
+        size = self._graph.version
+        self._grown = self._grown + 1 if size > self._size else 0
+        self._size = size
+        if self._grown >= self._STEPS and not self._said and not self._graph.finalized:
+            self._said = True
+            newest = self._graph._ops[-1]
+            warnings.warn(
+                f"The graph has grown before each of the last {self._STEPS} steps: '{newest.name}' was made "
+                "at "
+                f"{newest.user_line}. Build operations once, outside the loop, and run them many times.",
+                stacklevel=4,
+            )

@@ -1,0 +1,120 @@
+"""Feeds: which tensors a `feed_dict` names, and its values as the step takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph import dtypes
+from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Tensor
+from tideflow.runtime.values import to_torch
+
+
+def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
+    """The tensors that a key of a feed_dict stands for: one, or the parts of a sparse value."""
+    if isinstance(key, SparseTensor):
+        return [key.indices, key.values, key.dense_shape]
+    if isinstance(key, IndexedSlices):
+        return [part for part in (key.values, key.indices, key.dense_shape) if part is not None]
+    try:
+        tensor = graph.as_graph_element(key, allow_operation=False)
+    except (TypeError, ValueError, KeyError) as error:
+        raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
+    if not graph.is_feedable(tensor):
+        raise ValueError(f"Tensor {tensor} may not be fed.")
+    return [tensor]
+
+
+def check_shape(tensor: Tensor, value: Any) -> None:
+    """ValueError where a fed value's shape contradicts the tensor's."""
+    if not tensor.shape.is_compatible_with(tuple(value.shape)):
+        raise ValueError(
+            f"Cannot feed value of shape {tuple(value.shape)!r} for Tensor {tensor.name!r}, which has shape "
+            f"{str(tensor.shape)!r} (made at {tensor.op.user_line})"
+        )
+
+
+def feeder(tensor: Tensor) -> Callable[[Any], Any]:
+    """The function that turns a value fed for `tensor` into what the step takes; arrays of its dtype are not
+    copied.
+    """
+    dtype = tensor.dtype.base_dtype
+    if dtype.torch is None:
+        return _string_feeder(tensor) if dtype.name == "string" else lambda value: value
+    numpy_dtype, torch_dtype = np.dtype(dtype.as_numpy_dtype), dtype.torch
+    from_numpy, array = torch.from_numpy, np.array
+    is_float = dtype in (dtypes.float32, dtypes.float64)
+
+    def feed(value: Any) -> torch.Tensor:
+        kind = value.__class__
+        if kind is np.ndarray and value.dtype is numpy_dtype and value.flags.writeable:
+            try:
+                return from_numpy(value)
+            except (ValueError, TypeError):  # negative strides, or a dtype torch has no NumPy door for
+                return to_torch(value)
+        if kind is float and is_float:
+            return from_numpy(array(value, numpy_dtype))
+        if isinstance(value, torch.Tensor):
+            return value.detach().to(torch_dtype)
+        return to_torch(_as_array(value, tensor, dtype, numpy_dtype))
+
+    return feed
+
+
+def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype) -> np.ndarray:
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
+            "scalars, strings, lists, "
+            f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was "
+            "passed to the feed with "
+            f"key {tensor}."
+        )
+    try:
+        array = np.asarray(value, dtype=numpy_dtype)
+    except OverflowError:
+        raise _too_large(value, tensor, dtype) from None
+    except (TypeError, ValueError) as error:
+        raise type(error)(
+            f"Cannot feed {type(value).__name__} for Tensor {tensor.name!r} of type {dtype.name}: {error}"
+        ) from None
+    if isinstance(value, int) and not dtype.is_bool and array != value:
+        raise _too_large(value, tensor, dtype)
+    return array
+
+
+def _too_large(value: Any, tensor: Tensor, dtype: DType) -> TypeError:
+    return TypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
+        f"{dtype.as_numpy_dtype} of "
+        f"{tensor.name!r}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+    )
+
+
+def _string_feeder(tensor: Tensor) -> Callable[[Any], np.ndarray]:
+    def feed(value: Any) -> np.ndarray:
+        if isinstance(value, Tensor):
+            return _as_array(value, tensor, tensor.dtype, np.dtype(object))
+        return as_bytes_array(value)
+
+    return feed
+
+
+def as_bytes_array(value: Any) -> np.ndarray:
+    """Strings of any nesting as an array of bytes objects."""
+    array = np.asarray(value)
+    if array.dtype.kind in "SU":  # fixed-width NumPy strings lose trailing zeros: go through the objects
+        array = np.array(value, dtype=object) if not isinstance(value, np.ndarray) else value.astype(object)
+    return (
+        np.frompyfunc(lambda item: item.encode() if isinstance(item, str) else item, 1, 1)(
+            array.astype(object)
+        )
+        if array.size
+        else array.astype(object)
+    )

@@ -1,0 +1,147 @@
+"""Fetches of any nesting: what they need from a step, and how its results are put back into their
+structure.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.runtime.resources import SOLE_STORAGE_USE, storage_uses
+from tideflow.runtime.values import to_numpy
+
+Pack = Callable[[list], Any]
+
+_expansions: list[tuple[type, Callable, Callable]] = []
+
+
+def register_session_run_conversion_functions(tensor_type: type, fetch_function: Callable, *_: Any) -> None:
+    """Values of this type can be fetched: `fetch_function(value)` gives (tensors, function of their
+    values).
+    """
+    _expansions.insert(0, (tensor_type, fetch_function, lambda value: None))
+
+
+def fetch_key(fetches: Any) -> Any:
+    """Something hashable that is equal for equal structures of the same fetches."""
+    kind = fetches.__class__
+    if kind is list or kind is tuple:
+        return (kind, *[item if item.__class__ is Tensor else fetch_key(item) for item in fetches])
+    if isinstance(fetches, dict):
+        return (kind, *fetches, *[fetch_key(item) for item in fetches.values()])
+    if isinstance(fetches, (list, tuple)):
+        return (kind, *map(fetch_key, fetches))
+    return fetches
+
+
+class Fetches:
+    """The distinct tensors and operations behind a structure, and the function that rebuilds it from their
+    values.
+    """
+
+    def __init__(self, graph: Graph, fetches: Any):
+        self._graph = graph
+        self._index: dict[Tensor, int] = {}
+        self.targets: list[Operation] = []
+        self.pack: Pack = self._walk(fetches)
+        self.tensors = list(self._index)
+
+    def _walk(self, fetch: Any) -> Pack:
+        if fetch is None:
+            raise TypeError("Fetch argument None has invalid type <class 'NoneType'>")
+        if isinstance(fetch, (list, tuple)) and not isinstance(fetch, (IndexedSlices, SparseTensor)):
+            return self._walk_sequence(fetch)
+        if isinstance(fetch, dict):
+            packs = {key: self._walk(item) for key, item in fetch.items()}
+            kind = type(fetch)
+            return lambda values: kind((key, pack(values)) for key, pack in packs.items())
+        if hasattr(fetch, "__attrs_attrs__"):
+            fields = [a.name for a in fetch.__attrs_attrs__]
+            packs = [self._walk(getattr(fetch, name)) for name in fields]
+            return lambda values: type(fetch)(*[pack(values) for pack in packs])
+        if isinstance(fetch, SparseTensor):
+            return self._together(
+                [fetch.indices, fetch.values, fetch.dense_shape], lambda v: SparseTensorValue(*v)
+            )
+        if isinstance(fetch, IndexedSlices):
+            parts = [fetch.values, fetch.indices] + ([] if fetch.dense_shape is None else [fetch.dense_shape])
+            return self._together(parts, lambda v: IndexedSlicesValue(*v, *[None] * (3 - len(v))))
+        for kind, expand, _ in _expansions:
+            if isinstance(fetch, kind):
+                tensors, contract = expand(fetch)
+                return self._together(tensors, contract)
+        return self._leaf(fetch)
+
+    def _walk_sequence(self, fetch: Any) -> Pack:
+        packs = [self._walk(item) for item in fetch]
+        kind = type(fetch)
+        if hasattr(fetch, "_fields"):
+            return lambda values: kind(*[pack(values) for pack in packs])
+        if kind is list:
+            return lambda values: [pack(values) for pack in packs]
+        return lambda values: kind([pack(values) for pack in packs])
+
+    def _together(self, tensors: list, contract: Callable) -> Pack:
+        packs = [self._leaf(tensor) for tensor in tensors]
+        return lambda values: contract([pack(values) for pack in packs])
+
+    def _leaf(self, fetch: Any) -> Pack:
+        try:
+            element = self._graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. "
+                f"({error})"
+            ) from None
+        except ValueError as error:
+            raise ValueError(
+                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
+            ) from None
+        except KeyError as error:
+            raise ValueError(
+                f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
+            ) from None
+        if not self._graph.is_fetchable(element):
+            raise ValueError(
+                f"Operation {getattr(element, 'op', element).name!r} has been marked as not fetchable."
+            )
+        if isinstance(element, Operation):
+            self.targets.append(element)
+            return lambda values: None
+        position = self._index.setdefault(element, len(self._index))
+        return lambda values: values[position]
+
+
+def fetched(results: tuple) -> list[Any]:
+    """A step's results as the user gets them: NumPy scalars, and arrays that share memory with nothing."""
+    return [_handed_over(value) for value in results]
+
+
+def _handed_over(value: Any) -> Any:
+    if value.__class__ is torch.Tensor:
+        if not value.ndim:
+            return to_numpy(value)[()]
+        if _references(value) > _ONLY_RESULT or storage_uses(value) > SOLE_STORAGE_USE:
+            value = value.clone(memory_format=torch.contiguous_format)
+        return np.ascontiguousarray(to_numpy(value))
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.ndim else value[()]
+    return value
+
+
+_references = sys.getrefcount
+
+
+def _references_of_a_result(value: Any) -> int:
+    return _references(value)
+
+
+# What the interpreter counts for a value that only the tuple of results holds.
+(_ONLY_RESULT,) = [_references_of_a_result(value) for value in (torch.zeros(1),)]

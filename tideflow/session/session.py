@@ -1,0 +1,302 @@
+"""Session: runs parts of a graph. Feeds in, fetches out, one cached plan per pair of them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
+
+from tideflow.compile.compiler import compile_step
+from tideflow.compile.emit import Plan
+from tideflow.export import export
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.runtime.devices import Device
+from tideflow.runtime.resources import ResourceManager
+from tideflow.session import checks
+from tideflow.session.config import apply_config
+from tideflow.session.explain import explain
+from tideflow.session.feeds import resolve_feed
+from tideflow.session.fetches import Fetches, fetch_key
+from tideflow.session.partial_run import PartialRun
+from tideflow.session.step import Step
+
+_NO_KEYS = ()
+
+
+class BaseSession:
+    """What Session and InteractiveSession share."""
+
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+        check_finite: bool = False,
+        deterministic: bool | None = None,
+    ):
+        if not isinstance(target, (str, bytes)):
+            raise TypeError(f"target must be a string, but got {type(target)}")
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        if config is not None and not isinstance(config, ConfigProto):
+            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        self._target = target
+        self._graph = graph if graph is not None else get_default_graph()
+        self._config = config
+        self._placement, self._disabled_rules = apply_config(config, deterministic)
+        self._resources = ResourceManager()
+        self._closed = False
+        self._steps: dict[Any, Step] = {}
+        self._partial_runs: dict[str, PartialRun] = {}
+        self._lock = threading.Lock()
+        self._after_each = checks.finite if check_finite else None
+        self._mutations = self._graph._mutations
+        self._growth = checks.GrowthWatch(self._graph)
+
+    # ------------------------------------------------------------------ running
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: dict | None = None,
+        options: RunOptions | None = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Computes `fetches`, with the values of `feed_dict` in place of the tensors it names."""
+        try:
+            key = (
+                fetches if fetches.__class__ is Tensor else fetch_key(fetches),
+                tuple(feed_dict) if feed_dict else _NO_KEYS,
+            )
+            step = self._steps.get(key)
+        except TypeError:
+            key = step = None
+        if (
+            step is None
+            or self._closed
+            or options is not None
+            or run_metadata is not None
+            or self._is_stale()
+        ):
+            step = self._prepared(key, fetches, feed_dict, options, run_metadata)
+            return step(self._flat_values(feed_dict))
+        return step(feed_dict.values() if feed_dict else _NO_KEYS)
+
+    def _is_stale(self) -> bool:
+        return self._mutations != self._graph._mutations
+
+    def _prepared(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Step:
+        """The way of a step not seen before, or with options: check everything, then cache."""
+        self._check_open()
+        if feed_dict is not None and not isinstance(feed_dict, dict):
+            feed_dict = dict(feed_dict)
+        if self._is_stale():
+            self._steps.clear()
+            self._mutations = self._graph._mutations
+        mapped = Fetches(self._graph, fetches)
+        feeds = [tensor for name in feed_dict or () for tensor in resolve_feed(self._graph, name)]
+        after_each = checks.hooks(self._after_each, options, run_metadata)
+        step = Step(self, mapped, feeds, after_each)
+        plain = options is None and run_metadata is None and len(feeds) == len(feed_dict or ())
+        if plain and key is not None:
+            self._growth.new_step()
+            self._steps[key] = step
+        return step
+
+    def _flat_values(self, feed_dict: dict | None) -> list[Any]:
+        values = []
+        for key, value in (feed_dict or {}).items():
+            parts = len(resolve_feed(self._graph, key))
+            values += [value] if parts == 1 else [part for part in value if part is not None][:parts]
+        return values
+
+    def _compile(
+        self,
+        tensors: list[Tensor],
+        targets: list[Operation],
+        feeds: list[Tensor],
+        shapes: list,
+        after_each: Callable | None,
+    ) -> Plan:
+        try:
+            return compile_step(
+                tensors,
+                targets,
+                feeds,
+                shapes,
+                self._resources,
+                self._placement,
+                self._disabled_rules,
+                after_each,
+            )
+        except ValueError as error:
+            raise InvalidArgumentError(None, None, str(error)) from error
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def make_callable(
+        self, fetches: Any, feed_list: list | None = None, accept_options: bool = False
+    ) -> Callable:
+        """A function that runs `fetches`, taking values for `feed_list` as positional arguments."""
+        if feed_list is not None and not isinstance(feed_list, (list, tuple)):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        feed_list = list(feed_list or ())
+        self._check_open()
+        if accept_options:
+            return lambda *values, options=None, run_metadata=None: self.run(
+                fetches, self._callable_feeds(feed_list, values), options, run_metadata
+            )
+        if isinstance(fetches, (list, dict)):
+            fetches = fetches.copy()
+        return lambda *values: self.run(fetches, self._callable_feeds(feed_list, values))
+
+    def _callable_feeds(self, feed_list: list, values: tuple) -> dict:
+        if len(feed_list) != len(values):
+            raise ValueError(f"Expected {len(feed_list)} arguments, got {len(values)}")
+        return dict(zip(feed_list, values, strict=True))
+
+    def partial_run_setup(self, fetches: Any, feeds: list | None = None) -> str:
+        """Announces a step that `partial_run` performs piece by piece."""
+        self._check_open()
+        tensors = [tensor for key in feeds or () for tensor in resolve_feed(self._graph, key)]
+        run = PartialRun(self, Fetches(self._graph, fetches), tensors)
+        self._partial_runs[run.handle] = run
+        return run.handle
+
+    def partial_run(self, handle: str, fetches: Any, feed_dict: dict | None = None) -> Any:
+        """Goes on with the step `handle`: takes these feeds, returns these fetches."""
+        self._check_open()
+        if handle not in self._partial_runs:
+            raise InvalidArgumentError(
+                None, None, f"Must run 'setup' before performing partial runs! No partial run {handle!r}."
+            )
+        feeds = {
+            tensor: v for key, v in (feed_dict or {}).items() for tensor in resolve_feed(self._graph, key)
+        }
+        run = self._partial_runs[handle]
+        results = run(Fetches(self._graph, fetches), feeds)
+        if run.finished:
+            del self._partial_runs[handle]
+        return results
+
+    def explain(self, fetches: Any, feed_dict: dict | None = None) -> str:
+        """The plan of this step, for reading: its source, devices, rewrites, compile time and peak memory."""
+        mapped = Fetches(self._graph, fetches)
+        feeds = [tensor for name in feed_dict or () for tensor in resolve_feed(self._graph, name)]
+        step = Step(self, mapped, feeds)
+        args = [feed(value) for feed, value in zip(step.feeders, self._flat_values(feed_dict), strict=True)]
+        return explain(step.plan_for(args))
+
+    # ------------------------------------------------------------------ the session itself
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def graph_def(self):
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> Any:
+        return self._target
+
+    def list_devices(self) -> list[Device]:
+        """The devices this session may use."""
+        return list(self._placement.devices)
+
+    def close(self) -> None:
+        """Ends the session and lets go of its state."""
+        self._closed = True
+        self._steps.clear()
+        self._partial_runs.clear()
+        self._resources.clear()
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[BaseSession]:
+        """`eval()` and `run()` of tensors and operations use this session inside the block."""
+        with default_sessions.pushed(self):
+            yield self
+
+
+@export("Session")
+class Session(BaseSession):
+    """Runs a graph. `check_finite` names the first op that makes a NaN; `deterministic` gives the same bits
+    every time.
+    """
+
+    def __init__(
+        self,
+        target: str = "",
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+        *,
+        check_finite: bool = False,
+        deterministic: bool | None = None,
+    ):
+        super().__init__(target, graph, config, check_finite, deterministic)
+        self._entered: list[contextlib.ExitStack] = []
+
+    def __enter__(self) -> Session:
+        stack = contextlib.ExitStack()
+        stack.enter_context(self._graph.as_default())
+        stack.enter_context(self.as_default())
+        self._entered.append(stack)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().close()
+        self.close()
+
+    @staticmethod
+    def reset(target: str, containers: list[str] | None = None, config: ConfigProto | None = None) -> None:
+        """Clears state on a cluster; a local session's state ends with the session."""
+        if not target:
+            raise InvalidArgumentError(
+                None, None, "Session.reset() is for distributed sessions: `target` names the master."
+            )
+
+
+@export("InteractiveSession")
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default on construction, for use in a shell."""
+
+    _active = 0
+
+    def __init__(
+        self, target: str = "", graph: Graph | None = None, config: ConfigProto | None = None, **options: Any
+    ):
+        super().__init__(target, graph, config, **options)
+        if InteractiveSession._active:
+            warnings.warn(
+                "An interactive session is already active. This can cause out-of-memory errors in some "
+                "cases. You must "
+                "explicitly call `InteractiveSession.close()` to release resources held by the other "
+                "session(s).",
+                stacklevel=2,
+            )
+        InteractiveSession._active += 1
+        default_sessions.items.append(self)
+        self._explicit_graph = graph
+        if graph is not None:
+            default_graphs.items.append(graph)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        InteractiveSession._active -= 1
+        if self in default_sessions.items:
+            default_sessions.items.remove(self)
+        if self._explicit_graph in default_graphs.items:
+            default_graphs.items.remove(self._explicit_graph)
+        super().close()

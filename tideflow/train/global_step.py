@@ -1,0 +1,81 @@
+"""The global step: one variable of the graph that counts training steps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.variables.base import Variable, VariableAggregation
+from tideflow.variables.initializers import Zeros
+from tideflow.variables.variable_scope import get_variable
+
+
+@export("train.global_step")
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The count as a number, from a session."""
+    return int(sess.run(global_step_tensor))
+
+
+@export("train.get_global_step")
+def get_global_step(graph: Graph | None = None) -> Any:
+    """The graph's global step: what the collection GLOBAL_STEP has, or the tensor of that name, or None."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        warnings.warn(f"The collection GLOBAL_STEP has more than one item: {found}", stacklevel=2)
+        return None
+    if found:
+        step = found[0]
+    else:
+        try:
+            step = graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+    assert_global_step(step)
+    return step
+
+
+@export("train.create_global_step")
+def create_global_step(graph: Graph | None = None) -> Variable:
+    """Makes the graph's global step; ValueError where it has one."""
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=[],
+            dtype=dtypes.int64,
+            initializer=Zeros(),
+            trainable=False,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+@export("train.get_or_create_global_step")
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
+    """The graph's global step, made where it has none."""
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+@export("train.assert_global_step")
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Raises TypeError unless the argument is an integer scalar: a variable, or a tensor."""
+    if not isinstance(global_step_tensor, (Variable, Tensor)):
+        raise TypeError(
+            f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}, which is a '
+            f"{type(global_step_tensor).__name__}."
+        )
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError(f'Existing "global_step" does not have integer type: {global_step_tensor.dtype}')
+    shape = global_step_tensor.shape
+    if shape.ndims != 0 and shape.is_fully_defined():
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')

@@ -1,0 +1,156 @@
+"""Exponential moving averages of variables and tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import (
+    GraphKeys,
+    add_to_collection,
+    colocate_with,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
+from tideflow.ops import binary, casting, flow, state
+from tideflow.train import slot_creator
+from tideflow.variables.base import Variable
+from tideflow.variables.collections import (
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
+from tideflow.variables.initializers import Zeros
+from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+
+_FLOATING = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
+
+
+def assign_moving_average(
+    variable: Variable, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
+) -> Any:
+    """variable = variable * decay + value * (1 - decay); `zero_debias` corrects for a start at zero."""
+    with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
+        share = convert_to_tensor(1.0 - decay, name="decay")
+        if share.dtype is not variable.dtype.base_dtype:
+            share = casting.cast(share, variable.dtype.base_dtype)
+        if zero_debias:
+            return _assign_unbiased(variable, value, share, scope)
+        return state.assign_sub(variable, (variable - value) * share, name=scope)
+
+
+def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) -> Any:
+    """The average is kept in a variable `biased` that starts at zero, and divided by the weight gathered
+    so far (Kingma, Ba 2014, section 3).
+    """
+    with variable_scope(variable.op.name, values=[variable, value, share]):
+        with colocate_with(variable), init_scope():
+            biased = _made_beside(variable, "biased", variable.shape)
+            local_step = _made_beside(variable, "local_step", [])
+    total = biased.assign_sub((biased - value) * share)
+    count = local_step.assign_add(1)
+    return state.assign(variable, total / (1 - binary.pow(1.0 - share, count)), name=scope)
+
+
+def _made_beside(variable: Variable, name: str, shape: Any) -> Variable:
+    dtype = variable.dtype.base_dtype
+    initializer = Zeros(dtype=dtype)
+    return get_variable(_unused(name), shape=shape, dtype=dtype, initializer=initializer, trainable=False)
+
+
+def _unused(name: str) -> str:
+    """The name, numbered where the scope has such a variable and does not share it."""
+    scope = get_variable_scope()
+    if scope.reuse:
+        return name
+    taken = {variable.op.name for variable in scope.global_variables()}
+    chosen, count = name, 0
+    while f"{scope.name}/{chosen}" in taken:
+        count += 1
+        chosen = f"{name}_{count}"
+    return chosen
+
+
+@export("train.ExponentialMovingAverage")
+class ExponentialMovingAverage:
+    """Keeps a shadow of variables or tensors that follows them: shadow -= (1 - decay) * (shadow - value)."""
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ):
+        self._decay = decay
+        self._num_updates = num_updates
+        self._zero_debias = zero_debias
+        self._name = name
+        self._averages: dict[Any, Variable] = {}
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def apply(self, var_list: Sequence[Any] | None = None) -> Operation:
+        """An operation that updates the averages of `var_list` (default: all trainable variables)."""
+        variables = trainable_variables() if var_list is None else var_list
+        for variable in variables:
+            if variable.dtype.base_dtype not in _FLOATING:
+                raise TypeError(f"The variables must be half, float, or double: {variable.name}")
+            if variable not in self._averages:
+                with init_scope():
+                    self._averages[variable] = self._make_average(variable)
+        with name_scope(self.name) as scope:
+            decay = self._current_decay()
+            updates = [
+                # A variable's average starts with its value and needs no correction.
+                assign_moving_average(
+                    self._averages[v], v, decay, zero_debias=self._zero_debias and not isinstance(v, Variable)
+                )
+                for v in variables
+            ]
+            return flow.group(*updates, name=scope)
+
+    def _make_average(self, variable: Any) -> Variable:
+        if isinstance(variable, Variable):
+            average = slot_creator.create_slot(variable, variable.initialized_value(), self.name)
+            add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, variable)
+            return average
+        beside = variable.op.type in ("Variable", "VariableV2", "VarHandleOp")
+        return slot_creator.create_zeros_slot(variable, self.name, colocate_with_primary=beside)
+
+    def _current_decay(self) -> Tensor:
+        """The decay; with `num_updates` a smaller one at first, so that the average moves faster."""
+        decay = convert_to_tensor(self._decay, name="decay")
+        if self._num_updates is None:
+            return decay
+        updates = casting.cast(self._num_updates, dtypes.float32, name="num_updates")
+        return binary.minimum(decay, (1.0 + updates) / (10.0 + updates))
+
+    def average(self, var: Any) -> Variable | None:
+        """The variable that holds the average of `var`, or None."""
+        return self._averages.get(var)
+
+    def average_name(self, var: Any) -> str:
+        """The name that the average of `var` has or, before `apply`, will have."""
+        if var in self._averages:
+            return self._averages[var].op.name
+        return get_default_graph().unique_name(f"{var.op.name}/{self.name}", mark_as_used=False)
+
+    def variables_to_restore(self, moving_avg_variables: Sequence[Any] | None = None) -> dict[str, Any]:
+        """Variables by the names to restore them from: averages take the place of what they average."""
+        if moving_avg_variables is None:
+            moving_avg_variables = trainable_variables() + moving_average_variables()
+        averaged = dict.fromkeys(moving_avg_variables)
+        found = {self.average_name(v): v for v in averaged}
+        names = {v.name for v in averaged}
+        for v in dict.fromkeys(global_variables()):
+            if v.name not in names and v.op.name not in found:
+                found[v.op.name] = v
+        return found

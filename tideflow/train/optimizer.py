@@ -1,0 +1,332 @@
+"""Optimizer: from a loss to an operation that lowers it.
+
+`compute_gradients` differentiates, `apply_gradients` adds an update for each variable, `minimize` does both.
+A kind of optimizer says which slots it keeps (`_create_slots`), which numbers it needs (`_prepare`), and how
+a gradient changes a variable: `_apply_dense`, `_apply_sparse` and, for resource variables,
+`_resource_apply_dense`, `_resource_apply_sparse`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from tideflow.autodiff.gradients import gradients
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import (
+    GraphKeys,
+    colocate_with,
+    control_dependencies,
+    get_collection,
+    get_collection_ref,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
+from tideflow.ops import flow, indexing, resource_state, segments, shapes, state
+from tideflow.train import slot_creator
+from tideflow.train.update_ops import warn_of_forgotten_updates
+from tideflow.variables.base import Variable
+from tideflow.variables.collections import trainable_variables
+from tideflow.variables.resource import BaseResourceVariable
+
+GradientsAndVariables = Sequence[tuple[Any, Any]]
+
+
+@export("train.Optimizer")
+class Optimizer:
+    """What all optimizers share."""
+
+    GATE_NONE = 0
+    GATE_OP = 1
+    GATE_GRAPH = 2
+
+    def __init__(self, use_locking: bool, name: str):
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking = use_locking
+        self._name = name
+        self._slots: dict[str, dict[Any, Variable]] = {}
+        self._non_slot: weakref.WeakKeyDictionary[Graph, dict[str, Variable]] = weakref.WeakKeyDictionary()
+
+    def get_name(self) -> str:
+        return self._name
+
+    # -------------------------------------------------------------------------------- what users call
+
+    def minimize(
+        self,
+        loss: Any,
+        global_step: Any = None,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Operation:
+        """An operation that updates `var_list` (default: all trainable variables) to lower `loss`."""
+        pairs = self.compute_gradients(
+            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+        )
+        if all(grad is None for grad, _ in pairs):
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that do not support "
+                f"gradients, between variables {[str(variable) for _, variable in pairs]} and loss {loss}."
+            )
+        train_op = self.apply_gradients(pairs, global_step=global_step, name=name)
+        warn_of_forgotten_updates(train_op)
+        return train_op
+
+    def compute_gradients(
+        self,
+        loss: Any,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:
+        """(gradient, variable) for each variable; None for one that the loss does not depend on."""
+        if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+                f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+            )
+        if callable(loss):
+            loss = loss()
+            var_list = _variables_behind(loss) if var_list is None else var_list
+        self._assert_valid_dtypes([loss])
+        if grad_loss is not None:
+            self._assert_valid_dtypes([grad_loss])
+        variables = _default_variables() if var_list is None else nest.flatten(var_list)
+        targets = [_target(variable) for variable in variables]
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        grads = gradients(
+            loss,
+            targets,
+            grad_ys=grad_loss,
+            gate_gradients=gate_gradients == Optimizer.GATE_OP,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+        )
+        if gate_gradients == Optimizer.GATE_GRAPH:
+            grads = flow.tuple(grads)
+        pairs = list(zip(grads, variables))
+        self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype != dtypes.resource])
+        return pairs
+
+    def apply_gradients(
+        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+    ) -> Operation:
+        """An operation that changes each variable by its gradient, then adds 1 to `global_step`."""
+        pairs = [(_as_gradient(grad), variable) for grad, variable in grads_and_vars]
+        if not pairs:
+            raise ValueError("No variables provided.")
+        for _, variable in pairs:
+            _target(variable)  # refuses what cannot be optimized
+        updated = [variable for grad, variable in pairs if grad is not None]
+        if not updated:
+            raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        with init_scope():
+            self._create_slots(updated)
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = [self._update_variable(grad, variable) for grad, variable in pairs if grad is not None]
+            if global_step is None:
+                train_op = self._finish(updates, scope)
+            else:
+                with control_dependencies([self._finish(updates, "update")]):
+                    train_op = _increment(global_step, scope)
+        train_op = train_op.op if isinstance(train_op, Tensor) else train_op
+        collection = get_collection_ref(GraphKeys.TRAIN_OP)
+        if train_op not in collection:
+            collection.append(train_op)
+        return train_op
+
+    # -------------------------------------------------------------------------------- one variable's update
+
+    def _update_variable(self, grad: Any, variable: Any) -> Any:
+        with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
+            if not isinstance(variable, Variable):
+                raise NotImplementedError("Trying to update a Tensor ", variable)
+            is_resource = isinstance(variable, BaseResourceVariable)
+            if isinstance(grad, IndexedSlices):
+                if variable.constraint is not None:
+                    raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+                if is_resource:
+                    return self._resource_apply_sparse_duplicate_indices(grad.values, variable, grad.indices)
+                return self._apply_sparse_duplicate_indices(grad, variable)
+            update = (self._resource_apply_dense if is_resource else self._apply_dense)(grad, variable)
+            if variable.constraint is None:
+                return update
+            with control_dependencies([update]):
+                return variable.assign(variable.constraint(variable))
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        """Makes the slots that the updates of these variables will need. Kinds without slots need not say."""
+
+    def _prepare(self) -> None:
+        """Makes the tensors that all updates share, such as the learning rate."""
+
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
+        """The operation that stands for all updates."""
+        return flow.group(*update_ops, name=name_scope)
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        raise NotImplementedError()
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        raise NotImplementedError()
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        raise NotImplementedError()
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        raise NotImplementedError()
+
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        """A sparse update in which an index may come more than once: those rows are summed first."""
+        values, indices = deduplicated(grad.values, grad.indices)
+        return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        values, indices = deduplicated(grad, indices)
+        return self._resource_apply_sparse(values, handle, indices)
+
+    # -------------------------------------------------------------------------------- slots
+
+    def variables(self) -> list[Variable]:
+        """The optimizer's own variables in this graph, by name."""
+        graph = get_default_graph()
+        slots = [slot for by_variable in self._slots.values() for slot in by_variable.values()]
+        found = [v for v in (*self._non_slot_variables(), *slots) if v.op.graph is graph]
+        return sorted(found, key=lambda v: v.name)
+
+    def get_slot(self, var: Any, name: str) -> Variable | None:
+        """The slot of this name for `var`, or None."""
+        return self._slots.get(name, {}).get(_key(var))
+
+    def get_slot_names(self) -> list[str]:
+        return sorted(self._slots)
+
+    def _slot_dict(self, slot_name: str) -> dict[Any, Variable]:
+        return self._slots.setdefault(slot_name, {})
+
+    def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Variable:
+        return self._slot_of(var, slot_name, lambda: slot_creator.create_slot(var, val, op_name))
+
+    def _get_or_make_slot_with_initializer(
+        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
+    ) -> Variable:
+        make = slot_creator.create_slot_with_initializer
+        return self._slot_of(var, slot_name, lambda: make(var, initializer, shape, dtype, op_name))
+
+    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Variable:
+        return self._slot_of(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
+
+    def _slot_of(self, var: Any, slot_name: str, make: Callable[[], Variable]) -> Variable:
+        by_variable = self._slot_dict(slot_name)
+        if _key(var) not in by_variable:
+            by_variable[_key(var)] = make()
+        return by_variable[_key(var)]
+
+    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Variable:
+        """A variable of the optimizer that belongs to no other: made once a graph."""
+        graph = colocate_with.graph
+        made = self._non_slot.setdefault(graph, {})
+        if name not in made:
+            with graph.colocate_with(colocate_with):
+                is_resource = isinstance(colocate_with, BaseResourceVariable)
+                made[name] = Variable(initial_value, name=name, trainable=False, use_resource=is_resource)
+        return made[name]
+
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
+        return self._non_slot.get(graph or get_default_graph(), {}).get(name)
+
+    def _non_slot_variables(self) -> list[Variable]:
+        return [variable for by_name in self._non_slot.values() for variable in by_name.values()]
+
+    # -------------------------------------------------------------------------------- types
+
+    def _assert_valid_dtypes(self, tensors: Iterable[Any]) -> None:
+        valid = self._valid_dtypes()
+        for tensor in tensors:
+            if tensor.dtype.base_dtype not in valid:
+                raise ValueError(
+                    f"Invalid type {tensor.dtype.base_dtype!r} for {tensor.name}, "
+                    f"expected: {sorted(valid, key=lambda d: d.name)}."
+                )
+
+    def _valid_dtypes(self) -> set[dtypes.DType]:
+        return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
+
+    def _call_if_callable(self, param: Any) -> Any:
+        """A hyperparameter may be a function without arguments."""
+        return param() if callable(param) else param
+
+
+def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    """Sparse rows with each index once: rows of the same index are summed."""
+    unique, positions = indexing.unique(indices)
+    return segments.unsorted_segment_sum(values, positions, shapes.shape(unique)[0]), unique
+
+
+def _key(variable: Any) -> tuple[Graph, str]:
+    return variable.op.graph, variable.op.name
+
+
+def _target(variable: Any) -> Any:
+    """What the loss is differentiated by: a variable's handle or reference, or a tensor itself."""
+    if isinstance(variable, BaseResourceVariable):
+        return variable.handle
+    if isinstance(variable, Variable):
+        return variable._ref()
+    if isinstance(variable, Tensor):
+        return variable
+    raise NotImplementedError("Trying to optimize unsupported type ", variable)
+
+
+def _default_variables() -> list[Any]:
+    return trainable_variables() + get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
+
+
+def _variables_behind(loss: Tensor) -> list[Any]:
+    """The trainable variables that the loss depends on."""
+    behind: set[Operation] = set()
+    stack = [loss.op]
+    while stack:
+        op = stack.pop()
+        if op not in behind:
+            behind.add(op)
+            stack += [tensor.op for tensor in op.inputs]
+    return [variable for variable in _default_variables() if variable.op in behind]
+
+
+def _as_gradient(grad: Any) -> Tensor | IndexedSlices | None:
+    if grad is None:
+        return None
+    try:
+        converted = convert_to_tensor_or_indexed_slices(grad)
+    except TypeError:
+        raise TypeError(
+            f"Gradient must be convertible to a Tensor or IndexedSlices, or None: {grad}"
+        ) from None
+    if not isinstance(converted, (Tensor, IndexedSlices)):
+        raise TypeError(f"Gradient must be a Tensor, IndexedSlices, or None: {grad}")
+    return converted
+
+
+def _increment(global_step: Any, name: str) -> Any:
+    with colocate_with(global_step):
+        if isinstance(global_step, BaseResourceVariable):
+            one = convert_to_tensor(1, dtype=global_step.dtype)
+            return resource_state.assign_add_variable_op(global_step.handle, one, name=name)
+        return state.assign_add(global_step, 1, name=name)

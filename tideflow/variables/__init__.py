@@ -1,0 +1,17 @@
+"""Variables: state in the graph, by name and in scopes, with initial values and what initializes it."""
+
+from tideflow.ops import operators, slicing  # noqa: F401 - what tensors can do, variables can
+from tideflow.variables import (  # noqa: F401
+    collections,
+    initializers,
+    keras_initializers,
+    partitioned,
+    partitioners,
+    reference,
+    resource,
+    template,
+    variable_scope,
+)
+from tideflow.variables.base import Variable
+
+Variable._overload_operators()

@@ -1,0 +1,102 @@
+"""Initializers under Keras's names: smaller defaults, and names and configurations instead of objects."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.variables import initializers
+from tideflow.variables.initializers import Initializer
+
+
+@export("keras.initializers.RandomNormal", "keras.initializers.random_normal", "keras.initializers.normal")
+class RandomNormal(initializers.RandomNormal):
+    """Normally distributed numbers, small by default."""
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32):
+        super().__init__(mean, stddev, seed, dtype)
+
+
+@export("keras.initializers.RandomUniform", "keras.initializers.random_uniform", "keras.initializers.uniform")
+class RandomUniform(initializers.RandomUniform):
+    """Numbers from a range around zero, small by default."""
+
+    def __init__(
+        self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32
+    ):
+        super().__init__(minval, maxval, seed, dtype)
+
+
+@export("keras.initializers.TruncatedNormal", "keras.initializers.truncated_normal")
+class TruncatedNormal(initializers.TruncatedNormal):
+    """Normally distributed numbers without far outliers, small by default."""
+
+    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32):
+        super().__init__(mean, stddev, seed, dtype)
+
+
+_CLASSES = (
+    initializers.Zeros,
+    initializers.Ones,
+    initializers.Constant,
+    initializers.Identity,
+    initializers.Orthogonal,
+    initializers.VarianceScaling,
+    initializers.GlorotUniform,
+    initializers.GlorotNormal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+)
+_BY_NAME = {
+    **{cls.__name__: cls for cls in _CLASSES},
+    "zeros": initializers.Zeros,
+    "ones": initializers.Ones,
+    "constant": initializers.Constant,
+    "identity": initializers.Identity,
+    "orthogonal": initializers.Orthogonal,
+    "glorot_uniform": initializers.GlorotUniform,
+    "glorot_normal": initializers.GlorotNormal,
+    "he_normal": initializers.he_normal,
+    "he_uniform": initializers.he_uniform,
+    "lecun_normal": initializers.lecun_normal,
+    "lecun_uniform": initializers.lecun_uniform,
+    "normal": RandomNormal,
+    "random_normal": RandomNormal,
+    "uniform": RandomUniform,
+    "random_uniform": RandomUniform,
+    "truncated_normal": TruncatedNormal,
+}
+
+
+@export("keras.initializers.serialize")
+def serialize(initializer: Initializer) -> dict[str, Any]:
+    """The initializer as a class name and a configuration."""
+    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+
+
+@export("keras.initializers.deserialize")
+def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
+    """The initializer that `serialize` described."""
+    known = {**_BY_NAME, **(custom_objects or {})}
+    name = config["class_name"]
+    if name not in known:
+        raise ValueError(f"Unknown initializer: {name}")
+    maker, arguments = known[name], config.get("config") or {}
+    return maker.from_config(arguments) if hasattr(maker, "from_config") else maker(**arguments)
+
+
+@export("keras.initializers.get")
+def get(identifier: Any) -> Any:
+    """An initializer from its name, its configuration, its class, or itself."""
+    if identifier is None:
+        return None
+    if isinstance(identifier, dict):
+        return deserialize(identifier)
+    if isinstance(identifier, str):
+        return deserialize({"class_name": identifier, "config": {}})
+    if callable(identifier):
+        return identifier() if inspect.isclass(identifier) else identifier
+    raise ValueError(f"Could not interpret initializer identifier: {identifier}")

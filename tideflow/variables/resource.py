@@ -1,0 +1,303 @@
+"""ResourceVariable: a variable behind a handle, each read of which is an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import colocate_with, control_dependencies, device, init_scope, name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import constants, resource_state, slicing, state_scatter
+from tideflow.variables import base, initial
+from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
+
+
+class BaseResourceVariable(Variable):
+    """A handle, and what may be done with the variable behind it."""
+
+    _handle: Tensor
+    _dtype: dtypes.DType
+    _cached_value: Tensor | None = None
+
+    # --------------------------------------------------------------------------------------------- what it is
+
+    @property
+    def handle(self) -> Tensor:
+        """The tensor that operations on the variable take."""
+        return self._handle
+
+    @property
+    def op(self) -> Operation:
+        return self._handle.op
+
+    @property
+    def name(self) -> str:
+        return self._handle.name
+
+    @property
+    def device(self) -> str:
+        return self._handle.device
+
+    @property
+    def graph(self) -> Graph:
+        return self._handle.graph
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        return resource_state.variable_shape_of(self._handle.shape)
+
+    def _shape_as_list(self) -> list[int | None] | None:
+        return None if self.shape.ndims is None else self.shape.as_list()
+
+    def _shape_tuple(self) -> tuple | None:
+        return self.shape.tuple
+
+    @property
+    def create(self) -> Operation:
+        """The operation that initializes the variable."""
+        return self._initializer_op
+
+    def set_shape(self, shape: Any) -> None:
+        """A handle's variable keeps the shape it was made with."""
+        raise NotImplementedError("ResourceVariable does not implement set_shape()")
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """Whether the variable has a value yet, as a boolean tensor."""
+        return resource_state.var_is_initialized_op(self._handle, name=name)
+
+    def numpy(self) -> Any:
+        """Values exist only in a session's steps."""
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    __nonzero__ = __bool__
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def _read_variable_op(self) -> Tensor:
+        return resource_state.read_variable_op(self._handle, dtype=self._dtype)
+
+    def value(self) -> Tensor:
+        """A read of the variable, or its cached value where it has a caching device."""
+        if self._cached_value is not None:
+            return self._cached_value
+        with self.graph.as_default(), colocate_with(None, ignore_existing=True), device(self._handle.device):
+            return self._read_variable_op()
+
+    def read_value(self) -> Tensor:
+        """A read at the place in the program where this is called, control dependencies included."""
+        with self.graph.as_default():
+            with name_scope("Read"), device(self._handle.device):
+                value = self._read_variable_op()
+            return constants.identity(value)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """Rows of the variable, without reading the whole of it."""
+        with name_scope("Gather" if name is None else name) as scope:
+            value = state_scatter.resource_gather_op(self._handle, indices, dtype=self._dtype, name=scope)
+        return constants.identity(value)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """Slices of the variable at index vectors, without reading the whole of it."""
+        with name_scope("GatherNd" if name is None else name) as scope:
+            value = state_scatter.resource_gather_nd_op(self._handle, indices, dtype=self._dtype, name=scope)
+        return constants.identity(value)
+
+    def _as_graph_element(self) -> Tensor:
+        return self._graph_element
+
+    # ------------------------------------------------------------------------------------------------ writing
+
+    def _lazy_read(self, op: Operation) -> _UnreadVariable:
+        """The variable as it is after `op`."""
+        return _UnreadVariable(self, op)
+
+    def _after(self, op: Operation, read_value: bool) -> Any:
+        return self._lazy_read(op) if read_value else op
+
+    def assign(
+        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """A new value. Returns the variable after that, or with `read_value=False` the operation."""
+        with self.graph.as_default():
+            tensor = convert_to_tensor(value, dtype=self._dtype)
+            self.shape.assert_is_compatible_with(tensor.shape)
+            return self._after(resource_state.assign_variable_op(self._handle, tensor, name=name), read_value)
+
+    def assign_add(
+        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds `delta`."""
+        with self.graph.as_default():
+            delta = convert_to_tensor(delta, dtype=self._dtype)
+            return self._after(
+                resource_state.assign_add_variable_op(self._handle, delta, name=name), read_value
+            )
+
+    def assign_sub(
+        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts `delta`."""
+        with self.graph.as_default():
+            delta = convert_to_tensor(delta, dtype=self._dtype)
+            return self._after(
+                resource_state.assign_sub_variable_op(self._handle, delta, name=name), read_value
+            )
+
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str | None, **masks: int
+    ) -> Any:
+        value = convert_to_tensor(value, dtype=self._dtype)
+        op = slicing.resource_strided_slice_assign_op(
+            self._handle, begin, end, strides, value, name=name, **masks
+        )
+        return self._lazy_read(op)
+
+    def _refuse_in_place(self, other: Any) -> Any:
+        raise RuntimeError(
+            "Variable += value not supported. Use variable.assign_add(value) to modify the variable value "
+            "and variable = variable + value to get a new Tensor object."
+        )
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ipow__ = _refuse_in_place
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The VariableDef message; None where the variable is not in the exported scope."""
+        return self._variable_def(export_scope, self._graph_element.name, is_resource=True)
+
+
+class ResourceVariable(BaseResourceVariable):
+    """A variable of its own, with handle, initializer and initial value."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Sequence[Any] | None = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
+        variable_def: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable | None = None,
+        distribute_strategy: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ):
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError("variable_def and initial_value are mutually exclusive.")
+            self._init_from_def(variable_def, import_scope)
+            return
+        base.check_arguments(name, initial_value, collections, constraint)
+        self._synchronization, self._aggregation = synchronization, aggregation
+        self._trainable = base.is_trainable(trainable, synchronization)
+        self._constraint = constraint
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        with init_scope():
+            self._build(initial_value, name, dtype, shape, caching_device)
+            base.add_to_collections(self, collections, self._trainable)
+
+    def _build(
+        self, initial_value: Any, name: str | None, dtype: Any, shape: Any, caching_device: Any
+    ) -> None:
+        values = [] if callable(initial_value) else [initial_value]
+        with name_scope(name, "Variable", values) as scope:
+            with initial.beside(scope[:-1]):
+                with name_scope("Initializer"), device(None):
+                    value = initial_value() if callable(initial_value) else initial_value
+                    value = convert_to_tensor(value, name="initial_value", dtype=dtype)
+                self._handle = _make_handle(value, shape, scope)
+            self._dtype = value.dtype.base_dtype
+            self._initial_value = value
+            with name_scope("IsInitialized"):
+                self._is_initialized_op = resource_state.var_is_initialized_op(self._handle)
+            place = self._handle.device
+            safe = initial.guarded(value, scope)
+            with name_scope("Assign") as inner, colocate_with(None, ignore_existing=True), device(place):
+                self._initializer_op = resource_state.assign_variable_op(self._handle, safe, name=inner)
+            with name_scope("Read"):
+                with colocate_with(None, ignore_existing=True), device(place):
+                    self._graph_element = self._read_variable_op()
+                if caching_device is not None:
+                    with colocate_with(None, ignore_existing=True), device(caching_device):
+                        self._cached_value = constants.identity(self._graph_element)
+
+    def _init_from_def(self, variable_def: Any, import_scope: str | None) -> None:
+        if not variable_def.is_resource:
+            raise ValueError("Trying to restore Variable as ResourceVariable.")
+        parts = self._restore_from_def(variable_def, import_scope)
+        self._handle, self._graph_element = parts["variable"], parts["snapshot"]
+        self._dtype = dtypes.as_dtype(self._handle.op.attrs["dtype"])
+        if self._graph_element.op.type != "ReadVariableOp":
+            self._cached_value = self._graph_element
+
+
+def _make_handle(value: Tensor, shape: Any, scope: str) -> Tensor:
+    if shape is not None and not value.shape.is_compatible_with(as_shape(shape)):
+        raise ValueError(
+            f"The initial value's shape ({value.shape}) is not compatible with the explicitly supplied "
+            f"`shape` argument ({shape})."
+        )
+    return resource_state.var_handle_op(
+        dtype=value.dtype.base_dtype,
+        shape=value.shape if shape is None else as_shape(shape),
+        shared_name=scope[:-1],
+        name=scope,
+    )
+
+
+class _UnreadVariable(BaseResourceVariable):
+    """A variable as it is after an operation: every read of it waits for that operation."""
+
+    def __init__(self, variable: BaseResourceVariable, parent: Operation):
+        for name in (
+            "_handle",
+            "_dtype",
+            "_initial_value",
+            "_initializer_op",
+            "_trainable",
+            "_constraint",
+            "_synchronization",
+            "_aggregation",
+        ):
+            setattr(self, name, getattr(variable, name))
+        self._save_slice_info = variable._save_slice_info
+        self._parent = parent
+        with self.graph.as_default(), control_dependencies([parent]):
+            self._graph_element = super()._read_variable_op()
+
+    @property
+    def name(self) -> str:
+        return self._parent.name
+
+    @property
+    def op(self) -> Operation:
+        """The operation that was waited for."""
+        return self._parent
+
+    def _read_variable_op(self) -> Tensor:
+        with control_dependencies([self._parent]):
+            return super()._read_variable_op()
+
+
+def _to_tensor(
+    variable: BaseResourceVariable, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    base.check_conversion(variable, dtype)
+    return variable.value()
+
+
+register_tensor_conversion_function(BaseResourceVariable, _to_tensor)

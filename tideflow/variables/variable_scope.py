@@ -1,0 +1,543 @@
+"""Variable scopes: names, defaults and sharing for the variables of `get_variable`."""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import functools
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import _graph_of
+from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.variables import base
+from tideflow.variables.base import VariableAggregation, VariableSynchronization
+from tideflow.variables.store import VariableStore, store_of_default_graph
+
+_SCOPES = ("__varscope",)
+
+
+class _ReuseMode(enum.Enum):
+    """The third way beside sharing and making: share what is there, make what is not."""
+
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE = _ReuseMode.AUTO_REUSE
+expose(AUTO_REUSE, "AUTO_REUSE")
+
+# ---------------------------------------------------------------------------------- resource variables or not
+
+
+class _Default:
+    use_resource = False
+
+
+@export("enable_resource_variables")
+def enable_resource_variables() -> None:
+    """Variables are resource variables from here on, unless asked otherwise."""
+    _Default.use_resource = True
+
+
+@export("disable_resource_variables")
+def disable_resource_variables() -> None:
+    """Variables are reference variables from here on, unless asked otherwise."""
+    _Default.use_resource = False
+
+
+@export("resource_variables_enabled")
+def resource_variables_enabled() -> bool:
+    """Whether variables are resource variables where nothing else is asked."""
+    return _Default.use_resource
+
+
+# -------------------------------------------------------------------------------------------------- the scope
+
+
+@export("VariableScope")
+class VariableScope:
+    """A prefix for names, and defaults for whatever `get_variable` is not told."""
+
+    def __init__(
+        self,
+        reuse: Any,
+        name: str = "",
+        initializer: Any = None,
+        regularizer: Callable | None = None,
+        caching_device: Any = None,
+        partitioner: Callable | None = None,
+        custom_getter: Callable | None = None,
+        name_scope: str = "",
+        dtype: Any = dtypes.float32,
+        use_resource: bool | None = None,
+        constraint: Callable | None = None,
+    ):
+        self._name = name
+        self._reuse = reuse
+        self._initializer = initializer
+        self._regularizer = regularizer
+        self._caching_device = caching_device
+        self._partitioner = partitioner
+        self._custom_getter = custom_getter
+        self._name_scope = name_scope
+        self._dtype = dtype
+        self._use_resource = use_resource
+        self._constraint = constraint
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def original_name_scope(self) -> str:
+        """The name scope that was opened with this variable scope, with its slash."""
+        return self._name_scope
+
+    @property
+    def reuse(self) -> Any:
+        return self._reuse
+
+    @property
+    def initializer(self) -> Any:
+        return self._initializer
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def use_resource(self) -> bool | None:
+        return self._use_resource
+
+    @property
+    def regularizer(self) -> Callable | None:
+        return self._regularizer
+
+    @property
+    def caching_device(self) -> Any:
+        return self._caching_device
+
+    @property
+    def partitioner(self) -> Callable | None:
+        return self._partitioner
+
+    @property
+    def custom_getter(self) -> Callable | None:
+        return self._custom_getter
+
+    @property
+    def constraint(self) -> Callable | None:
+        return self._constraint
+
+    def reuse_variables(self) -> None:
+        """From here on variables of this scope are shared, not made."""
+        self._reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        self._initializer = initializer
+
+    def set_dtype(self, dtype: Any) -> None:
+        self._dtype = dtype
+
+    def set_use_resource(self, use_resource: bool | None) -> None:
+        self._use_resource = use_resource
+
+    def set_regularizer(self, regularizer: Callable | None) -> None:
+        self._regularizer = regularizer
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        self._caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Callable | None) -> None:
+        self._partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Callable | None) -> None:
+        self._custom_getter = custom_getter
+
+    def get_collection(self, name: Any) -> list:
+        """What a collection holds of this scope."""
+        prefix = re.escape(f"{self._name}/") if self._name else ""
+        return get_default_graph().get_collection(name, prefix)
+
+    def trainable_variables(self) -> list:
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self) -> list:
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self) -> list:
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+    def get_variable(
+        self,
+        var_store: VariableStore,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Callable | None = None,
+        reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Sequence[Any] | None = None,
+        caching_device: Any = None,
+        partitioner: Callable | None = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Callable | None = None,
+        constraint: Callable | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+    ) -> Any:
+        """The variable of this name in this scope, made or shared as the scope says."""
+
+        def chosen(given: Any, default: Any) -> Any:
+            return default if given is None else given
+
+        full_name = f"{self._name}/{name}" if self._name else name
+        with name_scope(None):  # a variable's name follows from the variable scope alone
+            if dtype is not None and initializer is not None and not callable(initializer):
+                found = convert_to_tensor(initializer).dtype.base_dtype
+                if found is not dtypes.as_dtype(dtype):
+                    raise ValueError(f"Initializer type '{found}' and explicit dtype '{dtype}' don't match.")
+            return var_store.get_variable(
+                full_name,
+                shape=shape,
+                dtype=chosen(dtype, self._dtype),
+                initializer=chosen(initializer, self._initializer),
+                regularizer=chosen(regularizer, self._regularizer),
+                reuse=chosen(reuse, self._reuse),
+                trainable=trainable,
+                collections=collections,
+                caching_device=chosen(caching_device, self._caching_device),
+                partitioner=chosen(partitioner, self._partitioner),
+                validate_shape=validate_shape,
+                use_resource=chosen(use_resource, self._use_resource),
+                custom_getter=chosen(custom_getter, self._custom_getter),
+                constraint=chosen(constraint, self._constraint),
+                synchronization=synchronization,
+                aggregation=aggregation,
+            )
+
+
+# ------------------------------------------------------------------------------------------ the current scope
+
+
+class _ScopeState(threading.local):
+    """A thread's current scope in a graph, and how often each scope name was opened."""
+
+    def __init__(self):
+        self.current = VariableScope(False)
+        self.counts: dict[str, int] = {}
+
+    def open(self, name: str) -> None:
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    def close_below(self, name: str | None) -> None:
+        for key in self.counts:
+            if name is None or key.startswith(f"{name}/"):
+                self.counts[key] = 0
+
+    def unique(self, prefix: str) -> str:
+        """The prefix, numbered where a scope of that name was opened here before."""
+        outer = f"{self.current.name}/" if self.current.name else ""
+        name, count = prefix, 0
+        while self.counts.get(outer + name, 0):
+            count += 1
+            name = f"{prefix}_{count}"
+        return name
+
+
+def scope_state() -> _ScopeState:
+    """The default graph's scopes, as this thread has them."""
+    found = get_default_graph().get_collection_ref(_SCOPES)
+    if not found:
+        found.append(_ScopeState())
+    return found[0]
+
+
+@export("get_variable_scope")
+def get_variable_scope() -> VariableScope:
+    """The innermost variable scope."""
+    return scope_state().current
+
+
+_INHERITED = (
+    "initializer",
+    "regularizer",
+    "caching_device",
+    "partitioner",
+    "dtype",
+    "use_resource",
+    "constraint",
+)
+
+
+def _derived(
+    old: VariableScope, name: str, reuse: Any, name_scope: str, options: dict[str, Any]
+) -> VariableScope:
+    """A scope with the old one's defaults where `options` gives no others."""
+    given = {key: getattr(old, key) if options.get(key) is None else options[key] for key in _INHERITED}
+    getter = options.get("custom_getter")
+    if getter is not None and not callable(getter):
+        raise ValueError(f"custom_getter must be callable: {getter}")
+    if getter is None or old.custom_getter is None:
+        getter = getter or old.custom_getter
+    else:
+        getter = _nested_getter(getter, old.custom_getter)
+    return VariableScope(reuse, name=name, name_scope=name_scope, custom_getter=getter, **given)
+
+
+def _nested_getter(inner: Callable, outer: Callable) -> Callable:
+    """The inner scope's getter first; what it calls as `getter` is the outer scope's."""
+
+    def custom_getter(getter: Callable, *args: Any, **kwargs: Any) -> Any:
+        return inner(functools.partial(outer, getter), *args, **kwargs)
+
+    return custom_getter
+
+
+@contextlib.contextmanager
+def pure_variable_scope(
+    name_or_scope: str | VariableScope, reuse: Any = None, old_name_scope: str | None = None, **options: Any
+) -> Iterator[VariableScope]:
+    """A variable scope without a name scope of its own."""
+    state = scope_state()
+    old = state.current
+    jumps = isinstance(name_or_scope, VariableScope)
+    if jumps:
+        scope = name_or_scope
+        entered = _derived(scope, scope.name, reuse or scope.reuse, scope.original_name_scope, options)
+        counts = dict(state.counts)
+    else:
+        name = f"{old.name}/{name_or_scope}" if old.name else name_or_scope
+        where = name_or_scope if old_name_scope is None else old_name_scope
+        entered = _derived(old, name, reuse or old.reuse, where, options)
+    state.open(entered.name)
+    state.current = entered
+    try:
+        yield entered
+    finally:
+        state.close_below(entered.name)
+        if jumps:
+            state.counts = counts
+        state.current = old
+
+
+@export("variable_scope")
+class variable_scope:
+    """`with tf.variable_scope(name) as scope:` variables and operations made inside begin with the name."""
+
+    def __init__(
+        self,
+        name_or_scope: str | VariableScope | None,
+        default_name: str | None = None,
+        values: Sequence[Any] | None = None,
+        initializer: Any = None,
+        regularizer: Callable | None = None,
+        caching_device: Any = None,
+        partitioner: Callable | None = None,
+        custom_getter: Callable | None = None,
+        reuse: Any = None,
+        dtype: Any = None,
+        use_resource: bool | None = None,
+        constraint: Callable | None = None,
+        auxiliary_name_scope: bool = True,
+    ):
+        if default_name is None and name_or_scope is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        if reuse not in (None, True, False, AUTO_REUSE):
+            raise ValueError("The reuse parameter must be True or False or None.")
+        if name_or_scope is not None and not isinstance(name_or_scope, (str, VariableScope)):
+            raise TypeError("VariableScope: name_or_scope must be a string or VariableScope.")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(
+                f"The auxiliary_name_scope must be `True` or `False`, while get {auxiliary_name_scope}"
+            )
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._values = [value for value in values or () if value is not None]
+        self._reuse = None if reuse is False else reuse  # sharing is inherited: False means "as outside"
+        self._auxiliary = auxiliary_name_scope
+        self._options = dict(
+            initializer=initializer,
+            regularizer=regularizer,
+            caching_device=caching_device,
+            partitioner=partitioner,
+            custom_getter=custom_getter,
+            dtype=dtype,
+            use_resource=use_resource,
+            constraint=constraint,
+        )
+        self._entered: list[contextlib.ExitStack] = []
+
+    def __enter__(self) -> VariableScope:
+        if self._name_or_scope is None and self._reuse:
+            raise ValueError("reuse=True cannot be used without a name_or_scope")
+        with contextlib.ExitStack() as stack:
+            graph = _graph_of(self._values)
+            if graph is not get_default_graph():
+                stack.enter_context(graph.as_default())
+            opened = self._open_name_scope(stack)
+            scope = stack.enter_context(self._open_variable_scope(opened))
+            self._entered.append(stack.pop_all())
+        return scope
+
+    def __exit__(self, *exc: Any) -> None:
+        self._entered.pop().__exit__(*exc)
+
+    def _open_name_scope(self, stack: contextlib.ExitStack) -> str | None:
+        """Opens a name scope like the variable scope's name; returns what names begin with now."""
+        if isinstance(self._name_or_scope, VariableScope):
+            name = self._name_or_scope.name.rpartition("/")[2]
+        else:
+            name = self._default_name if self._name_or_scope is None else self._name_or_scope
+        if not name:
+            return None
+        if self._auxiliary:
+            return stack.enter_context(name_scope(name))
+        outer = get_default_graph().get_name_scope()
+        return f"{outer}/" if outer else ""
+
+    def _open_variable_scope(self, opened: str | None) -> Any:
+        scope = self._name_or_scope
+        if scope is None:
+            scope = scope_state().unique(self._default_name)
+        return pure_variable_scope(scope, self._reuse, opened, **self._options)
+
+
+@export("variable_op_scope")
+@contextlib.contextmanager
+def variable_op_scope(
+    values: Sequence[Any],
+    name_or_scope: str | VariableScope | None,
+    default_name: str | None = None,
+    initializer: Any = None,
+    regularizer: Callable | None = None,
+    caching_device: Any = None,
+    partitioner: Callable | None = None,
+    custom_getter: Callable | None = None,
+    reuse: Any = None,
+    dtype: Any = None,
+    use_resource: bool | None = None,
+    constraint: Callable | None = None,
+) -> Iterator[VariableScope]:
+    """The older spelling of `variable_scope`."""
+    with variable_scope(
+        name_or_scope,
+        default_name=default_name,
+        values=values,
+        initializer=initializer,
+        regularizer=regularizer,
+        caching_device=caching_device,
+        partitioner=partitioner,
+        custom_getter=custom_getter,
+        reuse=reuse,
+        dtype=dtype,
+        use_resource=use_resource,
+        constraint=constraint,
+    ) as scope:
+        yield scope
+
+
+@export("variable_creator_scope")
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
+    """`variable_creator(next_creator, **arguments)` makes the variables inside, by way of `next_creator`."""
+    creators = base.creators_of(get_default_graph())
+    creators.append(variable_creator)
+    try:
+        yield
+    finally:
+        creators.remove(variable_creator)
+
+
+@export("no_regularizer")
+def no_regularizer(_: Any) -> None:
+    """No regularizer, not even the scope's."""
+    return
+
+
+# ------------------------------------------------------------------------------------------ getting variables
+
+
+@export("get_variable")
+def get_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Callable | None = None,
+    trainable: bool | None = None,
+    collections: Sequence[Any] | None = None,
+    caching_device: Any = None,
+    partitioner: Callable | None = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Callable | None = None,
+    constraint: Callable | None = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+) -> Any:
+    """The variable of this name in the current scope: a new one, or where the scope shares, the old one."""
+    return get_variable_scope().get_variable(
+        store_of_default_graph(),
+        name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        regularizer=regularizer,
+        trainable=trainable,
+        collections=collections,
+        caching_device=caching_device,
+        partitioner=partitioner,
+        validate_shape=validate_shape,
+        use_resource=use_resource,
+        custom_getter=custom_getter,
+        constraint=constraint,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
+
+
+@export("get_local_variable")
+def get_local_variable(
+    name: str,
+    shape: Any = None,
+    dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Callable | None = None,
+    trainable: bool = False,
+    collections: Sequence[Any] | None = None,
+    caching_device: Any = None,
+    partitioner: Callable | None = None,
+    validate_shape: bool = True,
+    use_resource: bool | None = None,
+    custom_getter: Callable | None = None,
+    constraint: Callable | None = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
+) -> Any:
+    """A variable that is not trained, saved or shared between tasks: counters, accumulators of metrics."""
+    local = [GraphKeys.LOCAL_VARIABLES]
+    return get_variable(
+        name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        regularizer=regularizer,
+        trainable=False,
+        collections=[*collections, *local] if collections else local,
+        caching_device=caching_device,
+        partitioner=partitioner,
+        validate_shape=validate_shape,
+        use_resource=use_resource,
+        custom_getter=custom_getter,
+        constraint=constraint,
+        synchronization=synchronization,
+        aggregation=aggregation,
+    )
