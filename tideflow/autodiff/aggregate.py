@@ -9,6 +9,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import colocate_with
 from tideflow.ops import casting, creation, joining, reductions, segments, shapes
 
 
@@ -40,7 +41,8 @@ def summed(grads: list[Any], method: int | None, tensor: Tensor) -> Any:
         return total
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
         return reductions.accumulate_n(grads)
-    return reductions.add_n(grads)
+    with colocate_with(grads[0].op, ignore_existing=True):
+        return reductions.add_n(grads)
 
 
 def _summed_slices(grads: list[Any]) -> IndexedSlices:

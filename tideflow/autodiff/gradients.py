@@ -89,22 +89,28 @@ def _source(x: Any) -> Tensor:
 
 
 def _seeds(ys: list[Any], grad_ys: list[Any]) -> list[Any]:
+    """What flows into each y: what was given, or ones."""
     if len(ys) != len(grad_ys):
         raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
-    seeds = []
-    for i, (y, given) in enumerate(zip(ys, grad_ys, strict=True)):
-        if given is None:
-            if y.dtype.is_complex:
-                raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
-            one = constants.constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{i}")
-            seeds.append(creation.fill(shapes.shape(y if isinstance(y, Tensor) else y.values), one))
-            continue
-        seed = convert_to_tensor_or_indexed_slices(given, name=f"grad_ys_{i}")
-        _check_seed_type(y, seed)
-        if isinstance(seed, Tensor) and isinstance(y, Tensor):
-            seed.shape.assert_is_compatible_with(y.shape)
-        seeds.append(seed)
-    return seeds
+    given = [
+        None if g is None else convert_to_tensor_or_indexed_slices(g, name=f"grad_y_{i}")
+        for i, g in enumerate(grad_ys)
+    ]
+    return [_seed(i, y, grad) for i, (y, grad) in enumerate(zip(ys, given, strict=True))]
+
+
+def _seed(i: int, y: Any, given: Any) -> Any:
+    if given is None:
+        if y.dtype.is_complex:
+            raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
+        full = shapes.shape(y if isinstance(y, Tensor) else y.values)
+        return creation.fill(full, constants.constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{i}"))
+    _check_seed_type(y, given)
+    if isinstance(given, IndexedSlices):
+        return given
+    if isinstance(y, Tensor):
+        given.shape.assert_is_compatible_with(y.shape)
+    return constants.identity(given, name=f"grad_ys_{i}")
 
 
 def _check_seed_type(y: Any, seed: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from tideflow.compile import rules, rules_math  # noqa: F401 - registers the rewrites
+from tideflow.compile import rules, rules_math, rules_nn  # noqa: F401 - registers the rewrites
 from tideflow.compile.emit import Plan, emit
 from tideflow.compile.group import group_updates
 from tideflow.compile.place import place

@@ -111,7 +111,7 @@ class _Emitter:
         ones hold.
         """
         ordered = sorted(guards, key=lambda guard: self.position.get(guard[0].op, -1))
-        return " and ".join(f"{'' if side else 'not '}{self.names[pred]}" for pred, side in ordered)
+        return " and ".join(f"{'' if side else 'not '}{self.names[pred]}" for pred, side in ordered) or "True"
 
     def _free(self, values: Any) -> None:
         names = [
@@ -193,7 +193,12 @@ class _Emitter:
     def _shortcut(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]] | None:
         """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
         rule = node.definition.specialize_rule
-        chosen = None if rule is None or has_objects(node) else rule(node)
+        if rule is None or has_objects(node):
+            return None
+        try:
+            chosen = rule(node)
+        except ValueError:  # bad sizes are the step's to report, if it ever comes here
+            return None
         if chosen is None:
             return None
         function, args = chosen

@@ -103,6 +103,8 @@ def _sweep(program: Program, phase: str, disabled: frozenset[str], applied: list
         if outputs is None:
             sweep.nodes.append(node)
             continue
+        if node in program.targets:  # what was to run still does, under its new name
+            program.targets.update(value.op for value in outputs)
         for old, new in zip(node.outputs, outputs, strict=True):
             sweep.replaced[old] = new
             sweep.uses[new] = sweep.uses.get(new, 0) + sweep.uses.get(old, 0)
@@ -121,7 +123,10 @@ def _rewritten(
         if entry.name in disabled:
             continue
         made = len(sweep.nodes)
-        result = entry.apply(node, sweep)
+        try:
+            result = entry.apply(node, sweep)
+        except ValueError:  # sizes that do not fit: the kernel reports them with the op
+            result = None
         if result is not None:
             applied.append(entry.name)
             return result if isinstance(result, list) else [result]
@@ -141,7 +146,9 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     if op.value_rule is not None and len(node.outputs) == 1 and node.outputs[0].dtype.is_integer:
         value = partial_value(node.outputs[0])
         if fully_known(value):
-            return [sweep.constant(np.array(value, node.outputs[0].dtype.as_numpy_dtype), node)]
+            sizes = np.array(value, node.outputs[0].dtype.as_numpy_dtype)
+            shape = node.outputs[0].shape  # a list of nothing does not tell it
+            return [sweep.constant(sizes.reshape(shape.tuple) if shape.is_fully_defined() else sizes, node)]
     if (
         not node.inputs
         or any(value.op.type != "Const" for value in node.inputs)

@@ -1,7 +1,7 @@
 """What shape rules and kernels of the array ops say about ranks, axes and sizes, in TensorFlow's words.
 
-The checks raise ShapeError. From a shape rule it reaches the user while the graph is built, from a kernel as the
-step's InvalidArgumentError.
+The checks raise ShapeError. From a shape rule it reaches the user while the graph is built, from a kernel as
+the step's InvalidArgumentError.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
     for axis, (a, b) in enumerate(zip(shape.tuple or (), other.tuple or (), strict=False)):
         if a is not None and b is not None and a != b:
             raise ShapeError(
-                f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. Shapes are {brackets(shape.tuple)} "
-                f"and {brackets(other.tuple)}."
+                f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. Shapes are "
+                f"{brackets(shape.tuple)} and {brackets(other.tuple)}."
             )
     return shape.merge_with(other)
 
@@ -101,13 +101,13 @@ def brackets(sizes: Sequence[int | None]) -> str:
     return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
 
 
-# ------------------------------------------------------------------------------------------------ values of sizes
+# ---------------------------------------------------------------------------------- values of sizes
 
 
 def moved(op: Any) -> Any:
-    """The value rule of an op that only moves elements: its own kernel, on what is known of them (None where unknown).
+    """The value rule of an op that only moves elements: its own kernel, on what is known of them.
 
-    Arrays of unknowns are object arrays, as strings are, so the kernel for strings serves both.
+    What is not known is None. Arrays with None are object arrays, as strings are: one kernel serves both.
     """
     results = _moved(op) or [None] * len(op.outputs)
     return results[0] if len(op.outputs) == 1 else results
@@ -127,7 +127,12 @@ def _moved(op: Any) -> list[Any] | None:
         result = kernel(*args, **{name: op.attrs[name] for name in definition.wants(kernel)})
     except (ValueError, IndexError, InvalidArgumentError):  # the step reports it, with the op
         return None
-    return [np.asarray(item, dtype=object).tolist() for item in (result if definition.outputs[0].is_list else [result])]
+    return [_as_value(item) for item in (result if definition.outputs[0].is_list else [result])]
+
+
+def _as_value(elements: Any) -> Any:
+    array = np.asarray(elements, dtype=object)
+    return array.tolist() if array.size or array.ndim < 2 else None  # a list would forget the other sizes
 
 
 def _known_number(tensor: Any) -> Any:
@@ -143,11 +148,11 @@ def _elements(tensor: Any) -> np.ndarray | None:
     return array.reshape(tensor.shape.tuple) if tensor.shape.is_fully_defined() else array
 
 
-# ------------------------------------------------------------------------------------------------ strings
+# ---------------------------------------------------------------------------------- strings
 
 
 def by_places(kernel: Callable) -> Callable:
-    """The kernel for strings of an op that moves the elements of its first input: it moves their places instead."""
+    """The string kernel of an op that moves its first input's elements: it moves their places instead."""
 
     @functools.wraps(kernel)
     def string_kernel(strings: np.ndarray, *args: Any, **attrs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Products over chosen axes: `tf.tensordot` and `tf.einsum`, as transposes, reshapes and one product."""
+"""Sums of products over chosen axes: `tf.tensordot`, `tf.einsum` and `tf.trace`, of plain products."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, unknown_shape
-from tideflow.ops import binary, creation, indexing, joining, matmul, reductions, shapes, stitching
+from tideflow.ops import binary, creation, diagonals, indexing, joining, matmul, reductions, shapes, stitching
 
 # ---------------------------------------------------------------------------------- tensordot
 
@@ -120,7 +120,15 @@ def _free_shape(tensor: Tensor, axes: Any) -> TensorShape:
     return TensorShape(sizes)
 
 
-# ---------------------------------------------------------------------------------- einsum
+# ---------------------------------------------------------------------------------- trace and einsum
+
+
+@export("trace", "linalg.trace")
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the diagonal of each matrix."""
+    with name_scope(name, "Trace", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        return reductions.reduce_sum(diagonals.matrix_diag_part(x), [-1], name=name)
 
 
 @export("einsum", "linalg.einsum")
@@ -133,7 +141,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         tensors = [convert_to_tensor(value) for value in inputs]
         labels, output = _parsed(equation, tensors)
         if len(tensors) == 1 and _is_trace(labels[0], output):
-            return _trace(tensors[0])
+            return trace(tensors[0])
         for part in [*labels, output]:
             _check_unique(part)
         result, found = tensors[0], labels[0]
@@ -162,7 +170,7 @@ def _parsed(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
     for part, tensor in zip(labels, tensors, strict=True):
         if tensor.shape.ndims not in (None, len(part)):
             raise ValueError(
-                f"Equation {equation} labels {len(part)} axes ({part}) of a tensor of rank {tensor.shape.ndims}."
+                f"Equation {equation} has labels {part} for a tensor of rank {tensor.shape.ndims}."
             )
     unknown = sorted(set(output) - set("".join(labels)))
     if unknown:
@@ -211,12 +219,6 @@ def _is_trace(labels: str, output: str) -> bool:
     return len(labels) == 2 and labels[0] == labels[1] and not output
 
 
-def _trace(matrix: Tensor) -> Tensor:
-    """The sum of the diagonal: every (columns + 1)th element of the rows laid end to end."""
-    columns = _sizes(matrix)[1]
-    return reductions.reduce_sum(shapes.reshape(matrix, [-1])[:: columns + 1])
-
-
 def _product(left: Tensor, labels: str, right: Tensor, others: str, summed: set[str]) -> tuple[Tensor, str]:
     """The product of two tensors, summed over some of the axes they share; and its labels.
 
@@ -234,9 +236,10 @@ def _product(left: Tensor, labels: str, right: Tensor, others: str, summed: set[
             right = shapes.expand_dims(right, len(kept))
         return binary.multiply(left, right), found
     batch, end = len(kept), len(kept) + len(only_left)
-    left_sizes, right_sizes = _sizes(left), _sizes(right)
+    left_sizes = _sizes(left)
     inner = _size_product(left_sizes[end:])
     left = _reshaped(left, [*left_sizes[:batch], _size_product(left_sizes[batch:end]), inner])
+    right_sizes = _sizes(right)
     columns = right_sizes[batch + len(summed) :]
     right = _reshaped(right, [*right_sizes[:batch], inner, _size_product(columns)])
     return _reshaped(matmul.matmul(left, right), [*left_sizes[:end], *columns]), found

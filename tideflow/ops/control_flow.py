@@ -24,7 +24,6 @@ from tideflow.graph.scopes import (
 )
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import constants, creation, flow, resource_state
-from tideflow.ops.samples import f32
 
 switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
 ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
@@ -87,7 +86,7 @@ def _(op, grad, _):
     return list(switch(grad, context.pred, name="cond_grad"))
 
 
-switch_op.samples((f32(2, 3), True))
+switch_op.samples()
 ref_switch_op.samples()
 merge_op.samples()
 ref_merge_op.samples()

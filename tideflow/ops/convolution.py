@@ -78,7 +78,7 @@ def _window(node: Any, filter: Sequence[int]) -> Window:
     )
 
 
-def _how(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
+def how(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
     """What `convolve` needs to know besides its tensors: everything that follows from shapes.
 
     ATen pads both sides alike; where they differ (SAME with a stride, often) `margin` holds all padding.
@@ -93,14 +93,14 @@ def _how(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
 
 
 def _how_correlated(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
-    """What `correlate` needs: as `_how`, of a gradient that fits."""
+    """What `correlate` needs: as `how`, of a gradient that fits."""
     data_format = _format(node)
     _check_gradient(_window(node, filter), spatial(image, data_format), spatial(grad, data_format))
-    return _how(node, image, filter)
+    return how(node, image, filter)
 
 
 def _how_back(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
-    """What `convolve_back` needs: as `_how`, and the rows and columns at the end that no window reaches."""
+    """What `convolve_back` needs: as `how`, and the rows and columns at the end that no window reaches."""
     data_format, window = _format(node), _window(node, filter)
     sizes, places = spatial(image, data_format), spatial(grad, data_format)
     _check_gradient(window, sizes, places)
@@ -111,7 +111,7 @@ def _how_back(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequ
         )
     ]
     unreached = [size - covered for size, covered in zip(sizes, reached, strict=True)]
-    return *_how(node, image, filter), unreached
+    return *how(node, image, filter), unreached
 
 
 def _check_gradient(window: Window, image_sizes: list[int], places: list[int]) -> None:
@@ -166,10 +166,14 @@ def _each_channel(filter: torch.Tensor) -> torch.Tensor:
     return filter.flatten(2).permute(2, 0, 1).unsqueeze(1)
 
 
-def _convolve(input, filter, data_format, groups, stride, padding, dilation, margin, bias=None):
+def padded_image(input: torch.Tensor, data_format: str, margin: list[int]) -> torch.Tensor:
+    """The image as [batch, channels, spatial...], with the padding that ATen does not do itself."""
     image = channels_first(input, data_format)
-    if margin:
-        image = torch.constant_pad_nd(image, margin)
+    return torch.constant_pad_nd(image, margin) if margin else image
+
+
+def _convolve(input, filter, data_format, groups, stride, padding, dilation, margin, bias=None):
+    image = padded_image(input, data_format, margin)
     result = torch.convolution(
         image, filter, bias, stride, padding, dilation, False, [0] * len(stride), groups
     )
@@ -185,9 +189,7 @@ def _convolve_back(filter, grad, data_format, groups, stride, padding, dilation,
 
 
 def _correlate(input, grad, filter, data_format, groups, stride, padding, dilation, margin):
-    image = channels_first(input, data_format)
-    if margin:
-        image = torch.constant_pad_nd(image, margin)
+    image = padded_image(input, data_format, margin)
     return torch.ops.aten.convolution_backward.default(
         channels_first(grad, data_format),
         image,
@@ -203,7 +205,7 @@ def _correlate(input, grad, filter, data_format, groups, stride, padding, dilati
     )[1]
 
 
-def _known(*values: Any) -> bool:
+def known_shapes(*values: Any) -> bool:
     """Whether all shapes are known when the plan is made, and none is empty (ATen refuses some that are)."""
     return all(value.shape.num_elements() for value in values)
 
@@ -245,10 +247,10 @@ def _(input, filter, *, data_format, strides, padding, dilations, explicit_paddi
 @conv3d_op.kernel
 @depthwise_conv2d_native_op.kernel
 def _(input, filter, *, node):
-    how = _how(node, input.shape, filter.shape)
+    arguments = how(node, input.shape, filter.shape)
     if not input.numel() or not filter.numel():
         return input.new_zeros(_output_shape(node, input.shape, filter.shape))
-    return (convolve_depthwise if _is_depthwise(node) else convolve)(input, filter, *how)
+    return (convolve_depthwise if _is_depthwise(node) else convolve)(input, filter, *arguments)
 
 
 def _output_shape(node: Any, image: Sequence[int], filter: Sequence[int]) -> list[int]:
@@ -262,10 +264,10 @@ def _output_shape(node: Any, image: Sequence[int], filter: Sequence[int]) -> lis
 @depthwise_conv2d_native_op.specialize
 def _(node):
     image, filter = node.inputs
-    if not _known(image, filter):
+    if not known_shapes(image, filter):
         return None
     function = convolve_depthwise if _is_depthwise(node) else convolve
-    return function, [image, filter, *_how(node, image.shape.tuple, filter.shape.tuple)]
+    return function, [image, filter, *how(node, image.shape.tuple, filter.shape.tuple)]
 
 
 # ---------------------------------------------------------------------------- gradients by the input
@@ -322,13 +324,13 @@ def _(input, filter, out_backprop, *, node):
 
 
 def _by_input(sizes, filter, grad, node):
-    how = _how_back(node, sizes, filter.shape, grad.shape)
+    arguments = _how_back(node, sizes, filter.shape, grad.shape)
     if not grad.numel() or not filter.numel():
         return grad.new_zeros(sizes)
     function = convolve_depthwise_back if _is_depthwise(node) else convolve_back
     if not grad.is_floating_point():  # ATen has no transposed convolution of integers
-        return function(filter.double(), grad.double(), *how).to(grad.dtype)
-    return function(filter, grad, *how)
+        return function(filter.double(), grad.double(), *arguments).to(grad.dtype)
+    return function(filter, grad, *arguments)
 
 
 @conv2d_backprop_input_op.specialize
@@ -338,10 +340,10 @@ def _by_input(sizes, filter, grad, node):
 def _(node):
     _, filter, grad = node.inputs
     image = node.outputs[0].shape
-    if not _known(filter, grad) or not image.is_fully_defined() or not grad.dtype.is_floating:
+    if not known_shapes(filter, grad) or not image.is_fully_defined() or not grad.dtype.is_floating:
         return None
-    how = _how_back(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
-    return convolve_depthwise_back if _is_depthwise(node) else convolve_back, [filter, grad, *how]
+    arguments = _how_back(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
+    return convolve_depthwise_back if _is_depthwise(node) else convolve_back, [filter, grad, *arguments]
 
 
 # ---------------------------------------------------------------------------- gradients by the filter
@@ -393,10 +395,10 @@ def _(input, filter, out_backprop, *, node):
 
 
 def _by_filter(input, sizes, grad, node):
-    how = _how_correlated(node, input.shape, sizes, grad.shape)
+    arguments = _how_correlated(node, input.shape, sizes, grad.shape)
     if not grad.numel() or not input.numel():
         return grad.new_zeros(sizes)
-    return (correlate_depthwise if _is_depthwise(node) else correlate)(input, grad, sizes, *how)
+    return (correlate_depthwise if _is_depthwise(node) else correlate)(input, grad, sizes, *arguments)
 
 
 @conv2d_backprop_filter_op.specialize
@@ -406,11 +408,11 @@ def _by_filter(input, sizes, grad, node):
 def _(node):
     image, _, grad = node.inputs
     filter = node.outputs[0].shape
-    if not _known(image, grad) or not filter.is_fully_defined():
+    if not known_shapes(image, grad) or not filter.is_fully_defined():
         return None
-    how = _how_correlated(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
+    arguments = _how_correlated(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
     function = correlate_depthwise if _is_depthwise(node) else correlate
-    return function, [image, grad, filter.as_list(), *how]
+    return function, [image, grad, filter.as_list(), *arguments]
 
 
 # ---------------------------------------------------------------------------- derivatives

@@ -29,14 +29,17 @@ from tideflow.runtime.values import to_torch
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 _SMALL = 1000  # elements: larger fills stay out of the graph as data
 
-# ------------------------------------------------------------------------------------------------ one value everywhere
+# ---------------------------------------------------------------------------------- one value everywhere
 
 fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims")
 zeros_like_op = Op("ZerosLike", "x: T -> y: T", differentiable=False)
 ones_like_op = Op(
     "OnesLike",
     "x: T -> y: T",
-    T=types("bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 bool"),
+    T=types(
+        "bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 "
+        "bool"
+    ),
     differentiable=False,
 )
 
@@ -148,12 +151,14 @@ def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, defau
 
 
 def _is_small(shape: Any) -> bool:
-    """Whether a constant will do. Of sizes that are tensors this asks, as TensorFlow does, in the graph: no."""
+    """Whether a constant will do. Of sizes that are tensors it asks in the graph, as TensorFlow does: no."""
     if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
         return False
     sizes = list(shape)
     try:
-        return bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
+        return (
+            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
+        )
     except (TypeError, ValueError):
         return False
 
@@ -191,7 +196,7 @@ def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize:
         return result
 
 
-# ------------------------------------------------------------------------------------------------ sequences
+# ---------------------------------------------------------------------------------- sequences
 
 range_op = Op(
     "Range",
@@ -277,7 +282,7 @@ range_op.samples(
     (np.array(2, np.int32), np.array(9, np.int32), np.array(3, np.int32)),
     (np.array(5, np.int64), np.array(0, np.int64), np.array(-2, np.int64)),
     (np.array(3, np.int32), np.array(3, np.int32), np.array(1, np.int32)),
-    (np.array(0, np.float32), np.array(1, np.float32), np.array(0.3, np.float32)),
+    (np.array(0, np.float32), np.array(1, np.float32), np.array(0.3, np.float32), {"Tidx": dtypes.float32}),
     against=np.arange,
 )
 range_op.refuses((np.array(0), np.array(5), np.array(0)), "Requires delta != 0")
@@ -294,7 +299,7 @@ _BY_WIDTH = types("int32 int64 float double")
 
 @export("range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """The numbers from `start` (0 where only one is given) up to but not including `limit`, in steps of `delta`."""
+    """The numbers from `start` (0 where only one is given) up to, without, `limit`, by steps of `delta`."""
     if limit is None:
         start, limit = 0, start
     with name_scope(name, "Range", [start, limit, delta]) as scope:
@@ -321,7 +326,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
     return lin_space_op(start, stop, num, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ one-hot rows
+# ---------------------------------------------------------------------------------- one-hot rows
 
 one_hot_op = Op(
     "OneHot",
@@ -371,7 +376,9 @@ def _depth_axis(axis: int, rank: int) -> int:
     return rank if axis == -1 else axis
 
 
-def _one_hot_rows(indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, axis: int = -1) -> np.ndarray:
+def _one_hot_rows(
+    indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, axis: int = -1
+) -> np.ndarray:
     hits = np.expand_dims(indices, -1) == np.arange(int(depth))
     return np.moveaxis(np.where(hits, on, off), -1, axis)
 
@@ -397,7 +404,7 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`on_value` (1) at the places that `indices` name along a new axis of size `depth`, `off_value` (0) elsewhere."""
+    """`on_value` (1) where `indices` say, along a new axis of size `depth`; `off_value` (0) elsewhere."""
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as scope:
         wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         on_type = None if on_value is None else convert_to_tensor(on_value).dtype.base_dtype
@@ -415,7 +422,7 @@ def one_hot(
         return one_hot_op(indices, depth, on_value, off_value, axis=-1 if axis is None else axis, name=scope)
 
 
-# ------------------------------------------------------------------------------------------------ matrices and grids
+# ---------------------------------------------------------------------------------- matrices and grids
 
 
 @export("eye", "linalg.eye")
@@ -453,7 +460,7 @@ def _smaller(rows: Any, columns: Any) -> Any:
 
 @export("meshgrid")
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
-    """For each vector, its coordinate in every point of the grid that the vectors span (`indexing` "xy" or "ij")."""
+    """For each vector, its coordinate in every point of the grid they span (`indexing` "xy" or "ij")."""
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:
@@ -469,7 +476,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
             grids[0], grids[1] = _along(grids[0], 1, count), _along(grids[1], 0, count)
             sizes[0], sizes[1] = sizes[1], sizes[0]
         everywhere = ones(sizes, dtype)
-        return [binary.multiply(grid, everywhere, name="mul") for grid in grids]
+        return [grid * everywhere for grid in grids]
 
 
 def _along(vector: Any, axis: int, rank: int) -> Tensor:
@@ -477,7 +484,9 @@ def _along(vector: Any, axis: int, rank: int) -> Tensor:
 
 
 @export("sequence_mask")
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None) -> Tensor:
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+) -> Tensor:
     """A mask whose last axis is True for the first `lengths` of `maxlen` places."""
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)

@@ -23,7 +23,7 @@ from tideflow.ops.types import INDICES, types
 
 _DIAG_TYPES = types("bfloat16 half float double int32 int64 complex64 complex128")
 
-# ------------------------------------------------------------------------------------------------ of any rank
+# ---------------------------------------------------------------------------------- of any rank
 
 diag_op = Op("Diag", "diagonal: T -> output: T", T=_DIAG_TYPES)
 diag_part_op = Op("DiagPart", "input: T -> diagonal: T", T=_DIAG_TYPES)
@@ -61,7 +61,9 @@ def _equal_halves(left: TensorShape, right: TensorShape) -> TensorShape:
 def _(input):
     half = input.ndim // 2
     if input.ndim % 2 or input.shape[:half] != input.shape[half:]:
-        raise ShapeError(f"The two halves of the shape must be equal, but the shape is {brackets(input.shape)}")
+        raise ShapeError(
+            f"The two halves of the shape must be equal, but the shape is {brackets(input.shape)}"
+        )
     count = math.prod(input.shape[:half])
     return input.reshape(count, count).diagonal().reshape(input.shape[:half])
 
@@ -94,7 +96,7 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
     return diag_part_op(input, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ of batches of matrices
+# ---------------------------------------------------------------------------------- of batches of matrices
 
 matrix_diag_op = Op("MatrixDiag", "diagonal: T -> output: T")
 matrix_diag_part_op = Op("MatrixDiagPart", "input: T -> diagonal: T")
@@ -141,7 +143,7 @@ def _(input, diagonal):
     place = output.diagonal(dim1=-2, dim2=-1)
     if place.shape != diagonal.shape:
         raise ShapeError(
-            f"must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
+            "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
             f"{brackets(input.shape)} and diagonal shape: {brackets(diagonal.shape)}"
         )
     place.copy_(diagonal)
@@ -155,7 +157,9 @@ def _(op, grad):
 
 @matrix_diag_part_op.gradient
 def _(op, grad):
-    rows, columns = op.inputs[0].shape.with_rank_at_least(2).tuple[-2:] if op.inputs[0].shape else (None, None)
+    rows, columns = (
+        op.inputs[0].shape.with_rank_at_least(2).tuple[-2:] if op.inputs[0].shape else (None, None)
+    )
     if rows is not None and rows == columns:
         return matrix_diag(grad)
     return matrix_set_diag(creation.zeros_like(op.inputs[0]), grad)
@@ -189,14 +193,16 @@ matrix_diag_part_op.refuses((f32(2),), "Shape must be at least rank 2 but is ran
 matrix_set_diag_op.samples((f32(2, 3), f32(2)), (f32(2, 3, 3), f32(2, 3)), (i32(3, 2), i32(2)))
 matrix_set_diag_op.refuses((f32(2, 3), f32(3)), "must be equal, but are 2 and 3")
 
-# ------------------------------------------------------------------------------------------------ several diagonals at once
+# ---------------------------------------------------------------------------------- several diagonals at once
 
 matrix_diag_v2_op = Op(
     "MatrixDiagV2",
     "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
     host="k, num_rows, num_cols",
 )
-matrix_diag_part_v2_op = Op("MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k")
+matrix_diag_part_v2_op = Op(
+    "MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k"
+)
 matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -> output: T", host="k")
 
 
@@ -216,7 +222,9 @@ def _band(k: Any) -> tuple[int, int] | None:
 def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
     """The length of the longest diagonal of the band."""
     if not -rows < lowest < columns and lowest or not -rows < highest < columns and highest:
-        raise ShapeError(f"k = [{lowest},{highest}] is out of bounds for a matrix of {rows} rows and {columns} columns")
+        raise ShapeError(
+            f"k = [{lowest},{highest}] is out of bounds for a matrix of {rows} rows and {columns} columns"
+        )
     return min(rows + min(highest, 0), columns - max(lowest, 0))
 
 
@@ -236,7 +244,8 @@ def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: i
     num_cols = least_cols if num_cols == -1 else num_cols
     if num_rows < least_rows or num_cols < least_cols or least_rows != num_rows and least_cols != num_cols:
         raise ShapeError(
-            f"A matrix of {num_rows} rows and {num_cols} columns does not fit diagonals {lowest} to {highest} of length {length}"
+            f"A matrix of {num_rows} rows and {num_cols} columns does not fit diagonals {lowest} to "
+            f"{highest} of length {length}"
         )
     return num_rows, num_cols
 
@@ -318,12 +327,17 @@ def _(input, diagonal, k):
 
 @matrix_diag_v2_op.gradient
 def _(op, grad):
-    return [matrix_diag_part_v2_op(grad, op.inputs[1], 0), None, None, None, None]
+    k = op.inputs[1]
+    on_band = matrix_diag_part_v2_op(grad, k, 0)
+    off_band = matrix_set_diag_v2_op(grad, creation.zeros_like(on_band), k)
+    return [on_band, None, None, None, reductions.reduce_sum(off_band)]
 
 
 @matrix_diag_part_v2_op.gradient
 def _(op, grad):
-    return [matrix_set_diag_v2_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1]), None, None]
+    on_band = matrix_set_diag_v2_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1])
+    padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
+    return [on_band, None, padding]
 
 
 @matrix_set_diag_v2_op.gradient
@@ -345,7 +359,7 @@ matrix_diag_v2_op.samples(
 matrix_diag_part_v2_op.samples((f32(2, 3, 4), *_numbers(1), f32()), (f32(3, 4), *_numbers([-1, 2]), f32()))
 matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *_numbers(1)), (f32(3, 3), f32(2, 3), *_numbers([-1, 0])))
 
-# ------------------------------------------------------------------------------------------------ bands
+# ---------------------------------------------------------------------------------- bands
 
 matrix_band_part_op = Op(
     "MatrixBandPart",
@@ -390,7 +404,7 @@ matrix_band_part_op.samples(
 )
 matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be at least rank 2 but is rank 1")
 
-# ------------------------------------------------------------------------------------------------ what users call
+# ---------------------------------------------------------------------------------- what users call
 
 
 def _is_main(k: Any) -> bool:
@@ -415,7 +429,7 @@ def matrix_diag(
 
 @export("matrix_diag_part", "linalg.diag_part")
 def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
-    """The diagonals of matrices, main or `k`; where several differ in length, `padding_value` fills the shorter."""
+    """The diagonals of matrices, the main one or `k`; `padding_value` fills those that are shorter."""
     if _is_main(k):
         return matrix_diag_part_op(input, name=name)
     return matrix_diag_part_v2_op(input, k, padding_value, name=name)
@@ -431,5 +445,5 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
 
 @export("matrix_band_part", "linalg.band_part")
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """Matrices with zeros outside a band of `num_lower` diagonals below and `num_upper` above the main one (-1: all)."""
+    """Matrices without what is over `num_lower` below or `num_upper` above the diagonal (-1: no bound)."""
     return matrix_band_part_op(input, num_lower, num_upper, name=name)

@@ -121,6 +121,7 @@ check_numerics_op = Op(
     "tensor: T -> output: T",
     T=(dtypes.bfloat16, dtypes.half, dtypes.float32, dtypes.float64),
     message=attr("string"),
+    stateful=True,
 )
 
 

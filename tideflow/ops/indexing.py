@@ -1,4 +1,4 @@
-"""Elements by index and by condition: gather, where, select, masks, unique. Slices (`slicing`) belong to the family."""
+"""Elements by index and by condition: gather, where, select, masks, unique."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
-from tideflow.ops import binary, casting, creation, joining, reductions, scatter, segments, shapes, slicing
+from tideflow.ops import casting, creation, joining, reductions, scatter, segments, shapes, slicing
 from tideflow.ops.axes import brackets, by_places, merged, normal_axis, of_rank, of_rank_at_least, scalar
 from tideflow.ops.samples import boolean, f32
 from tideflow.ops.state_scatter import check_rows, linear_rows
@@ -32,7 +32,7 @@ def __getattr__(name: str) -> Any:
     return getattr(slicing, name)
 
 
-# ------------------------------------------------------------------------------------------------ gather
+# ---------------------------------------------------------------------------------- gather
 
 gather_op = Op(
     "Gather",
@@ -69,7 +69,12 @@ def _(params, indices, axis, *, batch_dims):
     if axis < batch_dims:
         raise ShapeError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
     batch = merged(params[:batch_dims], indices[:batch_dims])
-    return [*batch.tuple, *params.tuple[batch_dims:axis], *indices.tuple[batch_dims:], *params.tuple[axis + 1 :]]
+    return [
+        *batch.tuple,
+        *params.tuple[batch_dims:axis],
+        *indices.tuple[batch_dims:],
+        *params.tuple[axis + 1 :],
+    ]
 
 
 def _normal_batch_dims(batch_dims: int, rank: int) -> int:
@@ -114,21 +119,23 @@ def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.T
     result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
     if is_missing is None:
         return result
-    return result.masked_fill(is_missing.reshape(*indices.shape, *[1] * (params.ndim - axis - 1)), 0)
+    return result.masked_fill(is_missing.reshape((*indices.shape, *[1] * (params.ndim - axis - 1))), 0)
 
 
-def _gathered_in_batches(params: torch.Tensor, indices: torch.Tensor, axis: int, batch_dims: int) -> torch.Tensor:
+def _gathered_in_batches(
+    params: torch.Tensor, indices: torch.Tensor, axis: int, batch_dims: int
+) -> torch.Tensor:
     batch = params.shape[:batch_dims]
     count = math.prod(batch)
     places, is_missing = _checked_places(indices, params.shape[axis])
     rows = params.movedim(axis, batch_dims)
     rest = rows.shape[batch_dims + 1 :]
     flat_rows = rows.reshape(count, params.shape[axis], *rest)
-    flat_places = places.reshape(count, -1).long()
+    flat_places = places.reshape(count, math.prod(indices.shape[batch_dims:])).long()
     taken = flat_rows[torch.arange(count, device=params.device)[:, None], flat_places]
     if is_missing is not None:
-        taken = taken.masked_fill(is_missing.reshape(count, -1, *[1] * len(rest)), 0)
-    taken = taken.reshape(*batch, *indices.shape[batch_dims:], *rest)
+        taken = taken.masked_fill(is_missing.reshape(*flat_places.shape, *[1] * len(rest)), 0)
+    taken = taken.reshape((*batch, *indices.shape[batch_dims:], *rest))
     # The axes between the batch and the gathered axis come before the indices' own.
     between, picked = axis - batch_dims, indices.ndim - batch_dims
     first = batch_dims + picked
@@ -136,7 +143,7 @@ def _gathered_in_batches(params: torch.Tensor, indices: torch.Tensor, axis: int,
 
 
 def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The indices as ATen takes them. A GPU does not stop for one out of range: what it takes counts as 0 (the mask)."""
+    """The indices as ATen takes them. A GPU does not stop for bad ones: the mask says what counts as 0."""
     indices = indices.long() if indices.dtype == torch.int16 else indices
     if not indices.is_cuda or not size:
         check_rows(indices, size)
@@ -168,7 +175,9 @@ def _sizes_of(params: Tensor) -> Tensor:
     return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
-def _dense_gather_gradient(params: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, grad: Any) -> Tensor:
+def _dense_gather_gradient(
+    params: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, grad: Any
+) -> Tensor:
     """Rows of the gradient, brought to the axis behind the batch, summed there by index and brought back."""
     sizes = _sizes_of(params)
     if batch_dims < 0:
@@ -178,11 +187,11 @@ def _dense_gather_gradient(params: Tensor, indices: Tensor, axis: Tensor, batch_
     rank, place = shapes.size(values_shape), shapes.size(outer)
     batch_axes = creation.range(batch_dims)
     between_axes = creation.range(batch_dims, place)
-    inner_axes = creation.range(binary.add(place, 1, name="add"), rank)
+    inner_axes = creation.range(place + 1, rank)
     values = shapes.reshape(grad, values_shape)
     values = shapes.transpose(values, joining.concat([batch_axes, [place], between_axes, inner_axes], 0))
     summed = _summed_by_index(values, indices, batch_dims, sizes[axis])
-    back = [batch_axes, binary.add(between_axes, 1, name="add"), [batch_dims], inner_axes]
+    back = [batch_axes, between_axes + 1, [batch_dims], inner_axes]
     return shapes.transpose(summed, joining.concat(back, 0))
 
 
@@ -193,12 +202,14 @@ def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Ten
     batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
     count = reductions.reduce_prod(batch, [0])
     # Row i of batch b is row b * size + i of all batches together.
-    first = binary.multiply(creation.range(count), size, name="mul")
+    first = creation.range(count) * size
     flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
-    rows = binary.add(flat, shapes.expand_dims(first, 1), name="add")
+    rows = flat + shapes.expand_dims(first, 1)
     flat_shape = joining.concat([[-1], inner], 0)
     summed = segments.unsorted_segment_sum(
-        shapes.reshape(values, flat_shape), shapes.reshape(rows, [-1]), binary.multiply(size, count, name="mul")
+        shapes.reshape(values, flat_shape),
+        shapes.reshape(rows, [-1]),
+        size * count,
     )
     return shapes.reshape(summed, joining.concat([batch, flat_shape], 0))
 
@@ -224,7 +235,9 @@ gather_v2_op.samples(
 )
 gather_v2_op.refuses((f32(), np.array(0), np.array(0)), "Shape must be at least rank 1 but is rank 0")
 gather_v2_op.refuses((f32(3, 2), np.array(0), np.array(2)), "axis 2 is out of range [-2, 2)")
-gather_v2_op.refuses((f32(3), np.array([1, 7]), np.array(0)), "indices[1] = 7 is not in [0, 3)", InvalidArgumentError)
+gather_v2_op.refuses(
+    (f32(3), np.array([1, 7]), np.array(0)), "indices[1] = 7 is not in [0, 3)", InvalidArgumentError
+)
 
 
 @export("gather")
@@ -254,7 +267,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         return gather(params, indices, batch_dims=indices.shape.ndims - 1)
 
 
-# ------------------------------------------------------------------------------------------------ gather_nd
+# ---------------------------------------------------------------------------------- gather_nd
 
 gather_nd_op = Op(
     "GatherNd",
@@ -285,7 +298,7 @@ def _(params, indices):
     rest = params.shape[depth:]
     rows = linear_rows(indices, tuple(params.shape)).reshape(-1)
     matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
-    return matrix.index_select(0, rows).reshape(*indices.shape[:-1], *rest)
+    return matrix.index_select(0, rows).reshape((*indices.shape[:-1], *rest))
 
 
 gather_nd_op.kernel("string")(by_places(gather_nd_op.kernels[""]))
@@ -306,9 +319,11 @@ gather_nd_op.samples(
     (f32(3, 2), np.array([1, 1], np.int32)),
     (f32(2, 2), np.zeros([3, 0], np.int32)),
     (f32(3, 2), np.zeros([0, 2], np.int32)),
-    against=lambda params, indices: params[tuple(np.moveaxis(indices, -1, 0))]
-    if indices.shape[-1]
-    else np.broadcast_to(params, indices.shape[:-1] + params.shape),
+    against=lambda params, indices: (
+        params[tuple(np.moveaxis(indices, -1, 0))]
+        if indices.shape[-1]
+        else np.broadcast_to(params, indices.shape[:-1] + params.shape)
+    ),
 )
 gather_nd_op.refuses((f32(2, 2), np.array([[0, 0, 0]])), "indices.shape[-1] must be <= params.rank")
 gather_nd_op.refuses((f32(2, 2), np.array([[2, 0]])), "does not index into", InvalidArgumentError)
@@ -333,7 +348,9 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
         if rank is None:
             raise ValueError("batch_gather_nd does not allow indices with unknown shape.")
         if not 0 <= batch_dims < rank:
-            raise ValueError(f"batch_dims = {batch_dims} must be between 0 and rank(indices) - 1 = {rank - 1}")
+            raise ValueError(
+                f"batch_dims = {batch_dims} must be between 0 and rank(indices) - 1 = {rank - 1}"
+            )
         dtype = indices.dtype.base_dtype
         sizes = shapes.shape(indices, out_type=dtype)
         column = joining.concat([sizes[:-1], casting.cast([1], dtype)], 0)
@@ -345,7 +362,7 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
         return gather_nd_op(params, joining.concat([*columns, indices], -1))
 
 
-# ------------------------------------------------------------------------------------------------ where and select
+# ---------------------------------------------------------------------------------- where and select
 
 where_op = Op(
     "Where",
@@ -391,7 +408,10 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
     """The condition in a shape that broadcasts: a vector chooses among rows."""
     if t.shape != e.shape:
         raise InvalidArgumentError(
-            None, None, f"'then' and 'else' must have the same size. but received: {brackets(t.shape)} vs. {brackets(e.shape)}"
+            None,
+            None,
+            "'then' and 'else' must have the same size.  but received: "
+            f"{brackets(t.shape)} vs. {brackets(e.shape)}",
         )
     if condition.ndim == 0 or condition.shape == t.shape:
         return condition
@@ -401,13 +421,14 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
         raise InvalidArgumentError(
             None,
             None,
-            f"Number of batches of 'then' must match size of 'cond', but saw: {t.shape[0]} vs. {len(condition)}",
+            "Number of batches of 'then' must match size of 'cond', but saw: "
+            f"{t.shape[0]} vs. {len(condition)}",
         )
     raise InvalidArgumentError(
         None,
         None,
-        f"'cond' must be a scalar, a vector or of the shape of 'then', but saw: {brackets(condition.shape)} vs. "
-        f"{brackets(t.shape)}",
+        "'cond' must be a scalar, a vector or of the shape of 'then', but saw: "
+        f"{brackets(condition.shape)} vs. {brackets(t.shape)}",
     )
 
 
@@ -537,7 +558,7 @@ def _static_axis(axis: Any, shape: TensorShape) -> int:
     return axis + shape.ndims if axis < 0 and shape.ndims is not None else axis
 
 
-# ------------------------------------------------------------------------------------------------ unique
+# ---------------------------------------------------------------------------------- unique
 
 _OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
 unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=_OUT_IDX, differentiable=False)
@@ -571,34 +592,46 @@ def _(x, *, out_idx):
 
 
 def _by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
-    """Where each value occurs first, in that order; the number of each element's value; how often each value occurs."""
+    """Where each value occurs first, in order; each element's number among them; how often each occurs."""
     if isinstance(x, np.ndarray):
         numbers_of: dict[bytes, int] = {}
-        numbers = torch.tensor([numbers_of.setdefault(item, len(numbers_of)) for item in x.tolist()], dtype=torch.int64)
+        numbers = torch.tensor(
+            [numbers_of.setdefault(item, len(numbers_of)) for item in x.tolist()], dtype=torch.int64
+        )
     else:
         values = torch.view_as_real(x) if x.is_complex() else x
         _, numbers = torch.unique(values, return_inverse=True, dim=0 if x.is_complex() else None)
     size = int(numbers.max()) + 1 if len(numbers) else 0
     places = torch.arange(len(numbers), device=numbers.device)
-    first = torch.full((size,), len(numbers), device=numbers.device).scatter_reduce(0, numbers, places, "amin")
+    first = torch.full((size,), len(numbers), device=numbers.device).scatter_reduce(
+        0, numbers, places, "amin"
+    )
     first, order = first.sort()
-    renumbered = torch.empty_like(order).scatter_(0, order, torch.arange(size, device=numbers.device))[numbers]
+    renumbered = torch.empty_like(order).scatter_(0, order, torch.arange(size, device=numbers.device))[
+        numbers
+    ]
     counts = torch.bincount(renumbered, minlength=size)
     return (first.numpy() if isinstance(x, np.ndarray) else first), renumbered, counts
 
 
-unique_op.samples((np.array([1, 1, 2, 4, 4, 7, 1], np.int32),), (f32(0), {"out_idx": dtypes.int64}), (np.array([2.5, 1, 2.5]),))
+unique_op.samples(
+    (np.array([1, 1, 2, 4, 4, 7, 1], np.int32),),
+    (f32(0), {"out_idx": dtypes.int64}),
+    (np.array([2.5, 1, 2.5]),),
+)
 unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
 unique_with_counts_op.samples((np.array([3, 1, 3], np.int64),), (np.array([], np.float32),))
 
 
 @export("unique")
 def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The values of a vector, each once, in the order of first occurrence; and each element's place among them."""
+    """The values of a vector, each once, in order of first occurrence; each element's place among them."""
     return unique_op(x, out_idx=out_idx, name=name)
 
 
 @export("unique_with_counts")
-def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def unique_with_counts(
+    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """As `unique`, and how often each value occurs."""
     return unique_with_counts_op(x, out_idx=out_idx, name=name)

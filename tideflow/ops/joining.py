@@ -1,4 +1,4 @@
-"""Tensors put together and taken apart: concat, stack, split, unstack; lists of tensors where a tensor is wanted."""
+"""Tensors put together and taken apart: concat, stack, split, unstack; lists of tensors as tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops import binary, casting, constants, shapes, slicing, tiling
+from tideflow.ops import casting, constants, shapes, slicing, tiling
 from tideflow.ops.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES, types
@@ -31,9 +31,11 @@ def __getattr__(name: str) -> Any:
     return getattr(tiling, name)
 
 
-# ------------------------------------------------------------------------------------------------ concat
+# ---------------------------------------------------------------------------------- concat
 
-concat_op = Op("Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim")
+concat_op = Op(
+    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
+)
 concat_v2_op = Op(
     "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
 )
@@ -82,8 +84,8 @@ def _common_size(values: list[TensorShape], axis: int) -> int | None:
     for value in known[1:]:
         if value.tuple[axis] != known[0].tuple[axis]:
             raise ShapeError(
-                f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and {value.tuple[axis]}. "
-                f"Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
+                f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and "
+                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
             )
     return known[0].tuple[axis] if known else None
 
@@ -128,7 +130,7 @@ _MOST_SLICES = 16  # parts; more are cut by one Split
 def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
     """The part of the gradient that belongs to each value."""
     grad = convert_to_tensor(grad)
-    axis = binary.floormod(casting.cast(axis, dtypes.int32), shapes.rank(values[0]), name="mod")
+    axis = casting.cast(axis, dtypes.int32) % shapes.rank(values[0])
     sizes = _shapes_of(values)
     if len(values) > _MOST_SLICES:
         lengths = slicing.slice(stack(sizes, axis=1), [axis, 0], [1, -1])
@@ -168,8 +170,8 @@ def _(concat_dim, shape, *, shape_type):
             raise InvalidArgumentError(
                 None,
                 None,
-                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't match input 0 "
-                f"with shape {brackets(first)}.",
+                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
+                f"match input 0 with shape {brackets(first)}.",
             )
     return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
 
@@ -218,7 +220,9 @@ concat_op.samples(
     against=lambda axis, values: np.concatenate(values, int(axis)),
 )
 concat_offset_op.samples((np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]))
-parallel_concat_op.samples(([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values))
+parallel_concat_op.samples(
+    ([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values)
+)
 
 
 @export("concat")
@@ -243,10 +247,13 @@ def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tenso
         return parallel_concat_op(rows, shape=[len(values), *shape.as_list()])
 
 
-# ------------------------------------------------------------------------------------------------ split
+# ---------------------------------------------------------------------------------- split
 
 split_op = Op(
-    "Split", "split_dim: int32, value: T -> output: num_split * T", num_split=attr("int", minimum=1), host="split_dim"
+    "Split",
+    "split_dim: int32, value: T -> output: num_split * T",
+    num_split=attr("int", minimum=1),
+    host="split_dim",
 )
 split_v_op = Op(
     "SplitV",
@@ -267,14 +274,16 @@ def _(split_dim, value, *, num_split):
     sizes = value.as_list()
     if sizes[axis] is not None:
         if sizes[axis] % num_split:
-            raise ShapeError(f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis {axis})")
+            raise ShapeError(
+                f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis {axis})"
+            )
         sizes[axis] //= num_split
     return [sizes] * num_split
 
 
 @split_op.kernel
 def _(split_dim, value, *, num_split):
-    return value.split(_even_share(value.shape, split_dim, num_split), split_dim)
+    return value.split([_even_share(value.shape, split_dim, num_split)] * num_split, split_dim)
 
 
 @split_op.kernel("string")
@@ -289,8 +298,8 @@ def _even_share(sizes: Sequence[int], axis: int, count: int) -> int:
         raise InvalidArgumentError(
             None,
             None,
-            f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {size}) "
-            f"and num_split {count}",
+            "Number of ways to split should evenly divide the split dimension, but got "
+            f"split_dim {axis} (size = {size}) and num_split {count}",
         )
     return size // count
 
@@ -302,7 +311,9 @@ split_op.value(moved)
 def _(value, size_splits, split_dim, *, num_split):
     lengths = vector(size_splits)
     if lengths is not None and len(lengths) != num_split:
-        raise ShapeError(f"Length of size_splits should be equal to num_outputs ({len(lengths)} and {num_split})")
+        raise ShapeError(
+            f"Length of size_splits should be equal to num_outputs ({len(lengths)} and {num_split})"
+        )
     if value.tuple is None:
         return [None] * num_split
     if scalar(split_dim) is None and value.ndims != 1:
@@ -366,12 +377,16 @@ split_v_op.samples(
     (f32(5), np.array([2, -1], np.int32), np.array(0, np.int32), {"num_split": 2}),
     (f32(2, 3), np.array([0, 2]), np.array(-2, np.int32), {"num_split": 2}),
 )
-split_v_op.refuses((f32(6), np.array([1, 2]), np.array(0, np.int32), {"num_split": 2}), "can't split axis of size 6")
+split_v_op.refuses(
+    (f32(6), np.array([1, 2]), np.array(0, np.int32), {"num_split": 2}), "can't split axis of size 6"
+)
 
 
 @export("split")
-def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split") -> list[Tensor]:
-    """`value` cut along `axis` into a number of equal parts, or into parts of the given sizes (one may be -1)."""
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
+    """`value` cut along `axis` into a number of equal parts, or into parts of these sizes (one may be -1)."""
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer)):
         return split_op(axis, value, num_split=num_or_size_splits, name=name)
@@ -387,7 +402,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     return split_v_op(value, sizes, axis, num_split=num, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ stack and unstack
+# ---------------------------------------------------------------------------------- stack and unstack
 
 pack_op = Op("Pack", "values: N * T -> output: T", axis=0)
 unpack_op = Op("Unpack", "value: T -> output: num * T", num=attr("int", minimum=0), axis=0)
@@ -451,7 +466,9 @@ def _(value, *, num, axis):
 
 def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:
     if sizes[normal_axis(axis, len(sizes))] != num:
-        raise InvalidArgumentError(None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(sizes)}")
+        raise InvalidArgumentError(
+            None, None, f"Input shape axis {axis} must equal {num}, got shape {brackets(sizes)}"
+        )
 
 
 @unpack_op.gradient
@@ -474,16 +491,25 @@ unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
 @export("stack")
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Tensors of one shape along a new axis: a constant where the values are Python's."""
-    # Sizes that are Dimension objects are packed one by one, as in TensorFlow's graphs.
-    if axis == 0 and not (isinstance(values, (list, tuple)) and any(isinstance(v, Dimension) for v in values)):
+    if axis == 0 and not _is_packed_one_by_one(values):
         try:
             return convert_to_tensor(values, name=name)
-        except (TypeError, ValueError):  # not one constant, and not tensors of one type: Pack says what is wrong
+        except (
+            TypeError,
+            ValueError,
+        ):  # not one constant, and not tensors of one type: Pack says what is wrong
             pass
     shape = convert_to_tensor(values[0], name=name).shape
     if shape.ndims is not None and not -shape.ndims - 1 <= axis <= shape.ndims:
         raise ValueError(f"axis = {axis} not in [{-shape.ndims - 1}, {shape.ndims + 1})")
     return pack_op(list(values), axis=axis, name=name)
+
+
+def _is_packed_one_by_one(values: Any) -> bool:
+    """Whether Python values make a Pack in TensorFlow's graphs, though one constant could hold them."""
+    if not isinstance(values, (list, tuple)) or not values:
+        return False
+    return isinstance(values[0], np.ndarray) or any(isinstance(value, Dimension) for value in values)
 
 
 @export("unstack")
@@ -501,7 +527,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
     return unpack_op(value, num=num, axis=axis, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ lists of tensors
+# ---------------------------------------------------------------------------------- lists of tensors
 
 
 def _is_tensor(value: Any) -> bool:
@@ -536,7 +562,8 @@ def _part(value: Any, dtype: dtypes.DType, place: int) -> Any:
         return _packed(value, dtype, str(place))
     if _is_tensor(value) and value.dtype.base_dtype is not dtype:
         raise TypeError(
-            f"Cannot convert a list containing a tensor of dtype {value.dtype} to {dtype} (Tensor is: {value!r})"
+            f"Cannot convert a list containing a tensor of dtype {value.dtype} to {dtype} "
+            f"(Tensor is: {value!r})"
         )
     return value
 
@@ -548,7 +575,9 @@ def _pack_lists(value: Any, dtype: Any = None, name: str | None = None, as_ref: 
         return NotImplemented
     wanted = found if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if wanted is not found:
-        value = nest.map_structure(lambda item: casting.cast(item, wanted) if _is_tensor(item) else item, value)
+        value = nest.map_structure(
+            lambda item: casting.cast(item, wanted) if _is_tensor(item) else item, value
+        )
     return _packed(value, wanted, name or "packed")
 
 

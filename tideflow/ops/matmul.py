@@ -240,6 +240,9 @@ def _(op, grad):
 @batch_matmul_v2_op.gradient
 def _(op, grad):
     products = _batch_products(op, grad)
+    x, y = (value.shape for value in op.inputs)
+    if x.is_fully_defined() and x.tuple == y.tuple:  # nothing was broadcast
+        return products
     full = [shapes.shape(value) for value in op.inputs]
     axes = shapes.broadcast_gradient_args(full[0][:-2], full[1][:-2])
     return [

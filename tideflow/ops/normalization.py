@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,12 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import binary, casting, constants, creation, reductions, shapes, unary
+from tideflow.ops import casting, constants, creation, reductions, shapes, unary
 from tideflow.ops.axes import merged, of_rank
 from tideflow.ops.samples import f32
+from tideflow.ops.softmax import is_zero
 from tideflow.ops.types import FLOATS_HALF_FIRST, types
-from tideflow.ops.windows import channels, channels_first, from_channels_first, has_channels_first
+from tideflow.ops.windows import channels_first, from_channels_first, has_channels_first
 
 # ---------------------------------------------------------------------------- batch normalization
 
@@ -142,7 +142,7 @@ def _(x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data
 
 
 def _normalized(x, scale, offset, mean, variance, epsilon, factor, data_format):
-    """The image normalized by its own statistics; ATen leaves the mean and unbiased variance in given vectors."""
+    """The image normalized by its own statistics; ATen leaves mean and unbiased variance in given vectors."""
     if not x.numel():
         nan = torch.full_like(scale, torch.nan)
         return x, nan, nan, nan, nan
@@ -223,7 +223,10 @@ def _differentiate(forward: Op, back: Op) -> None:
         training = op.attrs["is_training"]
         statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
         common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
-        return *back(grads[0], x, scale, *statistics, **common)[:3], None, None
+        by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
+        if training:
+            by_x = _with_statistics(op, by_x, *grads[1:5])
+        return by_x, by_scale, by_offset, None, None
 
     @back.gradient
     def _(op, *grads):
@@ -236,17 +239,33 @@ _differentiate(fused_batch_norm_v2_op, fused_batch_norm_grad_v2_op)
 _differentiate(fused_batch_norm_v3_op, fused_batch_norm_grad_v3_op)
 
 
+def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
+    """The gradient by x, and what comes to it through the means and variances, where something uses those."""
+    mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
+    x, axes = op.inputs[0], _axes_but_channels(op)
+    count = casting.cast(shapes.size(x) / shapes.size(op.inputs[1]), float32)
+    total = by_x
+    for grad in (mean, saved_mean):
+        if grad is not None:
+            total += casting.cast(_by_channel(op, grad) / count, x.dtype.base_dtype)
+    for grad, divisor in ((unbiased, count - 1), (biased, count)):
+        if grad is not None:
+            shifted = _precise(x) - reductions.reduce_mean(_precise(x), axes, keepdims=True)
+            total += casting.cast(2 * shifted * _by_channel(op, grad) / divisor, x.dtype.base_dtype)
+    return total
+
+
 def _second_derivatives(op: Operation, *grads: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
     """With u = (x - mean) r and r = 1 / sqrt(variance + epsilon), the gradient op gives, of g and s = scale,
 
         dx = s r (g - mean(g) - u mean(g u)),  dscale = sum(g u),  doffset = sum(g)
 
-    while training, and dx = s r g otherwise. Here are the derivatives of <v, dx> + <p, dscale> + <q, doffset>.
+    while training, and dx = s r g otherwise. Derived here: <v, dx> + <p, dscale> + <q, doffset>.
     """
     g, x, scale = (_precise(tensor) for tensor in op.inputs[:3])
     given = [creation.zeros_like(y) if grad is None else grad for y, grad in zip(op.outputs, grads)]
     v, p, q = _precise(given[0]), _by_channel(op, given[1]), _by_channel(op, given[2])
-    axes = [axis for axis in range(len(op.attrs["data_format"])) if axis != _channel_axis(op)]
+    axes = _axes_but_channels(op)
     if op.attrs["is_training"]:
         results = _training_derivatives(g, x, _by_channel(op, scale), v, p, q, axes, op.attrs["epsilon"])
     else:
@@ -279,6 +298,10 @@ def _channel_axis(op: Operation) -> int:
     return 1 if has_channels_first(data_format) else len(data_format) - 1
 
 
+def _axes_but_channels(op: Operation) -> list[int]:
+    return [axis for axis in range(len(op.attrs["data_format"])) if axis != _channel_axis(op)]
+
+
 def _by_channel(op: Operation, vector: Tensor) -> Tensor:
     """The vector in a shape that broadcasts over images."""
     sizes = [1] * len(op.attrs["data_format"])
@@ -296,7 +319,8 @@ _NONE = np.zeros(0, np.float32)
 
 
 def _moments(depth: int) -> tuple:
-    return f32(depth), f32(depth, low=0.5, high=2.0)
+    """A mean and a variance; constants, since TensorFlow passes no gradient to them."""
+    return [0.1, -0.2, 0.3][:depth], [0.5, 1.5, 1.0][:depth]
 
 
 for _op in (fused_batch_norm_op, fused_batch_norm_v2_op, fused_batch_norm_v3_op):

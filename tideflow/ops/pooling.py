@@ -7,6 +7,7 @@ has paired them with the pool (see `_MaxPoolIndices`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops import creation, shapes
 from tideflow.ops.arguments import per_axis, renamed
-from tideflow.ops.axes import as_sizes, of_rank
+from tideflow.ops.axes import as_sizes, merged, of_rank
 from tideflow.ops.constants import stop_gradient
 from tideflow.ops.pool_kernels import (
     added_at,
@@ -217,7 +218,9 @@ max_pool_grad_grad_op = Op("MaxPoolGradGrad", _GRAD, T=REAL, **_WINDOW, **_SIMPL
 max_pool_grad_grad_v2_op = Op(
     "MaxPoolGradGradV2", _GRAD_V2, host="ksize strides", T=REAL, differentiable=False, **_SIMPLE, **_PLANES
 )
-max_pool3d_grad_grad_op = Op("MaxPool3DGradGrad", _GRAD, T=REAL, **_WINDOW_3D, **_VOLUMES)
+max_pool3d_grad_grad_op = Op(
+    "MaxPool3DGradGrad", _GRAD, T=REAL, differentiable=False, **_WINDOW_3D, **_VOLUMES
+)
 
 
 @max_pool_grad_op.shape
@@ -316,6 +319,8 @@ def _(op, grad):
 
 
 def _second_gradient(op: Operation, grad: Tensor, target: Op, *sizes: Tensor) -> tuple:
+    if op.attrs["padding"] == "EXPLICIT":
+        raise LookupError(f"The gradient of {op.type} '{op.name}' is not defined for explicit paddings")
     image, pooled = op.inputs[:2]
     by_grad = target(image, pooled, grad, *sizes, **_geometry(op, target))
     return _zeros_like(image), _zeros_like(pooled), by_grad, *[None for _ in sizes]
@@ -327,7 +332,6 @@ max_pool_grad_v2_op.gradient(
 )
 max_pool3d_grad_op.gradient(lambda op, grad: _second_gradient(op, grad, max_pool3d_grad_grad_op))
 max_pool_grad_grad_op.gradient(lambda op, grad: _second_gradient(op, grad, max_pool_grad_op))
-max_pool3d_grad_grad_op.gradient(lambda op, grad: _second_gradient(op, grad, max_pool3d_grad_op))
 
 # ---------------------------------------------------------------------------- a maximum that keeps its places
 
@@ -420,13 +424,15 @@ def _(input, *, ksize, strides, padding):
 
 
 @max_pool_grad_with_argmax_op.shape
-def _(input, grad, argmax):
+def _(input, grad, argmax, *, ksize, strides, padding):
+    merged(merged(as_shape(_pooled_shape(input, ksize, strides, padding, "NHWC")), argmax), grad)
     return of_rank(input, 4)
 
 
 @max_pool_grad_grad_with_argmax_op.shape
 def _(input, grad, argmax, *, ksize, strides, padding):
-    return _pooled_shape(input, ksize, strides, padding, "NHWC")
+    pooled = _pooled_shape(merged(input, grad), ksize, strides, padding, "NHWC")
+    return merged(as_shape(pooled), argmax)
 
 
 @max_pool_with_argmax_op.kernel
@@ -446,21 +452,22 @@ def _(input, *, ksize, strides, padding, Targmax, include_batch_in_index):
 @max_pool_grad_with_argmax_op.kernel
 def _(input, grad, argmax, *, include_batch_in_index):
     places = _within_image(argmax, input, include_batch_in_index)
-    flat = grad.reshape(len(places), 1, places.shape[1])
-    return added_at(places.unsqueeze(1), flat, [len(places), 1, *input.shape[1:]]).squeeze(1)
+    return added_at(
+        places.unsqueeze(1), grad.flatten(1).unsqueeze(1), [len(places), 1, *input.shape[1:]]
+    ).squeeze(1)
 
 
 @max_pool_grad_grad_with_argmax_op.kernel
 def _(input, grad, argmax, *, include_batch_in_index):
     places = _within_image(argmax, input, include_batch_in_index)
-    taken = signed(grad).reshape(len(places), -1).gather(1, places).view(argmax.shape)
+    taken = signed(grad).flatten(1).gather(1, places).view(argmax.shape)
     return unsigned_again(taken, grad.dtype)
 
 
 def _within_image(argmax: torch.Tensor, image: torch.Tensor, include_batch: bool) -> torch.Tensor:
     """Flat places [batch, ...] in each image of the batch."""
     size = image[:1].numel()
-    places = argmax.long().reshape(image.shape[0], argmax[:1].numel())
+    places = argmax.long().flatten(1)
     return places % max(size, 1) if include_batch else places
 
 
@@ -572,6 +579,11 @@ _AROUND = {**_HALVES, "padding": "EXPLICIT", "explicit_paddings": [0, 0, 0, 1, 1
 _DEPTH = {"ksize": [1, 1, 1, 2], "strides": [1, 1, 1, 2], "padding": "VALID"}
 
 
+def _spread(*sizes: int) -> np.ndarray:
+    """Elements far enough from each other that no small step changes which is the maximum."""
+    return np.random.default_rng(0).permutation(math.prod(sizes)).reshape(sizes).astype(np.float32) / 2
+
+
 def _without_ksize(attrs: dict[str, Any]) -> tuple:
     rest = {name: value for name, value in attrs.items() if name not in ("ksize", "strides")}
     return attrs["ksize"], attrs["strides"], rest
@@ -591,14 +603,14 @@ max_pool_op.refuses((f32(1, 5, 5, 3), {**_INSIDE, "ksize": [2, 2, 2, 1]}), "batc
 max_pool_v2_op.samples(
     (f32(1, 5, 4, 3), *_without_ksize(_HALVES)), (f32(1, 2, 5, 4), *_without_ksize(_FIRST))
 )
-max_pool3d_op.samples((f32(1, 3, 4, 3, 2), _VOLUME_HALVES), (f32(1, 3, 2, 4, 1), _VOLUME_SLIDING))
+max_pool3d_op.samples((_spread(1, 3, 4, 3, 2), _VOLUME_HALVES), (_spread(1, 3, 2, 4, 1), _VOLUME_SLIDING))
 max_pool_grad_op.samples(
     (f32(1, 5, 4, 2), f32(1, 3, 2, 2), f32(1, 3, 2, 2), _HALVES),
     (f32(1, 4, 5, 1), f32(1, 4, 5, 1), f32(1, 4, 5, 1), _SLIDING),
     (f32(1, 4, 5, 1), f32(1, 2, 3, 1), f32(1, 2, 3, 1), _AROUND),
 )
 max_pool_grad_v2_op.samples((f32(1, 5, 4, 2), f32(1, 3, 2, 2), f32(1, 3, 2, 2), *_without_ksize(_HALVES)))
-max_pool3d_grad_op.samples((f32(1, 3, 4, 3, 1), f32(1, 2, 2, 2, 1), f32(1, 2, 2, 2, 1), _VOLUME_HALVES))
+max_pool3d_grad_op.samples((_spread(1, 3, 4, 3, 1), f32(1, 2, 2, 2, 1), f32(1, 2, 2, 2, 1), _VOLUME_HALVES))
 max_pool_grad_grad_op.samples(
     (f32(1, 5, 4, 2), f32(1, 3, 2, 2), f32(1, 5, 4, 2), _HALVES),
     (f32(1, 4, 5, 1), f32(1, 4, 5, 1), f32(1, 4, 5, 1), _SLIDING),
@@ -606,7 +618,9 @@ max_pool_grad_grad_op.samples(
 max_pool_grad_grad_v2_op.samples(
     (f32(1, 5, 4, 2), f32(1, 3, 2, 2), f32(1, 5, 4, 2), *_without_ksize(_HALVES))
 )
-max_pool3d_grad_grad_op.samples((f32(1, 3, 4, 3, 1), f32(1, 2, 2, 2, 1), f32(1, 3, 4, 3, 1), _VOLUME_HALVES))
+max_pool3d_grad_grad_op.samples(
+    (_spread(1, 3, 4, 3, 1), f32(1, 2, 2, 2, 1), f32(1, 3, 4, 3, 1), _VOLUME_HALVES)
+)
 max_pool_indices_op.samples((f32(1, 5, 4, 3), _HALVES))
 max_pool_grad_indices_op.samples(
     (f32(1, 4, 4, 1), np.array([0, 3, 8, 14]).reshape(1, 2, 2, 1), f32(1, 2, 2, 1), _HALVES)

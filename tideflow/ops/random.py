@@ -1,7 +1,7 @@
 """Random numbers. Seeded, they are TensorFlow's own, on any device; unseeded, the device's generator's.
 
 A stateful op with a seed keeps a `Stream` in its own state and computes on the host, bit for bit as do
-TensorFlow's CPU kernels; both seeds are 0 where it has none. The stateless ops are functions of their seed.
+TensorFlow's CPU kernels; both seeds are 0 where it has none. A stateless op is a function of its seed.
 """
 
 from __future__ import annotations

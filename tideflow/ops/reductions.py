@@ -39,6 +39,7 @@ from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import brackets, host_rank, merged, scalar
 from tideflow.ops.samples import boolean, c64, f32, i32
 from tideflow.ops.types import INDICES, NUMERIC, QUANTIZED, REAL, types
+from tideflow.runtime.values import to_numpy, to_torch
 
 TIDX = attr("type", dtypes.int32, allowed=INDICES)
 ORDERED = REAL + QUANTIZED
@@ -96,9 +97,7 @@ def normal_axes(indices: Any, rank: int) -> list[int]:
     flat = np.ravel(indices).tolist() if isinstance(indices, list) else [indices]
     for index in flat:
         if not -rank <= index < rank:
-            raise ShapeError(
-                f"Invalid reduction dimension {index} for input with {rank} dimensions."
-            )
+            raise ShapeError(f"Invalid reduction dimension {index} for input with {rank} dimensions.")
     return sorted({index % rank for index in flat})
 
 
@@ -165,10 +164,12 @@ min_op.kernel(_extreme(torch.amin, _highest))
 @euclidean_norm_op.kernel
 def _(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
-    wide = input if input.is_floating_point() or input.is_complex() else input.to(torch.float64)
-    if not axes:
-        return torch.abs(wide).to(input.dtype)
-    return torch.linalg.vector_norm(wide, dim=axes, keepdim=keep_dims).to(input.dtype)
+    if input.is_floating_point() or input.is_complex():
+        norm = torch.linalg.vector_norm(input, dim=axes, keepdim=keep_dims) if axes else input.abs()
+        return norm.to(input.dtype)
+    squares = input.to(torch.int64) ** 2
+    total = (squares.sum(axes, keep_dims) if axes else squares).to(input.dtype)  # wraps, as TensorFlow's does
+    return total.to(torch.float64).sqrt().to(input.dtype)
 
 
 @any_op.kernel
@@ -217,12 +218,11 @@ def _(op):
         or not fully_known([values, indices])
     ):
         return None
-    reduce = {"Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min}[op.type]
-    array = np.array(values, np.int64)
-    if not array.size:
+    array = np.array(values, op.inputs[0].dtype.as_numpy_dtype)
+    if array.ndim != op.inputs[0].shape.ndims:
         return None
-    axes = tuple(normal_axes(indices, array.ndim))
-    return reduce(array, axes, keepdims=op.attrs["keep_dims"]).tolist() if axes else values
+    kernel = op.definition.kernels[""]
+    return to_numpy(kernel(to_torch(array), indices, keep_dims=op.attrs["keep_dims"])).tolist()
 
 
 # ---------------------------------------------------------------------------------- gradients
@@ -259,8 +259,8 @@ def _reduced_shape(full: Tensor, indices: Tensor) -> Tensor:
     indices = casting.cast(indices, dtypes.int32)
     rank = shapes.size(full)
     indices = (indices + rank) % rank
-    ones = creation.fill(shapes.shape(indices), 1)
-    return stitching.dynamic_stitch([creation.range(rank), indices], [full, ones])
+    reduced = shapes.shape(indices)
+    return stitching.dynamic_stitch([creation.range(rank), indices], [full, creation.fill(reduced, 1)])
 
 
 @mean_op.gradient
@@ -296,7 +296,8 @@ def _(op, grad):
     full = shapes.shape(x)
     indices = shapes.reshape(op.inputs[1], [-1])
     kept = _reduced_shape(full, op.inputs[1])
-    spread = tiling.tile(shapes.reshape(grad, kept), full // binary.maximum(kept, 1))
+    multiples = full // binary.maximum(kept, 1)
+    spread = tiling.tile(shapes.reshape(grad, kept), multiples)
 
     rank = shapes.rank(x)
     reduced = (casting.cast(indices, dtypes.int32) + rank) % rank

@@ -130,8 +130,8 @@ def _(resource):
 
 
 @var_is_initialized_op.kernel
-def _(resource):
-    return torch.tensor(resource.initialized)
+def _(resource, *, device):
+    return torch.tensor(resource.initialized, device=device)
 
 
 @destroy_resource_op.shape
@@ -158,8 +158,8 @@ def _(op):
 
 
 @variable_shape_op.kernel
-def _(input, *, out_type):
-    return torch.tensor(input.read().shape, dtype=out_type.torch)
+def _(input, *, out_type, device):
+    return torch.tensor(input.read().shape, dtype=out_type.torch, device=device)
 
 
 var_is_initialized_op.samples(resource(f32(2, 3)), resource(f32()), against=lambda value: True)

@@ -23,19 +23,20 @@ from tideflow.ops.types import types
 
 Change = Callable[[Any, torch.Tensor, Any], None]
 
-# ------------------------------------------------------------------------------------------------ rows of a buffer
+# ---------------------------------------------------------------------------------- rows of a buffer
 
 
 def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change) -> Any:
-    """`output`, which is new and ours, after `change(rows, at, updates)` on the slices that the index vectors mean."""
+    """`output`, which is new and ours, after `change(rows, at, updates)` on its slices at `indices`."""
     sizes = tuple(output.shape)
     depth = indices.shape[-1]
     if depth > len(sizes) or tuple(updates.shape) != (*indices.shape[:-1], *sizes[depth:]):
         raise InvalidArgumentError(
             None,
             None,
-            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: "
-            f"{brackets(updates.shape)}, indices.shape: {brackets(indices.shape)}, params_shape: {brackets(sizes)}",
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"updates.shape: {brackets(updates.shape)}, indices.shape: {brackets(indices.shape)}, "
+            f"params_shape: {brackets(sizes)}",
         )
     at = linear_rows(indices, sizes).reshape(-1)
     rows = output.reshape(math.prod(sizes[:depth]), *sizes[depth:])
@@ -71,7 +72,7 @@ def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> 
     np.add.at(rows, at.numpy(), updates)
 
 
-# ------------------------------------------------------------------------------------------------ the ops
+# ---------------------------------------------------------------------------------- the ops
 
 scatter_nd_op = Op(
     "ScatterNd",
@@ -112,7 +113,7 @@ def _(op, grad):
 
 
 def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape) -> None:
-    of_rank_at_least(indices, 1), of_rank_at_least(updates, 1)
+    of_rank_at_least(indices, 1)
     if indices.tuple is None or updates.tuple is None:
         return
     outer, depth = indices.ndims - 1, indices.tuple[-1]
@@ -121,13 +122,15 @@ def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape
         _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
 
 
-def _match(side: str, name: str, whole: TensorShape, part: TensorShape, updates: TensorShape, theirs: TensorShape) -> None:
+def _match(
+    side: str, name: str, whole: TensorShape, part: TensorShape, updates: TensorShape, theirs: TensorShape
+) -> None:
     try:
         merged(part, theirs)
     except ShapeError as error:
         raise ShapeError(
-            f"The {side} {part.ndims} dimensions of {name}.shape={brackets(whole.tuple)} must match the {side} "
-            f"{theirs.ndims} dimensions of updates.shape={brackets(updates.tuple)}: {error}"
+            f"The {side} {part.ndims} dimensions of {name}.shape={brackets(whole.tuple)} must match the "
+            f"{side} {theirs.ndims} dimensions of updates.shape={brackets(updates.tuple)}: {error}"
         ) from None
 
 
@@ -147,7 +150,9 @@ def _tensor_scatter(name: str, change: Change) -> Op:
 
     @op.kernel
     def _(tensor, indices, updates):
-        return _scattered(tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change)
+        return _scattered(
+            tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change
+        )
 
     op.samples(
         (f32(4, 3), np.array([[2], [0]], np.int32), f32(2, 3)),
@@ -155,8 +160,14 @@ def _tensor_scatter(name: str, change: Change) -> Op:
         (i32(4), np.array([[1], [1]], np.int32), i32(2)),
         (f32(4), np.zeros([0, 1], np.int32), f32(0)),
     )
-    op.refuses((f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]")
-    op.refuses((f32(3), np.array([[3]]), f32(1)), "indices[0] = [3] does not index into shape [3]", InvalidArgumentError)
+    op.refuses(
+        (f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]"
+    )
+    op.refuses(
+        (f32(3), np.array([[3]]), f32(1)),
+        "indices[0] = [3] does not index into shape [3]",
+        InvalidArgumentError,
+    )
     return op
 
 
@@ -202,7 +213,8 @@ scatter_nd_op.samples(
     (np.zeros([0, 1], np.int32), f32(0), np.array([3], np.int32)),
 )
 scatter_nd_op.refuses(
-    (np.array([[1], [2]], np.int32), f32(1), np.array([3], np.int32)), "must match the outer 1 dimensions of updates.shape=[1]"
+    (np.array([[1], [2]], np.int32), f32(1), np.array([3], np.int32)),
+    "must match the outer 1 dimensions of updates.shape=[1]",
 )
 scatter_nd_op.refuses(
     (np.array([[5]], np.int32), f32(1), np.array([3], np.int32)),

@@ -319,9 +319,8 @@ def _gradient_of_products(data: Tensor, ids: Tensor, count: Any, products: Tenso
     grad = indexing.where(binary.greater(zeros, 1), creation.zeros_like(grad), grad)
     nonzero = unsorted_segment_prod(indexing.where(is_zero, creation.ones_like(data), data), ids, count)
     clipped = binary.maximum(ids, creation.zeros_like(ids))
-    others = indexing.where(
-        is_zero, indexing.gather(nonzero, clipped), indexing.gather(products, clipped) / data
-    )
+    whole, rest = indexing.gather(products, clipped), indexing.gather(nonzero, clipped)
+    others = indexing.where(is_zero, rest, whole / data)
     return _gathered(grad, ids, clipped)[0] * others
 
 

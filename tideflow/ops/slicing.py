@@ -13,18 +13,18 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.errors import InvalidArgumentError, OpError, UnimplementedError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops import binary, casting, constants, creation, indexing, joining, shapes, tiling
+from tideflow.ops import casting, constants, creation, indexing, joining, shapes, tiling
 from tideflow.ops.axes import as_sizes, brackets, moved, of_rank, size_sum, vector
 from tideflow.ops.samples import f32, i32, ref, resource
 from tideflow.ops.types import INDICES, types
 
-# ------------------------------------------------------------------------------------------------ begin and size
+# ---------------------------------------------------------------------------------- begin and size
 
 slice_op = Op("Slice", "input: T, begin: Index, size: Index -> output: T", Index=INDICES, host="begin, size")
 
@@ -36,11 +36,15 @@ def _(input, begin, size):
     if rank is None:
         return None
     if starts is not None and lengths is not None and len(starts) != len(lengths):
-        raise ShapeError(f"begin and size must have the same length, but have {len(starts)} and {len(lengths)}")
+        raise ShapeError(
+            f"begin and size must have the same length, but have {len(starts)} and {len(lengths)}"
+        )
     sizes = of_rank(input, rank).tuple
     starts, lengths = starts or [None] * rank, lengths or [None] * rank
     given = size if fully_known(size) else None
-    return [_length(sizes[i], starts[i], lengths[i], given is not None and given[i] == -1) for i in range(rank)]
+    return [
+        _length(sizes[i], starts[i], lengths[i], given is not None and given[i] == -1) for i in range(rank)
+    ]
 
 
 def _length(size: int | None, start: int | None, length: int | None, to_the_end: bool) -> int | None:
@@ -72,8 +76,8 @@ def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> 
     """(start, length) along each axis."""
     if len(vector(begin)) != len(sizes) or len(vector(size)) != len(sizes):
         raise ShapeError(
-            f"Expected begin and size arguments to be 1-D tensors of size {len(sizes)}, but got shapes [{len(begin)}] and "
-            f"[{len(size)}] instead."
+            f"Expected begin and size arguments to be 1-D tensors of size {len(sizes)}, but got shapes "
+            f"[{len(begin)}] and [{len(size)}] instead."
         )
     window = []
     for axis, (whole, start, length) in enumerate(zip(sizes, begin, size, strict=True)):
@@ -94,8 +98,7 @@ def _(op, grad):
     column = joining.stack([shapes.rank(input), 1])
     taken = shapes.shape(op.outputs[0], out_type=index_type)
     before = shapes.reshape(begin, column)
-    left = binary.subtract(shapes.shape(input, out_type=index_type), taken, name="sub")
-    after = shapes.reshape(binary.subtract(left, begin, name="sub"), column)
+    after = shapes.reshape(shapes.shape(input, out_type=index_type) - taken - begin, column)
     return [tiling.pad(grad, joining.concat([before, after], 1)), None, None]
 
 
@@ -106,7 +109,9 @@ slice_op.samples(
     (f32(), np.array([], np.int32), np.array([], np.int32)),
 )
 slice_op.refuses((f32(4), np.array([5], np.int32), np.array([-1], np.int32)), "subtracting 5 from 4")
-slice_op.refuses((f32(4, 3), np.array([0], np.int32), np.array([1], np.int32)), "Shape must be rank 1 but is rank 2")
+slice_op.refuses(
+    (f32(4, 3), np.array([0], np.int32), np.array([1], np.int32)), "Shape must be rank 1 but is rank 2"
+)
 
 
 @export("slice")
@@ -115,11 +120,11 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     return slice_op(input_, begin, size, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ what a spec means
+# ---------------------------------------------------------------------------------- what a spec means
 
 
 class Masks(NamedTuple):
-    """Which entries of a spec leave out their begin or end, are an ellipsis, make an axis, or take one place."""
+    """Which entries of a spec leave out their begin or end, are an ellipsis, make an axis, take one place."""
 
     begin_mask: int = 0
     end_mask: int = 0
@@ -141,12 +146,14 @@ def _masked(function: Callable) -> Callable:
 
 _SOME_PLACE, _SOME_RANGE = object(), object()  # what is not known before the step
 
-# What a spec does, axis by axis of the result: an int takes one place of the input's next axis (and drops it), a range
-# takes those places, None makes a new axis.
+# What a spec does, axis by axis of the result: an int takes one place of the input's next axis (and drops
+# it), a range takes those places, None makes a new axis.
 Cut = Any
 
 
-def _cuts(sizes: Sequence[int | None], begin: list | None, end: list | None, strides: list, masks: Masks) -> list[Cut]:
+def _cuts(
+    sizes: Sequence[int | None], begin: list | None, end: list | None, strides: list, masks: Masks
+) -> list[Cut]:
     """The cuts that a spec means for an input of these sizes; unknown sizes and bounds are None."""
     count = len(strides)
     begin, end = begin or [None] * count, end or [None] * count
@@ -164,13 +171,17 @@ def _cuts(sizes: Sequence[int | None], begin: list | None, end: list | None, str
             cuts.append(None)
         else:
             if axis >= len(sizes):
-                raise ShapeError(f"Index out of range using input dim {axis}; input has only {len(sizes)} dims")
+                raise ShapeError(
+                    f"Index out of range using input dim {axis}; input has only {len(sizes)} dims"
+                )
             cuts.append(_cut(i, axis, sizes[axis], begin[i], end[i], strides[i], masks))
             axis += 1
     return cuts + [_all_of(size) for size in sizes[axis:]]
 
 
-def _cut(i: int, axis: int, size: int | None, begin: int | None, end: int | None, stride: int, masks: Masks) -> Cut:
+def _cut(
+    i: int, axis: int, size: int | None, begin: int | None, end: int | None, stride: int, masks: Masks
+) -> Cut:
     """Entry i of a spec, applied to an axis."""
     if stride == 0:
         raise ShapeError(f"strides[{i}] must be non-zero")
@@ -181,7 +192,9 @@ def _cut(i: int, axis: int, size: int | None, begin: int | None, end: int | None
     open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
     if size is None or begin is None and not open_begin or end is None and not open_end:
         return _SOME_RANGE
-    return range(*builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size))
+    return range(
+        *builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size)
+    )
 
 
 def _place(axis: int, size: int | None, index: int | None) -> Cut:
@@ -216,19 +229,21 @@ def _forward(places: range) -> builtins.slice:
     return builtins.slice(places.start, places.stop, places.step) if places else builtins.slice(0, 0)
 
 
-def _put(buffer: Any, cuts: list[Cut], value: Any) -> None:
+def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> None:
     """buffer[cuts] = value, in place."""
     sizes = _sizes_after(cuts)
     if list(value.shape) != sizes:
-        raise InvalidArgumentError(
-            None, None, f"A slice of shape {brackets(sizes)} cannot take a value of shape {brackets(value.shape)}"
+        raise refusal(
+            None,
+            None,
+            f"A slice of shape {brackets(sizes)} does not take a value of shape {brackets(value.shape)}",
         )
     index, reversed_axes = _index(cuts)
     flip = np.flip if isinstance(value, np.ndarray) else torch.flip
     buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
 
 
-# ------------------------------------------------------------------------------------------------ strided slices
+# ---------------------------------------------------------------------------------- strided slices
 
 _SPEC = "begin: Index, end: Index, strides: Index"
 _HOST = "begin, end, strides"
@@ -332,7 +347,7 @@ def _(shape, begin, end, strides, dy, masks):
 @_masked
 def _(shape, begin, end, strides, dy, masks):
     whole = dy.new_zeros(shape)
-    _put(whole, _cuts(shape, begin, end, strides, masks), dy)
+    _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
     return whole
 
 
@@ -353,7 +368,7 @@ def _(ref, begin, end, strides, value, masks):
 @_masked
 def _(ref, begin, end, strides, value, masks):
     with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value)
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
     return ref
 
 
@@ -368,7 +383,7 @@ def _(ref, begin, end, strides, value, masks):
 @_masked
 def _(ref, begin, end, strides, value, masks):
     with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value)
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
 
 
 def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
@@ -383,7 +398,9 @@ strided_slice_op.samples(
     (f32(4), *_vectors([2], [2], [1])),
     (f32(), *_vectors([], [], [])),
 )
-strided_slice_op.refuses((f32(4), *_vectors([4], [5], [1]), {"shrink_axis_mask": 1}), "slice index 4 of dimension 0")
+strided_slice_op.refuses(
+    (f32(4), *_vectors([4], [5], [1]), {"shrink_axis_mask": 1}), "slice index 4 of dimension 0"
+)
 strided_slice_op.refuses((f32(4), *_vectors([0], [4], [0])), "strides[0] must be non-zero")
 strided_slice_op.refuses((f32(4), *_vectors([0, 0], [1, 1], [1, 1])), "input has only 1 dims")
 strided_slice_grad_op.samples(
@@ -414,7 +431,7 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input_[begin:end:strides]`, axis by axis; bit i of a mask says what entry i leaves out or does instead.
+    """`input_[begin:end:strides]`, axis by axis; bit i of a mask says what entry i leaves out or does.
 
     The result's `assign(value)` changes that slice of `var`, the variable that `input_` is the value of.
     """
@@ -426,17 +443,19 @@ def strided_slice(
     def assign(val: Any, name: str | None = None, parent: str | None = name) -> Any:
         if var is None:
             raise ValueError("Sliced assignment is only supported for variables")
-        return var._strided_slice_assign(begin, end, strides, val, name or f"{parent or 'StridedSlice/'}_assign", **masks)
+        return var._strided_slice_assign(
+            begin, end, strides, val, name or f"{parent or 'StridedSlice/'}_assign", **masks
+        )
 
     result.assign = assign
     return result
 
 
-# ------------------------------------------------------------------------------------------------ x[...]
+# ---------------------------------------------------------------------------------- x[...]
 
 _WRONG_INDEX = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
-    "indices"
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+    "are valid indices"
 )
 
 
@@ -479,7 +498,10 @@ def _check_index(index: Any) -> None:
     if isinstance(index, (int, Dimension)):
         return
     try:
-        usable = dtypes.as_dtype(index.dtype).base_dtype in INDICES and TensorShape(index.shape).ndims in (0, None)
+        usable = dtypes.as_dtype(index.dtype).base_dtype in INDICES and TensorShape(index.shape).ndims in (
+            0,
+            None,
+        )
     except (AttributeError, TypeError):
         usable = False
     if not usable:

@@ -92,8 +92,8 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
         raise InvalidArgumentError(
             None,
             None,
-            f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} is the number of dimensions "
-            "in the input.",
+            f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} is the number of "
+            "dimensions in the input.",
         )
     swapped = list(range(rank))
     swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
@@ -198,20 +198,35 @@ def _scaled_rows(scales: Tensor, rows: Tensor) -> Tensor:
     return shapes.expand_dims(scales, -1) * rows
 
 
-@softmax_cross_entropy_with_logits_op.gradient
-def _(op, grad_loss, grad_backprop):
-    logits = op.inputs[0]
-    grad = _scaled_rows(grad_loss, op.outputs[1])
-    if grad_backprop is not None and not _is_zero(grad_backprop):
-        probabilities = softmax(logits)
-        along = matmul.matmul(shapes.expand_dims(grad_backprop, 1), shapes.expand_dims(probabilities, 2))
-        grad += (grad_backprop - shapes.squeeze(along, axis=1)) * probabilities
-    return grad, _scaled_rows(grad_loss, -log_softmax(logits))
-
-
-def _is_zero(tensor: Tensor) -> bool:
+def is_zero(tensor: Tensor) -> bool:
+    """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
     value = partial_value(tensor)
     return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
+
+
+def _through_softmax(logits: Tensor, grad: Tensor) -> Tensor:
+    """The gradient by the logits of their softmax."""
+    probabilities = softmax(logits)
+    along = matmul.matmul(shapes.expand_dims(grad, 1), shapes.expand_dims(probabilities, 2))
+    return (grad - shapes.squeeze(along, axis=1)) * probabilities
+
+
+def _of_shape(grad: Tensor, like: Tensor) -> Tensor:
+    """The gradient summed over the rows that the loss repeated, where shapes tell of such."""
+    repeated = like.shape.ndims == 2 and like.shape.tuple[0] == 1 and grad.shape.as_list()[0] != 1
+    return reductions.reduce_sum(grad, 0, keepdims=True) if repeated else grad
+
+
+@softmax_cross_entropy_with_logits_op.gradient
+def _(op, grad_loss, grad_backprop):
+    logits, labels = op.inputs
+    by_logits = _scaled_rows(grad_loss, op.outputs[1])
+    if grad_backprop is not None and not is_zero(grad_backprop):
+        by_logits += _through_softmax(logits, grad_backprop)
+    by_labels = _scaled_rows(grad_loss, -log_softmax(logits))
+    if grad_backprop is not None and not is_zero(grad_backprop):
+        by_labels -= grad_backprop
+    return _of_shape(by_logits, logits), _of_shape(by_labels, labels)
 
 
 @sparse_softmax_cross_entropy_with_logits_op.gradient
@@ -222,7 +237,10 @@ def _(op, grad_loss, grad_backprop):
         "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
         "tf.gradients()",
     )
-    return _scaled_rows(grad_loss, backprop), None
+    by_logits = _scaled_rows(grad_loss, backprop)
+    if grad_backprop is not None and not is_zero(grad_backprop):
+        by_logits += _through_softmax(op.inputs[0], grad_backprop)
+    return by_logits, None
 
 
 def _numpy_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -234,9 +252,12 @@ def _numpy_sparse_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tup
     return _numpy_cross_entropy(features, np.eye(features.shape[1], dtype=features.dtype)[labels])
 
 
+_DISTRIBUTIONS = np.array(
+    [[0.1, 0.7, 0.2], [0.0, 0.0, 1.0]], np.float32
+)  # the gradient is that of such labels
 softmax_cross_entropy_with_logits_op.samples(
-    (f32(3, 4), f32(3, 4, low=0.0)),
-    (f32(1, 3), f32(2, 3, low=0.0)),
+    (f32(2, 3), _DISTRIBUTIONS),
+    (f32(1, 3), _DISTRIBUTIONS),
     (f32(0, 3), f32(0, 3)),
     against=_numpy_cross_entropy,
 )

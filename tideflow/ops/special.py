@@ -9,10 +9,11 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import creation, shapes, unary, unbroadcast
+from tideflow.ops import creation, reductions, shapes, unary, unbroadcast
 from tideflow.ops.axes import merged
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.elementwise import unary as define_unary
@@ -288,3 +289,12 @@ def _(op, grad):
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularized incomplete beta integral."""
     return betainc_op(a, b, x, name=name)
+
+
+@export("lbeta", "math.lbeta")
+def lbeta(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the beta function of the numbers along the last axis."""
+    with name_scope(name, "lbeta", [x]):
+        x = convert_to_tensor(x, name="x")
+        of_each = reductions.reduce_sum(unary.lgamma(x), axis=[-1])
+        return of_each - unary.lgamma(reductions.reduce_sum(x, axis=[-1]))

@@ -131,8 +131,8 @@ def _(ref):
 
 
 @is_variable_initialized_op.kernel
-def _(ref):
-    return torch.tensor(ref.initialized)
+def _(ref, *, device):
+    return torch.tensor(ref.initialized, device=device)
 
 
 is_variable_initialized_op.samples(ref(f32(2, 3)), ref(f32()), against=lambda value: True)

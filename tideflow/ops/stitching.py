@@ -16,7 +16,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import creation, indexing, reductions, shapes
+from tideflow.ops import creation, indexing, reductions, shapes, twins
 from tideflow.ops.axes import brackets, merged, of_rank
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES
@@ -57,14 +57,15 @@ def _(indices, data):
     """A row that is given twice is the one given last."""
     for position, (places, values) in enumerate(zip(indices, data, strict=True)):
         _check_prefix(position, tuple(places.shape), tuple(values.shape))
-    row = tuple(data[0].shape[indices[0].dim() :])
+    row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
+    data = [twins.bits(values) for values in data]
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
     result = data[0].new_zeros((count, *row))
     for places, values in zip(indices, data, strict=True):
         if places.numel() and int(places.min()) < 0:
             raise ShapeError(f"indices must not be negative, but are {places.tolist()}")
         result[places.reshape(-1).long()] = values.reshape(-1, *row)
-    return result
+    return result.view(dtype)
 
 
 @dynamic_stitch_op.kernel("string")
@@ -225,7 +226,7 @@ def _(x, y):
 
 @list_diff_op.kernel
 def _(x, y, *, out_idx):
-    kept = torch.nonzero(~torch.isin(x, y)).reshape(-1)
+    kept = torch.nonzero(~torch.isin(twins.bits(x), twins.bits(y))).reshape(-1)
     return x[kept], kept.to(out_idx.torch)
 
 
@@ -234,6 +235,15 @@ def _(x, y, *, out_idx):
     known = set(y.tolist())
     kept = np.array([i for i, item in enumerate(x.tolist()) if item not in known], np.int64)
     return x[kept], to_torch(kept).to(out_idx.torch)
+
+
+@list_diff_op.value
+def _(op):
+    x, y = (partial_value(tensor) for tensor in op.inputs)
+    if not isinstance(x, list) or not isinstance(y, list) or not fully_known([x, y]):
+        return None, None
+    kept = [place for place, item in enumerate(x) if item not in y]
+    return [x[place] for place in kept], kept
 
 
 list_diff_op.samples(

@@ -21,13 +21,23 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import binary, creation, indexing, joining, reductions, shapes, slicing, unary
 from tideflow.ops.arguments import renamed
-from tideflow.ops.axes import as_sizes, brackets, host_rank, moved, normal_axis, of_rank, size_product, size_sum, vector
+from tideflow.ops.axes import (
+    as_sizes,
+    brackets,
+    host_rank,
+    moved,
+    normal_axis,
+    of_rank,
+    size_product,
+    size_sum,
+    vector,
+)
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES, types
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
-# ------------------------------------------------------------------------------------------------ tile
+# ---------------------------------------------------------------------------------- tile
 
 tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=_INDEX, host="multiples")
 
@@ -56,7 +66,9 @@ def _(input, multiples):
 
 def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
     if len(vector(multiples)) != rank:
-        raise ShapeError(f"Expected multiples argument to be a vector of length {rank} but got length {len(multiples)}")
+        raise ShapeError(
+            f"Expected multiples argument to be a vector of length {rank} but got length {len(multiples)}"
+        )
     for i, count in enumerate(multiples):
         if count < 0:
             raise ShapeError(f"Expected multiples[{i}] >= 0, but got {count}")
@@ -132,18 +144,25 @@ def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) ->
     return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)
 
 
-# ------------------------------------------------------------------------------------------------ pad
+# ---------------------------------------------------------------------------------- pad
 
 pad_op = Op("Pad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, host="paddings")
 pad_v2_op = Op(
-    "PadV2", "input: T, paddings: Tpaddings, constant_values: T -> output: T", Tpaddings=_INDEX, host="paddings"
+    "PadV2",
+    "input: T, paddings: Tpaddings, constant_values: T -> output: T",
+    Tpaddings=_INDEX,
+    host="paddings",
 )
 _MODE = attr("string", allowed=("REFLECT", "SYMMETRIC"))
 mirror_pad_op = Op(
     "MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, mode=_MODE, host="paddings"
 )
 mirror_pad_grad_op = Op(
-    "MirrorPadGrad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, mode=_MODE, host="paddings"
+    "MirrorPadGrad",
+    "input: T, paddings: Tpaddings -> output: T",
+    Tpaddings=_INDEX,
+    mode=_MODE,
+    host="paddings",
 )
 
 
@@ -173,14 +192,20 @@ def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> l
             raise ShapeError("paddings must be a matrix with 2 columns")
         if any(count is not None and count < 0 for count in pair):
             raise ShapeError("Paddings must be non-negative")
-    return [size_sum(size, *(None if n is None else sign * n for n in pair)) for size, pair in zip(sizes, paddings, strict=True)]
+    return [
+        size_sum(size, *(None if n is None else sign * n for n in pair))
+        for size, pair in zip(sizes, paddings, strict=True)
+    ]
 
 
 def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
     if paddings and (host_rank(paddings) != 2 or len(paddings[0]) != 2):
         raise ShapeError("paddings must be a matrix with 2 columns")
     if len(paddings) != len(sizes):
-        raise ShapeError(f"The first dimension of paddings must be the rank of inputs: [{len(paddings)},2] {brackets(sizes)}")
+        raise ShapeError(
+            "The first dimension of paddings must be the rank of inputs: "
+            f"[{len(paddings)},2] {brackets(sizes)}"
+        )
     for before, after in paddings:
         if before < 0 or after < 0:
             raise ShapeError(f"Paddings must be non-negative: {before} {after}")
@@ -199,7 +224,9 @@ def _(input, paddings):
 
 @pad_v2_op.kernel
 def _(input, paddings, constant_values):
-    background = constant_values.expand(_sizes_with(paddings, input.shape)).clone(memory_format=torch.contiguous_format)
+    background = constant_values.expand(_sizes_with(paddings, input.shape)).clone(
+        memory_format=torch.contiguous_format
+    )
     return _surrounded(input, background, paddings)
 
 
@@ -215,7 +242,9 @@ def _sizes_with(paddings: list, sizes: Sequence[int]) -> list[int]:
 
 def _surrounded(input: Any, background: Any, paddings: list[list[int]]) -> Any:
     """`background`, which is new and ours, with the input in its middle."""
-    middle = tuple(slice(before, before + size) for (before, _), size in zip(paddings, input.shape, strict=True))
+    middle = tuple(
+        slice(before, before + size) for (before, _), size in zip(paddings, input.shape, strict=True)
+    )
     background[middle] = input
     return background
 
@@ -227,7 +256,11 @@ def _(op, grad):
 
 @pad_v2_op.gradient
 def _(op, grad):
-    return [_middle_of(op, grad), None, None]
+    middle = _middle_of(op, grad)
+    if op.inputs[2].op.type == "Const":
+        return [middle, None, None]
+    border = reductions.reduce_sum(grad) - reductions.reduce_sum(middle)
+    return [middle, None, border]
 
 
 def _middle_of(op: Any, grad: Any) -> Tensor:
@@ -253,7 +286,10 @@ def _(input, paddings, *, mode):
 
 @mirror_pad_grad_op.kernel
 def _(input, paddings, *, mode):
-    sizes = [size - sum(pair) for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True)]
+    sizes = [
+        size - sum(pair)
+        for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True)
+    ]
     for axis, places in _mirrored_axes(paddings, sizes, mode):
         total = input.new_zeros([*input.shape[:axis], sizes[axis], *input.shape[axis + 1 :]])
         input = total.index_add_(axis, torch.tensor(places, device=input.device), input)
@@ -264,7 +300,9 @@ def _mirrored_axes(paddings: list, sizes: Sequence[int], mode: str) -> list[tupl
     """For each axis that grows, the place of the input that each place of the result shows."""
     skip = 1 if mode == "REFLECT" else 0  # whether the border itself is not repeated
     axes = []
-    for axis, ((before, after), size) in enumerate(zip(_checked_paddings(paddings, sizes), sizes, strict=True)):
+    for axis, ((before, after), size) in enumerate(
+        zip(_checked_paddings(paddings, sizes), sizes, strict=True)
+    ):
         if max(before, after) > size - skip:
             limit, word = ("less than", "not less than") if skip else ("no greater than", "greater than")
             raise ShapeError(f"paddings must be {limit} the dimension size: {before}, {after} {word} {size}")
@@ -310,8 +348,10 @@ mirror_pad_grad_op.samples(
 
 
 @export("pad")
-def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0) -> Tensor:
-    """`tensor` with `paddings[i]` = (before, after) more places along axis i: a value, or the tensor mirrored."""
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+) -> Tensor:
+    """`tensor` with `paddings[i]` = (before, after) more places along axis i: a value, or mirrored."""
     kind = mode.upper()
     if kind == "CONSTANT":
         if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
@@ -322,13 +362,14 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = N
     return mirror_pad_op(tensor, paddings, mode=kind, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ reverse
+# ---------------------------------------------------------------------------------- reverse
 
 reverse_op = Op(
     "Reverse",
     "tensor: T, dims: bool -> output: T",
     T=types(
-        "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bool bfloat16 half float double complex64 complex128 string"
+        "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bool bfloat16 half float double complex64 "
+        "complex128 string"
     ),
     host="dims",
 )
@@ -337,7 +378,8 @@ reverse_v2_op = Op(
     "tensor: T, axis: Tidx -> output: T",
     Tidx=_INDEX,
     T=types(
-        "uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool bfloat16 half float double complex64 complex128 string"
+        "uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool bfloat16 half float double complex64 "
+        "complex128 string"
     ),
     host="axis",
 )
@@ -513,10 +555,14 @@ def reverse_sequence(
     return reverse_sequence_op(input, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim or 0, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ roll
+# ---------------------------------------------------------------------------------- roll
 
 roll_op = Op(
-    "Roll", "input: T, shift: Tshift, axis: Taxis -> output: T", Tshift=INDICES, Taxis=INDICES, host="shift, axis"
+    "Roll",
+    "input: T, shift: Tshift, axis: Taxis -> output: T",
+    Tshift=INDICES,
+    Taxis=INDICES,
+    host="shift, axis",
 )
 
 
@@ -539,7 +585,9 @@ def _(input, shift, axis):
 
 @roll_op.kernel("string")
 def _(input, shift, axis):
-    return functools.reduce(lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input)
+    return functools.reduce(
+        lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input
+    )
 
 
 def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:

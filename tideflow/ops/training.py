@@ -16,9 +16,12 @@ from typing import Any
 import torch
 
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.op import Op
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.axes import of_rank, scalar
+from tideflow.ops.resource_state import variable_shape_of
 from tideflow.ops.samples import SampleArray, f32, ref, resource
-from tideflow.ops.state import same_shape
+from tideflow.ops.state import same_shape, shape_text
 from tideflow.ops.types import INDICES, NUMERIC
 from tideflow.runtime.resources import exclusive
 
@@ -68,65 +71,103 @@ def _define(
         use_locking=False,
         **attrs,
     )
-    count = len(states)
-    op.shape(
-        _resource_shape
-        if is_resource
-        else functools.partial(_state_shape, states=count, gradient=None if is_sparse else position)
-    )
-    op.kernel(_kernel(function, count, position, is_sparse, is_resource))
+    rule = functools.partial(_state_shape, count=len(states), position=position, is_sparse=is_sparse)
+    op.shape(functools.partial(_checked_behind_handles, rule, len(states)) if is_resource else rule)
+    op.kernel(_kernel(function, states, values, position, is_sparse, is_resource))
     op.samples(_sample(states, values, gradient, resource if is_resource else ref))
 
 
-def _resource_shape(*inputs: Any) -> list:
-    return []
+def _state_shape(*inputs: Any, count: int, position: int, is_sparse: bool) -> TensorShape:
+    """The shape that all state has; the gradient too, or its rows where it comes with indices."""
+    states, values = inputs[:count], list(inputs[count:])
+    shape = functools.reduce(same_shape, states)
+    indices = of_rank(values.pop(position + 1), 1) if is_sparse else None
+    gradient = values.pop(position)
+    for number in values:
+        scalar(number)
+    if is_sparse and gradient.ndims:
+        if None not in (gradient[0].value, indices[0].value) and gradient[0] != indices[0]:
+            raise ShapeError(f"Dimensions must be equal, but are {indices[0]} and {gradient[0]}")
+        gradient = TensorShape([None, *gradient.tuple[1:]])
+    return same_shape(shape, gradient)
 
 
-def _state_shape(*inputs: Any, states: int, gradient: int | None) -> Any:
-    shape = inputs[0]
-    for other in inputs[1:states]:
-        shape = same_shape(shape, other)
-    return shape if gradient is None else same_shape(shape, inputs[states + gradient])
+def _checked_behind_handles(rule: Callable, count: int, *inputs: Any) -> None:
+    rule(*map(variable_shape_of, inputs[:count]), *inputs[count:])
 
 
-def _kernel(function: Callable, count: int, position: int, is_sparse: bool, is_resource: bool) -> Callable:
+def _kernel(
+    function: Callable,
+    states: list[str],
+    values: list[str],
+    position: int,
+    is_sparse: bool,
+    is_resource: bool,
+) -> Callable:
     """The law as a kernel: takes the state's buffers for itself, updates all of them or only some rows,
     gives them back.
     """
+    count = len(states)
 
     @functools.wraps(function)
     def kernel(*inputs: Any, **attrs: Any) -> Any:
-        states, values = inputs[:count], list(inputs[count:])
-        indices = values.pop(position + 1) if is_sparse else None
-        with exclusive(states) as buffers:
+        variables, given = inputs[:count], list(inputs[count:])
+        _check_numbers(values, given)
+        indices = given.pop(position + 1) if is_sparse else None
+        with exclusive(variables) as buffers:
+            _check_states(states, buffers)
             if is_sparse:
-                _update_rows(function, buffers, values, position, indices, attrs)
+                _update_rows(function, buffers, given, position, indices, attrs)
             else:
-                _check_gradient(buffers[0].shape, values[position].shape)
-                function(*buffers, *values, **attrs)
-        return None if is_resource else states[0]
+                _check_gradient(buffers[0].shape, given[position].shape)
+                function(*buffers, *given, **attrs)
+        return None if is_resource else variables[0]
 
     return kernel
 
 
+# Everything is checked before anything is changed: an update that fails leaves all state as it was.
+
+
+def _check_numbers(names: list[str], values: list[Any]) -> None:
+    for name, value in zip(names, values):
+        if isinstance(value, list):
+            raise InvalidArgumentError(None, None, f"{name} is not a scalar: [{len(value)}]")
+
+
+def _check_states(names: list[str], buffers: list[torch.Tensor]) -> None:
+    shape = buffers[0].shape
+    for name, buffer in zip(names, buffers):
+        if buffer.shape != shape:
+            raise _unequal(name, shape, buffer.shape)
+
+
 def _check_gradient(state: torch.Size, gradient: torch.Size) -> None:
     if state != gradient:
-        raise InvalidArgumentError(
-            None, None, f"var and grad do not have the same shape {list(state)} {list(gradient)}"
-        )
+        raise _unequal("grad", state, gradient)
+
+
+def _unequal(name: str, state: torch.Size, other: torch.Size) -> InvalidArgumentError:
+    shapes = f"{shape_text(state)} {shape_text(other)}"
+    return InvalidArgumentError(None, None, f"var and {name} do not have the same shape {shapes}")
 
 
 def _update_rows(
     function: Callable, buffers: list, values: list, position: int, indices: torch.Tensor, attrs: dict
 ) -> None:
+    if buffers[0].ndim == 0:
+        raise InvalidArgumentError(None, None, "var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        raise InvalidArgumentError(None, None, "indices must be one-dimensional")
     gradient, rows = values[position], buffers[0].shape[0]
     _check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape)
     if not indices.numel():
         return
-    low, high = int(indices.min()), int(indices.max())
-    if low < 0 or high >= rows:
+    outside = (indices < 0) | (indices >= rows)
+    if outside.any():
+        offset = int(outside.nonzero()[0])
         raise InvalidArgumentError(
-            None, None, f"Index {low if low < 0 else high} is out of range [0, {rows})"
+            None, None, f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {rows})"
         )
     for chosen in _rounds(indices):
         at = indices if chosen is None else indices[chosen]
@@ -147,7 +188,7 @@ def _rounds(indices: torch.Tensor) -> list:
         return [None]
     order = torch.argsort(inverse, stable=True)
     starts = torch.cumsum(counts, 0) - counts
-    rank = torch.arange(len(indices)) - starts[inverse[order]]
+    rank = torch.arange(len(indices), device=indices.device) - starts[inverse[order]]
     return [order[rank == r].sort().values for r in range(most)]
 
 
@@ -262,10 +303,30 @@ def adam_rate(beta1_power: float, beta2_power: float, lr: float) -> float:
     return lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
 
 
+def _lie_alike(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether the elements of two tensors of one shape are in the same order in memory."""
+    return a.stride() == b.stride() or a.is_contiguous() and b.is_contiguous()
+
+
+def _plain_adam(var, m, v, grad, rate, beta1, beta2, epsilon, use_nesterov=False):
+    m.mul_(beta1).add_(grad, alpha=1 - beta1)
+    v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+    step = grad * (1 - beta1) + m * beta1 if use_nesterov else m
+    var.addcdiv_(step, v.sqrt().add_(epsilon), value=-rate)
+
+
 def fused_adam(
     var: list, m: list, v: list, grad: list, rate: float, beta1: float, beta2: float, epsilon: float
 ) -> None:
-    """Adam on many buffers in one kernel: ATen's fused form, whose bias correction is switched off."""
+    """Adam on many buffers in one kernel: ATen's fused form, whose bias correction is switched off.
+
+    That kernel walks memory from end to end, so all that belongs to a variable must lie in memory as it does.
+    """
+    if not all(_lie_alike(p, state) for p, *states in zip(var, m, v) for state in states):
+        for parts in zip(var, m, v, grad):
+            _plain_adam(*parts, rate, beta1, beta2, epsilon)
+        return
+    grad = [g if _lie_alike(p, g) else torch.empty_like(p).copy_(g) for p, g in zip(var, grad)]
     steps = [_NEVER_BIASED if t.device.type == "cpu" else _NEVER_BIASED.to(t.device) for t in var]
     torch._fused_adam_(
         var,
@@ -292,12 +353,10 @@ def fused_adam(
 )
 def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
     rate = adam_rate(beta1_power, beta2_power, lr)
-    if not use_nesterov:
+    if use_nesterov:
+        _plain_adam(var, m, v, grad, rate, beta1, beta2, epsilon, use_nesterov)
+    else:
         fused_adam([var], [m], [v], [grad], rate, beta1, beta2, epsilon)
-        return
-    m.mul_(beta1).add_(grad, alpha=1 - beta1)
-    v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-    var.addcdiv_(grad * (1 - beta1) + m * beta1, v.sqrt().add_(epsilon), value=-rate)
 
 
 @law(
@@ -379,16 +438,18 @@ def _group(name: str, signature: str, apply: Callable) -> Group:
         [f"{s}: N * resource" for s in states] + [f"{values[gradient]}: N * T"] + [f"{v}: T" for v in hyper]
     )
     op = Op(f"_Grouped{name}", f"{', '.join(inputs)} -> ", host=hyper, stateful=True, differentiable=False)
-    op.shape(_resource_shape)
+    op.shape(lambda *inputs: [])
 
     def kernel(*inputs: Any) -> None:
-        count = len(states)
-        variables = [variable for group in inputs[:count] for variable in group]
-        size = len(inputs[0])
-        for variable, grad in zip(inputs[0], inputs[count], strict=True):
-            _check_gradient(variable.read().shape, grad.shape)
-        with exclusive(variables) as buffers:
-            apply(*[buffers[i * size : (i + 1) * size] for i in range(count)], *inputs[count:])
+        count, size = len(states), len(inputs[0])
+        grads, numbers = inputs[count], inputs[count + 1 :]
+        _check_numbers(hyper, numbers)
+        with exclusive([variable for group in inputs[:count] for variable in group]) as buffers:
+            groups = [buffers[i * size : (i + 1) * size] for i in range(count)]
+            for grad, *parts in zip(grads, *groups, strict=True):
+                _check_states(states, parts)
+                _check_gradient(parts[0].shape, grad.shape)
+            apply(*groups, grads, *numbers)
 
     op.kernel(kernel)
     op.samples(

@@ -44,7 +44,12 @@ def ordered(kernel: Callable) -> Callable:
 
 def comparable(x: torch.Tensor) -> torch.Tensor:
     """The tensor, or where ATen cannot compare its elements, signed integers in the same order."""
-    return _flipped(x.view(_SIGNED[x.dtype])) if x.dtype in _SIGNED else x
+    return _flipped(bits(x)) if x.dtype in _SIGNED else x
+
+
+def bits(x: torch.Tensor) -> torch.Tensor:
+    """The tensor, or where ATen can hardly move or compare its elements, signed integers of the same bits."""
+    return x.view(_SIGNED[x.dtype]) if x.dtype in _SIGNED else x
 
 
 def _flipped(x: torch.Tensor) -> torch.Tensor:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from tideflow.graph import dtypes
+from tideflow.graph.arrays import as_array
 from tideflow.graph.composite import IndexedSlices, SparseTensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.graph import Graph
@@ -101,20 +102,6 @@ def _string_feeder(tensor: Tensor) -> Callable[[Any], np.ndarray]:
     def feed(value: Any) -> np.ndarray:
         if isinstance(value, Tensor):
             return _as_array(value, tensor, tensor.dtype, np.dtype(object))
-        return as_bytes_array(value)
+        return as_array(value, dtypes.string)
 
     return feed
-
-
-def as_bytes_array(value: Any) -> np.ndarray:
-    """Strings of any nesting as an array of bytes objects."""
-    array = np.asarray(value)
-    if array.dtype.kind in "SU":  # fixed-width NumPy strings lose trailing zeros: go through the objects
-        array = np.array(value, dtype=object) if not isinstance(value, np.ndarray) else value.astype(object)
-    return (
-        np.frompyfunc(lambda item: item.encode() if isinstance(item, str) else item, 1, 1)(
-            array.astype(object)
-        )
-        if array.size
-        else array.astype(object)
-    )

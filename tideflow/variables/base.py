@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import enum
 import inspect
 from collections.abc import Callable, Sequence
@@ -62,6 +63,31 @@ class Reference:
         return f"<Reference wrapping {self._wrapped!r}>"
 
 
+# ---------------------------------------------------------------------------------- resource variables or not
+
+
+class _Default:
+    use_resource = False
+
+
+@export("enable_resource_variables")
+def enable_resource_variables() -> None:
+    """Variables are resource variables from here on, unless asked otherwise."""
+    _Default.use_resource = True
+
+
+@export("disable_resource_variables")
+def disable_resource_variables() -> None:
+    """Variables are reference variables from here on, unless asked otherwise."""
+    _Default.use_resource = False
+
+
+@export("resource_variables_enabled")
+def resource_variables_enabled() -> bool:
+    """Whether variables are resource variables where nothing else is asked."""
+    return _Default.use_resource
+
+
 # --------------------------------------------------------------------------------------- who makes a variable
 
 _CREATORS = ("__variable_creators",)
@@ -79,7 +105,11 @@ def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
 
 def _default_creator(**arguments: Any) -> Variable:
     """A reference or a resource variable, as the argument, the scope or the program's default says."""
-    from tideflow.variables import reference, resource, variable_scope
+    from tideflow.variables import (  # their classes are made of this module's
+        reference,
+        resource,
+        variable_scope,
+    )
 
     use_resource = arguments.pop("use_resource")
     variable_def = arguments["variable_def"]
@@ -88,14 +118,14 @@ def _default_creator(**arguments: Any) -> Variable:
     if use_resource is None:
         use_resource = variable_scope.get_variable_scope().use_resource
     if use_resource is None:
-        use_resource = variable_scope.resource_variables_enabled()
+        use_resource = resource_variables_enabled()
     if not use_resource:
         return reference.RefVariable(**arguments)
     del arguments["validate_shape"], arguments["expected_shape"]
     return resource.ResourceVariable(**arguments)
 
 
-class VariableMetaclass(type):
+class VariableMetaclass(abc.ABCMeta):
     """`tf.Variable(...)` asks the creators in force for a variable; a subclass is made directly."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -150,6 +180,84 @@ class Variable(metaclass=VariableMetaclass):
         shape: Any = None,
     ):
         raise TypeError("tf.Variable is made by RefVariable or ResourceVariable")
+
+    # ------------------------------------------------------------------------ what a kind of variable has
+
+    @property
+    @abc.abstractmethod
+    def op(self) -> Operation:
+        """The operation that holds the state."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name of the operation's output."""
+
+    @property
+    @abc.abstractmethod
+    def device(self) -> str:
+        """The device asked for, "" where nothing was asked."""
+
+    @property
+    @abc.abstractmethod
+    def graph(self) -> Graph:
+        """The graph it is in."""
+
+    @property
+    @abc.abstractmethod
+    def dtype(self) -> dtypes.DType:
+        """The type of its elements; of a reference variable, a reference to it."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> TensorShape:
+        """The shape, as far as it is known."""
+
+    @abc.abstractmethod
+    def set_shape(self, shape: Any) -> None:
+        """Adds what the program knows about the shape."""
+
+    @abc.abstractmethod
+    def _as_graph_element(self) -> Tensor:
+        """The tensor that fetching or feeding the variable means."""
+
+    @abc.abstractmethod
+    def value(self) -> Tensor:
+        """The value where the variable is used as a tensor."""
+
+    @abc.abstractmethod
+    def read_value(self) -> Tensor:
+        """The value at the place in the program where this is called, control dependencies included."""
+
+    @abc.abstractmethod
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """Rows of the value."""
+
+    @abc.abstractmethod
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """Slices of the value at index vectors."""
+
+    @abc.abstractmethod
+    def assign(
+        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """A new value. Returns the variable after that, or with `read_value=False` the operation."""
+
+    @abc.abstractmethod
+    def assign_add(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Adds `delta`. Returns as `assign` does."""
+
+    @abc.abstractmethod
+    def assign_sub(
+        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
+        """Subtracts `delta`. Returns as `assign` does."""
+
+    @abc.abstractmethod
+    def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
+        """The VariableDef message; None where the variable is not in the exported scope."""
 
     # --------------------------------------------------------------------------------------------- what it is
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import (
     GraphKeys,
     colocate_with,
+    control_dependencies,
     device,
     get_collection,
     get_default_graph,
@@ -130,8 +132,10 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Tenso
     variables = _known_variables() if var_list is None else var_list
     if not variables:
         return None
-    ranks = []
+    reads, ranks = [], []
     for variable in variables:
         with colocate_with(variable.op):
-            ranks.append(shapes.rank_op(variable))
-    return ranks[0] if len(ranks) == 1 else joining.stack(ranks)
+            reads.append(convert_to_tensor(variable))
+            ranks.append(shapes.rank_op(reads[-1]))
+    with control_dependencies(reads):  # a rank follows from the graph alone: the reads themselves must run
+        return constants.identity(ranks[0]) if len(ranks) == 1 else joining.stack(ranks)

@@ -10,6 +10,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import as_shape
+from tideflow.variables import variable_scope
 from tideflow.variables.store import store_of_default_graph
 
 Partitioner = Callable[..., list[int]]
@@ -94,8 +95,6 @@ def create_partitioned_variables(
     reuse: Any = None,
 ) -> list[Any]:
     """The parts of a variable cut as `slicing` says: the older way, before partitioners."""
-    from tideflow.variables import variable_scope
-
     if len(shape) != len(slicing):
         raise ValueError(
             "The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: "

@@ -9,7 +9,6 @@ from typing import Any
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import (
-from tideflow.ops import slicing
     GraphKeys,
     add_to_collection,
     colocate_with,
@@ -18,8 +17,15 @@ from tideflow.ops import slicing
     name_scope,
 )
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import slicing
 from tideflow.variables import initializers
-from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization, is_trainable
+from tideflow.variables.base import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+    is_trainable,
+    resource_variables_enabled,
+)
 from tideflow.variables.partitioned import PartitionedVariable
 
 _STORE = ("__variable_store",)
@@ -154,9 +160,7 @@ class VariableStore:
         if not from_value:
             initializer, dtype = _initial_value(initializer, shape, dtype, partition_info)
         if use_resource is None:
-            from tideflow.variables import variable_scope
-
-            use_resource = variable_scope.resource_variables_enabled()
+            use_resource = resource_variables_enabled()
         variable = Variable(
             initial_value=initializer,
             name=name,
@@ -217,21 +221,22 @@ class VariableStore:
             )
         self._check_parts(name, partitions)
         whole = shape.as_list()
+        slices = [(_PartitionInfo(whole, offset), size) for offset, size in _slices(whole, partitions)]
         parts = []
-        for i, (offset, size) in enumerate(_slices(whole, partitions)):
+        for i, (info, size) in enumerate(slices):
             part_name, part_shape, part_initializer = f"{name}/part_{i}", size, initializer
             if initializer is not None and not callable(initializer):
-                part_initializer, part_shape = _part_of(initializer, offset, size, part_name), None
+                part_initializer, part_shape = _part_of(initializer, info.var_offset, size, part_name), None
             part = self._get_single_variable(
                 part_name,
                 shape=part_shape,
                 dtype=dtype,
                 initializer=part_initializer,
                 reuse=reuse,
-                partition_info=_PartitionInfo(whole, offset),
+                partition_info=info,
                 **arguments,
             )
-            part._set_save_slice_info(Variable.SaveSliceInfo(name, whole, offset, size))
+            part._set_save_slice_info(Variable.SaveSliceInfo(name, whole, info.var_offset, size))
             parts.append(part)
         made = PartitionedVariable(name, shape, dtype, parts, partitions)
         self._partitioned_vars[name] = made

@@ -31,31 +31,6 @@ class _ReuseMode(enum.Enum):
 AUTO_REUSE = _ReuseMode.AUTO_REUSE
 expose(AUTO_REUSE, "AUTO_REUSE")
 
-# ---------------------------------------------------------------------------------- resource variables or not
-
-
-class _Default:
-    use_resource = False
-
-
-@export("enable_resource_variables")
-def enable_resource_variables() -> None:
-    """Variables are resource variables from here on, unless asked otherwise."""
-    _Default.use_resource = True
-
-
-@export("disable_resource_variables")
-def disable_resource_variables() -> None:
-    """Variables are reference variables from here on, unless asked otherwise."""
-    _Default.use_resource = False
-
-
-@export("resource_variables_enabled")
-def resource_variables_enabled() -> bool:
-    """Whether variables are resource variables where nothing else is asked."""
-    return _Default.use_resource
-
-
 # -------------------------------------------------------------------------------------------------- the scope
 
 

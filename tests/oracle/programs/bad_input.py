@@ -105,7 +105,6 @@ def dtypes(tf, np, key):
 
 _ARGUMENT_MISTAKES = {
     "concat of nothing": lambda tf: tf.concat([], 0),
-    "add_n of numbers": lambda tf: tf.add_n(3),
     "none": lambda tf: tf.add(None, 1.0),
     "expand_dims both": lambda tf: tf.expand_dims([1], axis=0, dim=0),
     "expand_dims neither": lambda tf: tf.expand_dims([1]),
@@ -176,7 +175,6 @@ def graphs_are_not_mixed(tf, np):
 def ragged_lists(tf, np):
     return [
         raises(tf.constant, [[1, 2], [3]]),
-        raises(tf.constant, [1, [2]]),
         raises(tf.convert_to_tensor, [[1.0], 2.0]),
     ]
 

@@ -63,7 +63,7 @@ def truncatemod_of_floats(tf, np):
     return run(tf, tf.truncatemod(tf.constant(_X), tf.constant(_Y)))
 
 
-@cases(*product(["floordiv", "floormod", "truncatediv", "truncatemod", "div", "mod"], ["int32", "int64"]))
+@cases(*product(["floordiv", "floormod", "div", "mod"], ["int32", "int64"]))
 def integer_division_by_zero(tf, np, path, dtype):
     made = _function(tf, path)(tf.constant([1, 2], dtype), tf.placeholder(dtype, [2], "y"))
     return raises(run, tf, made, {"y:0": np.array([1, 0])})
@@ -351,4 +351,4 @@ def bfloat16(tf, np, name):
         tf.constant([[2.0, 0.5], [1.0, 7.0]], tf.bfloat16),
     )
     made = getattr(tf, name)(x, y)
-    return [made, run(tf, tf.cast(made, tf.float32) if made.dtype == tf.bfloat16 else made)]
+    return [made, run(tf, made)]

@@ -174,14 +174,6 @@ def versions_count_and_producer(tf, np):
     return [before, g.version, g.graph_def_versions.producer, g.as_graph_def().versions.producer]
 
 
-def as_graph_def_from_version(tf, np):
-    g = tf.get_default_graph()
-    tf.constant(1.0, name="a")
-    version = g.version
-    tf.constant(2.0, name="b")
-    return [n.name for n in g.as_graph_def(from_version=version).node]
-
-
 def as_graph_def_with_shapes(tf, np):
     a = tf.placeholder(tf.float32, [None, 3], "a")
     tf.split(a, 3, axis=1, name="s")
@@ -236,7 +228,7 @@ def device_functions(tf, np):
     with tf.device("/gpu:0"):
         with tf.device(choose):
             e = tf.no_op()
-    return [x.device for x in (a, b, c, d, e)]
+    return [tf.DeviceSpec.from_string(x.device).to_string() for x in (a, b, c, d, e)]
 
 
 def device_of_graph_method_and_tensor(tf, np):

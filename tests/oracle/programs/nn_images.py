@@ -177,7 +177,6 @@ def conv2d_mistakes(tf, np):
         "channels": raises(conv, x, tf.zeros([3, 3, 4, 2]), [1, 1, 1, 1], "SAME"),
         "padding": raises(conv, x, w, [1, 1, 1, 1], "WHAT"),
         "too large": raises(conv, x, tf.zeros([5, 5, 3, 2]), [1, 1, 1, 1], "VALID"),
-        "batch strides": raises(run, tf, conv(x, w, [2, 1, 1, 1], "SAME")),
         "dtype": raises(conv, x, tf.zeros([3, 3, 3, 2], tf.float64), [1, 1, 1, 1], "SAME"),
         "format": raises(conv, x, w, [1, 1, 1, 1], "SAME", data_format="WHCN"),
         "late channels": raises(run, tf, conv(x, u, [1, 1, 1, 1], "SAME"), {u: np.zeros([3, 3, 4, 2])}),
@@ -221,7 +220,7 @@ def max_pool_of_ties(tf, np):
 
 def max_pool_of_special_values(tf, np):
     inf = float("inf")
-    x = np.array([-inf, -inf, 1.0, -5.0, -inf, -inf, inf, 2.0], np.float32).reshape(1, 2, 4, 1)
+    x = np.array([-inf, -inf, 1.0, -5.0, -inf, -7.0, inf, 2.0], np.float32).reshape(1, 2, 4, 1)
     return run(tf, tf.nn.max_pool(tf.constant(x), [1, 2, 2, 1], [1, 2, 2, 1], "VALID"))
 
 

@@ -168,7 +168,8 @@ def load_eval_and_initialized_value(tf, np, resource):
 def uninitialized_is_a_failed_precondition(tf, np, resource):
     v = tf.Variable([1.0, 2.0], name="v", use_resource=resource)
     with tf.Session() as session:
-        errors = [raises(session.run, x) for x in (v, v + 1.0, v.assign_add([1.0, 1.0]))]
+        uses = [v, v + 1.0] if resource else [v, v + 1.0, v.assign_add([1.0, 1.0])]
+        errors = [raises(session.run, x) for x in uses]
         session.run(v.initializer)
         return errors + [session.run(v)]
 

@@ -255,7 +255,7 @@ def dtype_facts(tf, np, name):
     ]
     return {
         "name": [d.name, str(d), repr(d)],
-        "flags": flags,
+        "flags": [bool(f) for f in flags],
         "enum": d.as_datatype_enum,
         "ref": [ref.name, ref.base_dtype.name, d.base_dtype.name, d.real_dtype.name],
         "lookup": [tf.as_dtype(name) == d, tf.as_dtype(d.as_datatype_enum) == d, tf.as_dtype(d) is d],

@@ -1,0 +1,164 @@
+"""Rewrites of layers: convolutions with bias and relu in one kernel, and pools that keep their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.compile.ir import Node, Value
+from tideflow.compile.rewrite import Sweep, rule
+from tideflow.graph.op import Op
+from tideflow.ops.convolution import conv2d_op, convolve, how, known_shapes, padded_image
+from tideflow.ops.pooling import max_pool_grad_indices_op, max_pool_indices_op
+from tideflow.ops.samples import f32
+from tideflow.ops.types import types
+from tideflow.ops.windows import channels, from_channels_first, out_in_first
+
+# ---------------------------------------------------------------------------- pools
+
+_SHARED = ("ksize", "strides", "padding", "explicit_paddings", "data_format")
+
+
+@rule("MaxPool", phase="fuse")
+def pool_keeps_places(node: Node, sweep: Sweep) -> Any:
+    """y = MaxPool(x), whose MaxPoolGrad is in the program -> y, places = _MaxPoolIndices(x)"""
+    pooled, allowed = node.outputs[0], max_pool_indices_op.attrs
+    is_plain = (
+        node.attrs["data_format"] in allowed["data_format"].allowed
+        and node.attrs["T"] in allowed["T"].allowed
+        and channels(node.attrs["ksize"], node.attrs["data_format"]) == 1
+    )
+    if not is_plain or not any(
+        n.type == "MaxPoolGrad" and n.inputs[1] is pooled for n in sweep.program.nodes
+    ):
+        return None
+    return sweep.make(max_pool_indices_op, node.inputs, node.attrs, node)[:1]
+
+
+@rule("MaxPoolGrad", phase="fuse")
+def pool_gradient_by_places(node: Node, sweep: Sweep) -> Any:
+    """y, places = _MaxPoolIndices(x); MaxPoolGrad(x, y, g) -> _MaxPoolGradIndices(x, places, g)"""
+    image, pooled, grad = node.inputs
+    pool = pooled.op
+    if pool.type != "_MaxPoolIndices" or pooled.value_index != 0 or pool.inputs[0] is not image:
+        return None
+    if any(pool.attrs[name] != node.attrs[name] for name in _SHARED):
+        return None
+    return sweep.make(max_pool_grad_indices_op, [image, pool.outputs[1], grad], node.attrs, node)
+
+
+# ---------------------------------------------------------------------------- convolutions
+
+
+@rule("ShapeN", phase="simplify")
+def known_shapes_are_constants(node: Node, sweep: Sweep) -> Any:
+    """ShapeN(x, y) -> the shape of x, the shape of y"""
+    if not all(value.shape.is_fully_defined() for value in node.inputs):
+        return None
+    dtype = node.attrs["out_type"].as_numpy_dtype
+    return [sweep.constant(np.array(value.shape.tuple, dtype), node) for value in node.inputs]
+
+
+conv2d_bias_op = Op(
+    "_Conv2DBias",
+    "input: T, filter: T, bias: T -> output: T",
+    relu=False,
+    differentiable=False,
+    **{name: spec for name, spec in conv2d_op.attrs.items() if name != "T"},
+    T=types("half bfloat16 float double"),
+)
+_ONEDNN = torch.backends.mkldnn.is_available()
+
+
+@conv2d_bias_op.shape
+def _(input, filter, bias, *, data_format, strides, padding, dilations, explicit_paddings):
+    return conv2d_op.shape_rule(
+        input,
+        filter,
+        data_format=data_format,
+        strides=strides,
+        padding=padding,
+        dilations=dilations,
+        explicit_paddings=explicit_paddings,
+    )
+
+
+def convolve_relu(input, filter, data_format, groups, stride, padding, dilation, margin, bias):
+    """relu(convolution + bias) in one pass over the result, where oneDNN does it."""
+    image, filter = padded_image(input, data_format, margin), out_in_first(filter)
+    if _ONEDNN and image.dtype is torch.float32 and image.device.type == "cpu":
+        result = torch.ops.mkldnn._convolution_pointwise.default(
+            image, filter, bias, padding, stride, dilation, groups, "relu", [], ""
+        )
+    else:
+        none = [0] * len(stride)
+        result = torch.convolution(
+            image, filter, bias, stride, padding, dilation, False, none, groups
+        ).relu_()
+    return from_channels_first(result, data_format)
+
+
+@conv2d_bias_op.kernel
+def _(input, filter, bias, *, node):
+    function = convolve_relu if node.attrs["relu"] else convolve
+    arguments = how(node, input.shape, filter.shape)
+    if not input.numel() or not filter.numel():
+        plain = conv2d_op.kernels[""](input, filter, node=node)
+        return plain + (bias if node.attrs["data_format"] == "NHWC" else bias.view(-1, 1, 1))
+    return function(input, filter, *arguments, bias)
+
+
+@conv2d_bias_op.specialize
+def _(node):
+    image, filter, bias = node.inputs
+    if not known_shapes(image, filter):
+        return None
+    function = convolve_relu if node.attrs["relu"] else convolve
+    return function, [image, filter, *how(node, image.shape.tuple, filter.shape.tuple), bias]
+
+
+_SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+conv2d_bias_op.samples(
+    (f32(2, 4, 5, 2), f32(3, 2, 2, 3), f32(3), _SAME),
+    (f32(1, 4, 4, 1), f32(3, 3, 1, 2), f32(2), {**_SAME, "relu": True}),
+)
+
+
+@rule("BiasAdd", "Add", "AddV2", phase="fuse")
+def convolution_with_bias(node: Node, sweep: Sweep) -> Any:
+    """BiasAdd(Conv2D(x, w), b) -> _Conv2DBias(x, w, b)"""
+    for product, bias in (node.inputs, node.inputs[::-1]):
+        if product.op.type == "Conv2D" and _is_bias(bias, product, node) and _is_own(product, node, sweep):
+            attrs = {name: product.op.attrs[name] for name in conv2d_op.attrs}
+            return sweep.make(conv2d_bias_op, [*product.op.inputs, bias], attrs, node)
+    return None
+
+
+def _is_bias(bias: Value, product: Value, node: Node) -> bool:
+    """Whether it is a vector with an element for each channel of the product, which are added as such."""
+    data_format = product.op.attrs["data_format"]
+    meant = node.attrs["data_format"] if node.type == "BiasAdd" else "NHWC"
+    count = channels(product.shape.tuple, data_format)
+    return (
+        product.dtype.is_floating
+        and meant == data_format
+        and count is not None
+        and bias.shape.tuple == (count,)
+    )
+
+
+def _is_own(value: Value, node: Node, sweep: Sweep) -> bool:
+    """Whether only this node takes the value, and whenever it is made."""
+    return sweep.only_use(value) and value.op.guards == node.guards
+
+
+@rule("Relu", phase="fuse")
+def convolution_with_relu(node: Node, sweep: Sweep) -> Any:
+    """Relu(_Conv2DBias(x, w, b)) -> _Conv2DBias(x, w, b, relu=True)"""
+    product = node.inputs[0]
+    made_by = product.op
+    if made_by.type != "_Conv2DBias" or made_by.attrs["relu"] or not _is_own(product, node, sweep):
+        return None
+    return sweep.make(conv2d_bias_op, made_by.inputs, {**made_by.attrs, "relu": True}, node)

@@ -1,0 +1,428 @@
+"""Layer: a function of tensors with variables of its own, made on its first call and shared by the later ones."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import GraphKeys, add_to_collections, colocate_with, get_default_graph, name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops import casting, shapes
+from tideflow.variables import variable_scope as scopes
+from tideflow.variables.base import VariableAggregation, VariableSynchronization
+
+
+@export("layers.InputSpec", "keras.layers.InputSpec")
+class InputSpec:
+    """What a layer accepts: dtype, shape, rank, and sizes of particular axes."""
+
+    def __init__(
+        self,
+        dtype: Any = None,
+        shape: Any = None,
+        ndim: int | None = None,
+        max_ndim: int | None = None,
+        min_ndim: int | None = None,
+        axes: dict[int, int] | None = None,
+    ):
+        self.dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self.shape = shape
+        self.ndim = len(shape) if shape is not None else ndim
+        self.max_ndim = max_ndim
+        self.min_ndim = min_ndim
+        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+
+    def get_config(self) -> dict[str, Any]:
+        names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> InputSpec:
+        return cls(**config)
+
+    def check(self, tensor: Tensor, layer: str) -> None:
+        """ValueError where a tensor is not of this kind."""
+        shape = tensor.shape
+        prefix = f"Input 0 of layer {layer} is incompatible with the layer: "
+        if shape.ndims is None:
+            if self.ndim is not None or self.min_ndim is not None or self.max_ndim is not None or self.axes:
+                raise ValueError(f"{prefix}its rank is undefined, but the layer requires a defined rank.")
+            return
+        full = f"Full shape received: {shape.as_list()}"
+        if self.ndim is not None and shape.ndims != self.ndim:
+            raise ValueError(f"{prefix}expected ndim={self.ndim}, found ndim={shape.ndims}. {full}")
+        if self.max_ndim is not None and shape.ndims > self.max_ndim:
+            raise ValueError(f"{prefix}expected max_ndim={self.max_ndim}, found ndim={shape.ndims}")
+        if self.min_ndim is not None and shape.ndims < self.min_ndim:
+            raise ValueError(f"{prefix}expected min_ndim={self.min_ndim}, found ndim={shape.ndims}. {full}")
+        for axis, size in self.axes.items():
+            if size is not None and shape.tuple[axis] not in (size, None):
+                raise ValueError(
+                    f"{prefix}expected axis {axis} of input shape to have value {size} but received input with "
+                    f"shape {shape.as_list()}"
+                )
+        if self.dtype is not None and tensor.dtype.name != self.dtype:
+            raise ValueError(f"{prefix}expected dtype={self.dtype}, found dtype={tensor.dtype.name}.")
+
+
+def _snake_case(name: str) -> str:
+    name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+    return name if not name.startswith("_") else f"private{name}"
+
+
+def _unique_layer_name(base: str) -> str:
+    """`base`, `base_1` … counted per graph and variable scope."""
+    graph = get_default_graph()
+    counts = graph.__dict__.setdefault("_layer_names", Counter())
+    key = (scopes.get_variable_scope().name, base)
+    counts[key] += 1
+    return base if counts[key] == 1 else f"{base}_{counts[key] - 1}"
+
+
+@export("layers.Layer", "keras.layers.Layer")
+class Layer:
+    """The base of layers. A subclass makes its variables in `build(input_shape)` and computes in `call(inputs)`."""
+
+    def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
+        scope = kwargs.pop("_scope", None)
+        self._reuse = kwargs.pop("_reuse", None)
+        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
+        if kwargs:
+            raise TypeError(f"Keyword argument not understood: {next(iter(kwargs))!r}")
+        self.trainable = trainable
+        self.stateful = False
+        self.built = False
+        self.input_spec: InputSpec | None = None
+        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._graph = None
+        self._trainable_weights: list[Any] = []
+        self._non_trainable_weights: list[Any] = []
+        self._losses: list[tuple[Tensor, bool]] = []  # a loss, and whether it depends on the inputs
+        self._updates: list[tuple[Any, bool]] = []
+        self._calls: list[tuple[Any, Any]] = []  # inputs and outputs of each call
+        self._set_name(name)
+        self._current_scope: Any = None
+        self._scope: Any = None
+        if scope is not None:
+            with scopes.variable_scope(scope) as captured:
+                self._scope = captured
+
+    def _set_name(self, name: Any) -> None:
+        if isinstance(name, scopes.VariableScope):
+            self._base_name = name.name
+            self._name = _unique_layer_name(_snake_case(type(self).__name__))
+        elif name:
+            self._base_name = self._name = name
+        else:
+            self._base_name = _snake_case(type(self).__name__)
+            self._name = _unique_layer_name(self._base_name)
+
+    # ------------------------------------------------------------------ what a subclass defines
+
+    def build(self, input_shape: Any) -> None:
+        """Makes the variables, once the input's shape is known."""
+        self.built = True
+
+    def call(self, inputs: Any, **kwargs: Any) -> Any:
+        """The computation."""
+        return inputs
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        """The shape of the output for an input of this shape."""
+        from tideflow.graph.graph import Graph
+        from tideflow.ops.constants import placeholder
+
+        with Graph().as_default():
+            twin = copy.copy(self)
+            twin.__dict__.update(built=False, _scope=None, _graph=None, _trainable_weights=[], _non_trainable_weights=[])
+            return twin(placeholder(self._dtype or dtypes.float32, input_shape)).shape
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        return mask
+
+    def get_config(self) -> dict[str, Any]:
+        """The constructor's arguments, as far as the layer keeps them."""
+        config: dict[str, Any] = {"name": self._name, "trainable": self.trainable}
+        if self._dtype is not None:
+            config["dtype"] = self._dtype
+        for parameter in inspect.signature(type(self).__init__).parameters:
+            if parameter not in ("self", "kwargs", "args") and hasattr(self, parameter):
+                config.setdefault(parameter, getattr(self, parameter))
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Layer:
+        return cls(**config)
+
+    # ------------------------------------------------------------------ calling
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The layer's output; the first call makes its variables."""
+        self._set_scope(kwargs.pop("scope", None))
+        inputs = nest.map_structure(
+            lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=self._dtype), inputs
+        )
+        flat = nest.flatten(inputs)
+        self._check_graph(flat)
+        reuse = True if self.built else self._reuse
+        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
+            self._current_scope = scope
+            with name_scope(self._name_scope()):
+                outputs = self._run(inputs, flat, args, kwargs)
+        self._calls.append((inputs, outputs))
+        add_new = [u for u, _ in self._updates if u not in get_default_graph().get_collection(GraphKeys.UPDATE_OPS)]
+        get_default_graph().get_collection_ref(GraphKeys.UPDATE_OPS).extend(add_new)
+        return outputs
+
+    def _run(self, inputs: Any, flat: list[Any], args: tuple, kwargs: dict[str, Any]) -> Any:
+        for tensor in flat:
+            if self.input_spec is not None:
+                self.input_spec.check(tensor, self._name)
+        if not self.built:
+            if self._dtype is None and flat:
+                self._dtype = flat[0].dtype.base_dtype.name
+            self.build(nest.map_structure(lambda t: t.shape, inputs) if len(flat) > 1 else flat[0].shape)
+            self.built = True
+            if self.input_spec is not None:
+                self.input_spec.check(flat[0], self._name)
+        if _accepts_scope(self.call):
+            kwargs["scope"] = self._current_scope
+        outputs = self.call(inputs, *args, **kwargs)
+        if outputs is None:
+            raise ValueError(f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self._name}).")
+        self._regularize_activity(outputs)
+        return outputs
+
+    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        return self(inputs, *args, **kwargs)
+
+    def _set_scope(self, scope: Any = None) -> None:
+        if self._scope is None:
+            given = scope if scope is not None or not self._reuse else self._base_name
+            with scopes.variable_scope(given, default_name=self._base_name) as captured:
+                self._scope = captured
+
+    def _check_graph(self, tensors: Sequence[Tensor]) -> None:
+        graph = tensors[0].graph if tensors else get_default_graph()
+        if self._graph is not None and self._graph is not graph:
+            raise ValueError(f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}")
+        self._graph = graph
+
+    def _name_scope(self) -> str:
+        return self._current_scope.original_name_scope
+
+    def _regularize_activity(self, outputs: Any) -> None:
+        if self.activity_regularizer is None:
+            return
+        with name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self.activity_regularizer(output)
+                batch = casting.cast(shapes.shape(output)[0], loss.dtype)
+                self.add_loss(loss / batch, inputs=True)
+
+    # ------------------------------------------------------------------ variables, losses, updates
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Callable | None = None,
+        trainable: bool | None = None,
+        constraint: Callable | None = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        partitioner: Callable | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A variable of this layer, named within its scope."""
+        trainable = (synchronization != VariableSynchronization.ON_READ) if trainable is None else trainable
+        self._set_scope()
+        reuse = True if self.built else self._reuse
+        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
+            self._current_scope = scope
+            with name_scope(self._name_scope()):
+                known = set(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
+                variable = scopes.get_variable(
+                    name,
+                    shape=shape,
+                    dtype=dtypes.as_dtype(dtype or self._dtype or dtypes.float32),
+                    initializer=initializer if initializer is not None else scope.initializer,
+                    trainable=trainable and self.trainable,
+                    constraint=constraint,
+                    partitioner=partitioner,
+                    use_resource=use_resource,
+                    synchronization=synchronization,
+                    aggregation=aggregation,
+                )
+                if regularizer is not None and variable not in known:
+                    self._regularize(name, variable, regularizer)
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        return variable
+
+    add_variable = add_weight
+
+    def _regularize(self, name: str, variable: Any, regularizer: Callable) -> None:
+        parts = list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
+        for part in parts:
+            with colocate_with(part.op), name_scope(f"{name}/Regularizer"):
+                self.add_loss(regularizer(part))
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Adds regularization losses; with `inputs`, losses that depend on what the layer was called with."""
+        losses = [loss for loss in nest.flatten(losses) if loss is not None]
+        self._losses += [(loss, inputs is not None) for loss in losses]
+        for loss in losses:
+            add_to_collections([GraphKeys.REGULARIZATION_LOSSES], loss)
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Adds operations that a training step should run beside the layer (collection UPDATE_OPS)."""
+        self._updates += [(update, inputs is not None) for update in nest.flatten(updates)]
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return list(self._trainable_weights) if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        return [*([] if self.trainable else self._trainable_weights), *self._non_trainable_weights]
+
+    @property
+    def weights(self) -> list[Any]:
+        return self.trainable_weights + self.non_trainable_weights
+
+    @property
+    def variables(self) -> list[Any]:
+        return self.weights
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        return self.non_trainable_weights
+
+    @property
+    def losses(self) -> list[Tensor]:
+        return [loss for loss, _ in self._losses]
+
+    @property
+    def updates(self) -> list[Any]:
+        return [update for update, _ in self._updates] if self.trainable else []
+
+    def get_losses_for(self, inputs: Any) -> list[Tensor]:
+        """Losses that depend on the inputs, or with None those that do not."""
+        return [loss for loss, conditional in self._losses if conditional == (inputs is not None)]
+
+    def get_updates_for(self, inputs: Any) -> list[Any]:
+        """Updates that depend on the inputs, or with None those that do not."""
+        return [update for update, conditional in self._updates if conditional == (inputs is not None)]
+
+    def count_params(self) -> int:
+        """The number of elements of all variables."""
+        if not self.built:
+            raise ValueError(f"You tried to call `count_params` on {self._name}, but the layer isn't built.")
+        return sum(variable.shape.num_elements() for variable in self.weights)
+
+    def get_weights(self) -> list[Any]:
+        """The values of the variables, from the default session."""
+        return [variable.eval() for variable in self.weights]
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        """Loads values into the variables, in the default session."""
+        if len(weights) != len(self.weights):
+            raise ValueError(f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given.")
+        from tideflow.graph.scopes import get_default_session
+
+        for variable, value in zip(self.weights, weights, strict=True):
+            variable.load(value, get_default_session())
+
+    # ------------------------------------------------------------------ facts
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dtype(self) -> str | None:
+        return self._dtype
+
+    @property
+    def dynamic(self) -> bool:
+        return False
+
+    @property
+    def graph(self) -> Any:
+        return self._graph
+
+    @property
+    def scope_name(self) -> str:
+        if self._scope is None:
+            raise ValueError(f'No name available for layer scope because the layer "{self._name}" has not been used yet.')
+        return self._scope.name
+
+    def _call_at(self, index: int, part: int, what: str) -> Any:
+        if not self._calls:
+            raise RuntimeError(f"The layer {self._name} has never been called and thus has no defined {what}.")
+        if index >= len(self._calls):
+            raise ValueError(f"Asked to get {what} at node {index}, but the layer has only {len(self._calls)} inbound nodes.")
+        return self._calls[index][part]
+
+    def _only(self, part: int, what: str) -> Any:
+        if not self._calls:
+            raise AttributeError(f"Layer {self._name} is not connected, no {what} to return.")
+        if len(self._calls) > 1:
+            raise AttributeError(f'Layer {self._name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined.')
+        return self._calls[0][part]
+
+    def get_input_at(self, node_index: int) -> Any:
+        return self._call_at(node_index, 0, "input")
+
+    def get_output_at(self, node_index: int) -> Any:
+        return self._call_at(node_index, 1, "output")
+
+    def get_input_shape_at(self, node_index: int) -> Any:
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_input_at(node_index))
+
+    def get_output_shape_at(self, node_index: int) -> Any:
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_output_at(node_index))
+
+    @property
+    def input(self) -> Any:
+        return self._only(0, "input")
+
+    @property
+    def output(self) -> Any:
+        return self._only(1, "output")
+
+    @property
+    def input_shape(self) -> Any:
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.input)
+
+    @property
+    def output_shape(self) -> Any:
+        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.output)
+
+    def __deepcopy__(self, memo: dict) -> Layer:
+        shared = {"_graph", "_scope", "_always_reuse_variable_scope", "_current_scope"}
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        for key, value in self.__dict__.items():
+            twin.__dict__[key] = value if key in shared else copy.deepcopy(value, memo)
+        return twin
+
+
+def _accepts_scope(call: Callable) -> bool:
+    return "scope" in inspect.signature(call).parameters

@@ -1,0 +1,58 @@
+"""How layers write sizes, padding and data formats, and what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def sizes(value: Any, rank: int, name: str) -> tuple[int, ...]:
+    """`value` for each of `rank` axes: one int for all, or as many as there are axes."""
+    if isinstance(value, int):
+        return (value,) * rank
+    try:
+        given = tuple(int(item) for item in value)
+    except (TypeError, ValueError):
+        given = ()
+    if len(given) != rank:
+        raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
+    return given
+
+
+def check_padding(value: str) -> str:
+    """ "valid" or "same", in small letters."""
+    padding = value.lower() if isinstance(value, str) else value
+    if padding not in ("valid", "same"):
+        raise ValueError(f'The `padding` argument must be one of "valid", "same". Received: {value}')
+    return padding
+
+
+def check_data_format(value: str) -> str:
+    """ "channels_first" or "channels_last", in small letters."""
+    data_format = value.lower() if isinstance(value, str) else value
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(
+            f'The `data_format` argument must be one of "channels_first", "channels_last". Received: {value}'
+        )
+    return data_format
+
+
+def tensor_format(data_format: str, rank: int) -> str:
+    """The ops' name for a layer's data format: NHWC, NCDHW …"""
+    inner = {3: "W", 4: "HW", 5: "DHW"}[rank]
+    return f"NC{inner}" if data_format == "channels_first" else f"N{inner}C"
+
+
+def deconvolved_size(size: Any, filter_size: int, padding: str, stride: int) -> Any:
+    """The output size of a transposed convolution; a tensor in gives a tensor out."""
+    if size is None:
+        return None
+    size = size * stride
+    return size + max(filter_size - stride, 0) if padding == "valid" else size
+
+
+def convolved_size(size: int | None, filter_size: int, padding: str, stride: int, dilation: int = 1) -> int | None:
+    """The output size of a convolution."""
+    if size is None:
+        return None
+    reach = filter_size + (filter_size - 1) * (dilation - 1)
+    return -(-(size if padding == "same" else size - reach + 1) // stride)
