@@ -18,6 +18,7 @@ class Results:
     works: dict[str, ModuleType]
     peers: list[str]
     rounds: int
+    load: float = field(default_factory=lambda: os.getloadavg()[0])
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # work, peer, one per round
     first: dict[str, dict[str, float]] = field(default_factory=dict)
     memory: dict[str, dict[str, int]] = field(default_factory=dict)  # peer, kind
@@ -46,9 +47,10 @@ and the others stand still meanwhile."""
 def facts(results: Results) -> str:
     versions = ", ".join(f"{PEERS[peer].title} {version}" for peer, version in results.versions.items())
     machine = f"{cpu_model()}, {os.cpu_count()} cores, {memory_size()} of memory, {platform.system()}"
+    load = f"{results.load:.1f} other processes running when it began"
     return (
         f"Made by `python -m benchmarks` on {date.today()}, {results.rounds} rounds.\n"
-        f"Machine: {machine}.\n"
+        f"Machine: {machine}; {load}.\n"
         f"Versions: Python {platform.python_version()}, {versions}."
     )
 
@@ -103,7 +105,7 @@ def duration(seconds: float) -> str:
 
 def ratio(times: dict[str, float], peers: list[str]) -> str:
     known = [times[peer] for peer in peers if peer in times]
-    return f"{times['tideflow'] / min(known):.2f}" if known and "tideflow" in times else ""
+    return f"{times['tideflow'] / min(known):.3g}" if known and "tideflow" in times else ""
 
 
 def limit(what: str, bound: float) -> str:

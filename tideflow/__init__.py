@@ -2,7 +2,7 @@
 
 import sys
 
-from tideflow import autodiff, graph, ops, session, train, variables  # noqa: F401
+from tideflow import autodiff, graph, ops, raw_ops, session, train, variables  # noqa: F401
 from tideflow.export import publish
 from tideflow.graph.op import check_complete
 

@@ -168,7 +168,7 @@ def test_seeds_follow_the_graphs_and_the_ops():
     assert tf.get_seed(5) == (3, 5)
 
 
-def test_tensors_are_neither_booleans_nor_iterable_without_a_shape():
+def test_tensors_are_neither_booleans_nor_iterable():
     x = tf.placeholder(tf.float32)
     with pytest.raises(TypeError, match="Python `bool`"):
         bool(x)

@@ -157,7 +157,7 @@ def test_unseeded_numbers_are_new_in_every_step(make):
     assert not np.array_equal(a, b)
 
 
-# -------------------------------------------------------------------------------- distributions without a seed
+# ------------------------------------------------------------------------------ distributions without a seed
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])

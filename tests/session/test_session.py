@@ -54,6 +54,7 @@ def test_results_are_numpy_scalars_and_arrays():
     "bad, error", [(None, TypeError), (3.5, TypeError), ("nope:0", ValueError), ([None], TypeError)]
 )
 def test_what_cannot_be_fetched(bad, error):
+    tf.constant(1)
     with tf.Session() as sess, pytest.raises(error, match="Fetch argument"):
         sess.run(bad)
 

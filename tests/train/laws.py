@@ -1,7 +1,7 @@
 """The optimizers' laws in NumPy, written from their papers: what tf.train must compute.
 
-A law is a function of (state, gradient, step); `state` has the variable under "var", and keeps whatever the law
-adds. It works on a whole array or, for rows of a sparse gradient, on those rows.
+A law is a function of (state, gradient, step); `state` has the variable under "var" and up to three arrays
+beside it. It works on whole arrays or, for the rows of a sparse gradient, on those rows.
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def test_writing(use_resource):
         assert sess.run(assign) is None and sess.run(v).tolist() == [3, 4]
         v.load([8.0, 9.0], sess)
         assert v.eval(sess).tolist() == [8, 9]
-    with pytest.raises(ValueError, match="not IndexedSlices"):
+    with pytest.raises(TypeError, match="not IndexedSlices"):
         v.scatter_add(tf.constant([1.0]))
     with pytest.raises(ValueError, match="default session"):
         v.load([1.0, 2.0])

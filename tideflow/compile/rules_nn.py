@@ -14,7 +14,7 @@ from tideflow.ops.convolution import conv2d_op, convolve, how, known_shapes, pad
 from tideflow.ops.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.samples import f32
 from tideflow.ops.types import types
-from tideflow.ops.windows import channels, from_channels_first, out_in_first
+from tideflow.ops.windows import channels, from_channels_first, out_in_first, out_in_last
 
 # ---------------------------------------------------------------------------- pools
 
@@ -26,7 +26,8 @@ def pool_keeps_places(node: Node, sweep: Sweep) -> Any:
     """y = MaxPool(x), whose MaxPoolGrad is in the program -> y, places = _MaxPoolIndices(x)"""
     pooled, allowed = node.outputs[0], max_pool_indices_op.attrs
     is_plain = (
-        node.attrs["data_format"] in allowed["data_format"].allowed
+        node.inputs[0].shape.is_fully_defined()
+        and node.attrs["data_format"] in allowed["data_format"].allowed
         and node.attrs["T"] in allowed["T"].allowed
         and channels(node.attrs["ksize"], node.attrs["data_format"]) == 1
     )
@@ -39,14 +40,47 @@ def pool_keeps_places(node: Node, sweep: Sweep) -> Any:
 
 @rule("MaxPoolGrad", phase="fuse")
 def pool_gradient_by_places(node: Node, sweep: Sweep) -> Any:
-    """y, places = _MaxPoolIndices(x); MaxPoolGrad(x, y, g) -> _MaxPoolGradIndices(x, places, g)"""
+    """y, places = _MaxPoolIndices(x); MaxPoolGrad(x, y, g) -> _MaxPoolGradIndices(places, g)"""
     image, pooled, grad = node.inputs
     pool = pooled.op
     if pool.type != "_MaxPoolIndices" or pooled.value_index != 0 or pool.inputs[0] is not image:
         return None
     if any(pool.attrs[name] != node.attrs[name] for name in _SHARED):
         return None
-    return sweep.make(max_pool_grad_indices_op, [image, pool.outputs[1], grad], node.attrs, node)
+    attrs = {**node.attrs, "input_sizes": image.shape.as_list()}
+    return sweep.make(max_pool_grad_indices_op, [pool.outputs[1], grad], attrs, node)
+
+
+@rule("ReluGrad", phase="fuse")
+def relu_gradient_before_pools(node: Node, sweep: Sweep) -> Any:
+    """y, places = _MaxPoolIndices(x); ReluGrad(_MaxPoolGradIndices(places, g), x)
+    -> _MaxPoolGradIndices(places, ReluGrad(g, y)): at its place, x is y
+    """
+    spread, features = node.inputs
+    back = spread.op
+    if back.type != "_MaxPoolGradIndices" or back.guards != node.guards:
+        return None
+    places, grad = back.inputs
+    pool = places.op
+    if pool.type != "_MaxPoolIndices" or pool.inputs[0] is not features:
+        return None
+    (masked,) = sweep.make("ReluGrad", [grad, pool.outputs[0]], node.attrs, node)
+    return sweep.make(max_pool_grad_indices_op, [places, masked], back.attrs, node)
+
+
+@rule("BiasAddGrad", phase="fuse")
+def bias_gradient_before_pools(node: Node, sweep: Sweep) -> Any:
+    """BiasAddGrad(_MaxPoolGradIndices(places, g)) -> BiasAddGrad(g): every element of g has one place"""
+    back = node.inputs[0].op
+    if (
+        back.type != "_MaxPoolGradIndices"
+        or back.attrs["padding"] == "EXPLICIT"
+        or back.guards != node.guards
+    ):
+        return None
+    if back.attrs["data_format"] != node.attrs["data_format"]:
+        return None
+    return sweep.make("BiasAddGrad", [back.inputs[1]], node.attrs, node)
 
 
 # ---------------------------------------------------------------------------- convolutions
@@ -69,7 +103,37 @@ conv2d_bias_op = Op(
     **{name: spec for name, spec in conv2d_op.attrs.items() if name != "T"},
     T=types("half bfloat16 float double"),
 )
+filter_layout_op = Op("_FilterLayout", "filter: T -> laid_out: T", differentiable=False)
+filter_layout_op.shape(lambda filter: filter)
+filter_layout_op.samples(f32(3, 2, 2, 3))
 _ONEDNN = torch.backends.mkldnn.is_available()
+
+
+@filter_layout_op.kernel
+def _(filter):
+    """The same filter, in the memory layout that ATen's channels-last convolutions use."""
+    return out_in_last(out_in_first(filter).contiguous(memory_format=torch.channels_last))
+
+
+@rule("Conv2D", phase="fuse")
+def filter_laid_out(node: Node, sweep: Sweep) -> Any:
+    """Conv2D(x, w), whose Conv2DBackpropInput is in the program -> Conv2D(x, _FilterLayout(w))"""
+    image, filter = node.inputs
+    users = [n for n in sweep.program.nodes if n.type == "Conv2DBackpropInput" and n.inputs[1] is filter]
+    if not users or node.guards or node.attrs["data_format"] != "NHWC":
+        return None
+    (laid_out,) = sweep.make(filter_layout_op, [filter], {"T": filter.dtype.base_dtype}, node)
+    return sweep.make(conv2d_op, [image, laid_out], node.attrs, node)
+
+
+@rule("Conv2DBackpropInput", phase="fuse")
+def filter_laid_out_once(node: Node, sweep: Sweep) -> Any:
+    """w' = _FilterLayout(w); Conv2DBackpropInput(s, w, g) -> Conv2DBackpropInput(s, w', g)"""
+    sizes, filter, grad = node.inputs
+    for other in sweep.nodes:
+        if other.type == "_FilterLayout" and other.inputs[0] is filter:
+            return sweep.make("Conv2DBackpropInput", [sizes, other.outputs[0], grad], node.attrs, node)
+    return None
 
 
 @conv2d_bias_op.shape

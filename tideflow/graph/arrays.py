@@ -15,7 +15,7 @@ from tideflow.graph.shapes import Dimension, TensorShape
 _ACCEPTED = {  # Python kinds that may stand for an element of each kind of dtype
     "bool": (bool, np.bool_),
     "string": (str, bytes, np.str_, np.bytes_),
-    "int": (int, np.integer, Dimension),
+    "int": (int, np.bool_, np.integer, Dimension),
     "float": (int, float, np.integer, np.floating),
     "complex": (int, float, complex, np.number),
 }
@@ -30,7 +30,7 @@ def as_array(value: Any, dtype: Any = None) -> np.ndarray:
         raise ValueError("None values not supported.")
     if isinstance(value, TensorShape):
         value = value.as_list()
-        dtype = dtype or dtypes.int32
+        dtype = dtype or (dtypes.int64 if any(size >= 2**31 for size in value) else dtypes.int32)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
         return _from_numpy(np.asarray(value), dtype)
     return _from_python(value, dtype)
@@ -105,9 +105,7 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
                 if dtype is None
                 else TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
             )
-        if accepted is not None and not (
-            isinstance(item, accepted) and (not isinstance(item, bool) or dtype.is_bool)
-        ):
+        if accepted is not None and not (isinstance(item, accepted) and _bool_fits(item, dtype)):
             raise TypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
         if first is None:
             first = item
@@ -126,13 +124,17 @@ def _accepted(dtype: DType | None) -> tuple | None:
     for kind, test in (
         ("bool", dtype.is_bool),
         ("string", dtype is dtypes.string),
-        ("int", dtype.is_integer or dtype.is_quantized),
+        ("int", dtype.is_integer),
         ("float", dtype.is_floating),
         ("complex", dtype.is_complex),
     ):
         if test:
             return _ACCEPTED[kind]
-    return None
+    return () if dtype.is_quantized else None
+
+
+def _bool_fits(item: Any, dtype: DType) -> bool:
+    return not isinstance(item, bool) or dtype.is_bool or dtype.is_integer
 
 
 def _without_dimensions(value: Any) -> Any:

@@ -103,3 +103,13 @@ def convert_n_to_tensor(
         convert_to_tensor(v, dtype, name if name is None else f"{name}_{i}", preferred_dtype)
         for i, v in enumerate(values)
     ]
+
+
+@export("is_tensor", "contrib.framework.is_tensor")
+def is_tensor(x: Any) -> bool:
+    """Whether x is a tensor, a sparse one, or a variable."""
+    return (
+        isinstance(x, Tensor)
+        or type(x).__name__ in ("SparseTensor", "IndexedSlices")
+        or hasattr(x, "_as_graph_element")
+    )

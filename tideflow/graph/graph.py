@@ -31,6 +31,7 @@ class _ThreadState(threading.local):
         ] = ()  # strings or functions, outermost first; None hides what is outside
         self.controls: tuple[_Controls, ...] = ()
         self.colocations: tuple[Operation, ...] = ()
+        self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
         self.context = None  # the control-flow construct being built
 
 
@@ -161,9 +162,8 @@ class Graph:
     def _control_operations(self, control_inputs: Sequence[Any]) -> list[Operation]:
         ops = []
         for item in control_inputs:
-            if hasattr(item, "_as_graph_element"):
-                item = item._as_graph_element()
-            item = getattr(item, "values", item) if type(item).__name__ == "IndexedSlices" else item
+            if hasattr(item, "_handle") or type(item).__name__ == "IndexedSlices":
+                item = item.op  # a resource variable, or what it is after a write: no read is waited for
             element = self.as_graph_element(item)
             op = element.op if isinstance(element, Tensor) else element
             if op not in ops:
@@ -201,6 +201,16 @@ class Graph:
             yield
         finally:
             local.colocations, local.devices = outer, outer_devices
+
+    @contextlib.contextmanager
+    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
+        """Operations made inside have these attributes (in their stored form)."""
+        local = self._local
+        outer, local.attrs = local.attrs, {**local.attrs, **attr_map}
+        try:
+            yield
+        finally:
+            local.attrs = outer
 
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
@@ -241,6 +251,8 @@ class Graph:
             self._add_scope_controls(op, local.controls)
         if local.devices:
             self._apply_device_functions(op, local.devices)
+        if local.attrs:
+            self._add_scope_attrs(op, local)
         if local.colocations:
             _colocate(op, local.colocations)
         if self._gradient_overrides and op.type in self._gradient_overrides:
@@ -258,6 +270,11 @@ class Graph:
             local.context.add_op(op)
         for controls in local.controls:
             controls.seen.add(op)
+
+    def _add_scope_attrs(self, op: Operation, local: _ThreadState) -> None:
+        for key, value in local.attrs.items():
+            if key != "_class" or not local.colocations:  # an explicit colocation counts more
+                op.attrs.setdefault(key, value)
 
     def _add_scope_controls(self, op: Operation, stack: tuple[_Controls, ...]) -> None:
         inputs = {tensor.op for tensor in op.inputs}
@@ -293,8 +310,9 @@ class Graph:
         from tideflow.graph.op import definition
 
         stored = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in (attrs or {}).items()}
+        op = definition(op_type)
         with self.as_default():
-            return definition(op_type).node_from_flat(list(inputs), stored, name or op_type)
+            return op.node_from_flat(list(inputs), {**op.inferred_attrs(inputs), **stored}, name or op_type)
 
     def _check_not_finalized(self) -> None:
         if self._finalized:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -125,10 +128,20 @@ def node_def_proto(op: Operation) -> NodeDef:
     node = NodeDef(name=op.name, op=op.type, device=op.device)
     node.input.extend(_input_name(tensor) for tensor in op.inputs)
     node.input.extend(f"^{control.name}" for control in op.control_inputs)
+    newer = _newer_attributes().get(op.type, ())
     for key, value in op.attrs.items():
         spec = op.definition.attrs.get(key)
+        if key in newer and value == spec.default:
+            continue
         node.attr[key].CopyFrom(attr_proto(value, spec.kind if spec else None, op.attrs.get("dtype")))
     return node
+
+
+@functools.cache
+def _newer_attributes() -> dict[str, list[str]]:
+    """Attributes that TensorFlow 1.15 does not know: written only where they say something."""
+    text = resources.files("tideflow.graph").joinpath("data/attrs_after_1_15.json").read_text()
+    return json.loads(text)
 
 
 def _input_name(tensor: Tensor) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
@@ -17,7 +18,7 @@ from tideflow.export import export
 from tideflow.graph import device as device_names
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
-from tideflow.graph.graph import Graph
+from tideflow.graph.graph import GRAPH_DEF_VERSION, Graph
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
@@ -106,6 +107,11 @@ class _Importer:
         self.back_edges: list[tuple[str, int, tuple[str, int]]] = []
 
     def run(self) -> None:
+        wanted = self.graph_def.versions.min_consumer
+        if wanted > GRAPH_DEF_VERSION:
+            raise ValueError(
+                f"GraphDef min consumer version {wanted} above current version {GRAPH_DEF_VERSION}."
+            )
         nodes = self._checked_nodes()
         for function in self.graph_def.library.function:
             self.graph._functions[function.signature.name] = function
@@ -174,16 +180,17 @@ class _Importer:
     # ------------------------------------------------------------------ one node
 
     def _add(self, node: NodeDef) -> None:
+        if not node.op:
+            raise ValueError(f"Node '{node.name}' does not specify an operation")
         op_def = definition(node.op)
-        full_name = self.prefix + node.name
-        if full_name in self.graph._by_name:
-            raise ValueError(f"Node name '{full_name}' already exists in the Graph")
+        full_name = self._unique(self.prefix + node.name)
         attrs = self._attributes(node, op_def, full_name)
         data = [text for text in node.input if not text.startswith("^")]
         inputs = [self._input(node, i, text) for i, text in enumerate(data)]
         self._check_inputs(op_def, attrs, inputs, full_name)
+        if any(not text.startswith("^") for text in node.input[len(data) :]):
+            raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
         controls = [self._control(text) for text in node.input if text.startswith("^")]
-        self.graph._names.setdefault(full_name.lower(), 1)
         outer = self.graph._local.name_stack
         self.graph._local.name_stack = ""
         try:
@@ -196,6 +203,14 @@ class _Importer:
             op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
         self.ops[node.name] = op
 
+    def _unique(self, name: str) -> str:
+        """`name`, or with `_1`, `_2` … where the graph has it."""
+        outer, self.graph._local.name_stack = self.graph._local.name_stack, ""
+        try:
+            return self.graph.unique_name(name)
+        finally:
+            self.graph._local.name_stack = outer
+
     def _attributes(self, node: NodeDef, op_def: Op, full_name: str) -> dict[str, Any]:
         attrs = {}
         for key, message in node.attr.items():
@@ -207,8 +222,10 @@ class _Importer:
             if key == "_class":
                 value = [self._colocation(group) for group in value]
             spec = op_def.attrs.get(key)
-            if spec is not None and spec.allowed is not None:
-                _check_allowed(key, spec, value, full_name)
+            if spec is not None:
+                _check_kind(key, spec.kind, message, full_name)
+                if spec.allowed is not None:
+                    _check_allowed(key, spec, value, full_name)
             attrs[key] = value
         missing = [key for key in op_def._required if key not in attrs]
         if missing:
@@ -297,6 +314,26 @@ def _input_types(op_def: Op, attrs: dict[str, Any]) -> list[tuple[DType, bool]]:
         dtype = arg.dtype if arg.type_attr is None else attrs[arg.type_attr]
         types += [(dtype, arg.is_ref)] * (attrs[arg.number_attr] if arg.number_attr else 1)
     return types
+
+
+_FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}
+
+
+def _check_kind(key: str, kind: str, message: AttrValue, full_name: str) -> None:
+    """ValueError where a message holds another kind of value than the schema says."""
+    found = message.WhichOneof("value")
+    if found is None:
+        return
+    wanted = "list" if kind.startswith("list(") else _FIELDS.get(kind, kind)
+    if found == "list" == wanted:
+        inner = _FIELDS.get(kind[5:-1], kind[5:-1])
+        found = next((field.name for field, _ in message.list.ListFields()), inner)
+        wanted = inner
+    if found != wanted:
+        raise ValueError(
+            f"AttrValue had value with type '{found}' when '{kind}' expected for attr '{key}'; NodeDef: "
+            f"{full_name}"
+        )
 
 
 def _check_allowed(key: str, spec: Any, value: Any, full_name: str) -> None:

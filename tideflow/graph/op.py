@@ -133,7 +133,9 @@ class Op:
         return rule
 
     def kernel(self, function: Callable | str) -> Callable:
-        """Registers the kernel: `@op.kernel` for all, `@op.kernel("cuda")`, "string" or "unsigned" for one kind."""
+        """Registers the kernel: `@op.kernel` for all, `@op.kernel("cuda")`, "string" or "unsigned" for one
+        kind.
+        """
         if isinstance(function, str):
             return lambda fn: self._add_kernel(function, fn)
         return self._add_kernel("", function)
@@ -159,7 +161,10 @@ class Op:
         """Inputs (and a final dict of attributes) from which the tests follow; `against` computes the
         expected value.
         """
-        self.sample_cases = [*(self.sample_cases or ()), *(c if isinstance(c, tuple) else (c,) for c in cases)]
+        self.sample_cases = [
+            *(self.sample_cases or ()),
+            *(c if isinstance(c, tuple) else (c,) for c in cases),
+        ]
         self.reference = against or self.reference
 
     def refuses(self, inputs: tuple, message: str, error: type[Exception] = ValueError) -> None:
@@ -178,7 +183,9 @@ class Op:
         """TypeError that names every part which is not there."""
         missing = [text for text, there in parts.items() if not there]
         if missing:
-            raise TypeError(f"op {self.name!r}, defined at {user_line(self.frames)}, lacks {'; '.join(missing)}")
+            raise TypeError(
+                f"op {self.name!r}, defined at {user_line(self.frames)}, lacks {'; '.join(missing)}"
+            )
 
     def wants(self, function: Callable) -> tuple[str, ...]:
         """The attributes (and extras) that a rule or kernel of this op asks for."""
@@ -190,8 +197,12 @@ class Op:
         """Adds a node to the graph; returns its output tensor(s), or the operation where it has none."""
         return self._result(self.node(*args, name=name, **attrs))
 
-    def raw(self, **kwargs: Any) -> Any:
+    def raw(self, *args: Any, **kwargs: Any) -> Any:
         """The same with inputs given by name too, as `tf.raw_ops` has it."""
+        if args:
+            raise TypeError(
+                f"{self.name} only takes keyword args (possible keys: {[a.name for a in self.inputs]})"
+            )
         name = kwargs.pop("name", None)
         missing = [arg.name for arg in self.inputs if arg.name not in kwargs]
         if missing:
@@ -260,6 +271,13 @@ class Op:
         return self._insert(
             graph, graph._scope_for(name), inputs, self.group_inputs(inputs, resolved), resolved
         )
+
+    def inferred_attrs(self, inputs: Sequence[Tensor]) -> dict[str, Any]:
+        """The type attributes that single inputs decide."""
+        if any(arg.is_list for arg in self.inputs):
+            return {}
+        pairs = zip(self.inputs, inputs)
+        return {arg.type_attr: tensor.dtype.base_dtype for arg, tensor in pairs if arg.type_attr is not None}
 
     def _insert(
         self, graph: Any, name: str, flat: list[Tensor], grouped: list, attrs: dict[str, Any]

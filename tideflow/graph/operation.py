@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import Frame, user_line
 
@@ -106,7 +109,8 @@ class Operation:
         """The value of an attribute, strings as bytes; ValueError where there is none."""
         if name not in self.attrs:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
-        return _public_attr(self.attrs[name])
+        value = self.attrs[name]
+        return self.node_def.attr[name].tensor if isinstance(value, np.ndarray) else _public_attr(value)
 
     def values(self) -> tuple[Tensor, ...]:
         return tuple(self.outputs)
@@ -259,7 +263,7 @@ class Tensor:
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise OperatorNotAllowedInGraphError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if "
             "t:` to test "
             "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs "
@@ -270,14 +274,10 @@ class Tensor:
     __nonzero__ = __bool__
 
     def __iter__(self):
-        if self._shape.ndims is None:
-            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
-        if self._shape.ndims == 0:
-            raise TypeError("Cannot iterate over a scalar tensor.")
-        count = self._shape.tuple[0]
-        if count is None:
-            raise TypeError("Cannot iterate over a tensor with unknown first dimension.")
-        return (self[i] for i in range(count))
+        raise OperatorNotAllowedInGraphError(
+            "iterating over `tf.Tensor` is not allowed in Graph execution. Use tf.unstack for its parts "
+            "along the first axis."
+        )
 
     def __len__(self) -> int:
         raise TypeError(

@@ -7,6 +7,10 @@ nothing is.
 
 from typing import Any
 
+import numpy as np
+
+from tideflow.export import export
+
 _LARGEST = 1024  # elements; longer tensors are data, not sizes
 
 
@@ -32,3 +36,15 @@ def fully_known(value: Any) -> bool:
     if isinstance(value, list):
         return all(fully_known(item) for item in value)
     return value is not None
+
+
+@export("get_static_value", "contrib.util.constant_value")
+def constant_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor as an array where it follows from the graph alone, else None."""
+    if tensor.op.definition.value_rule is None:
+        return None
+    if tensor.op.definition.name == "Const":
+        return tensor.op.attrs["value"]
+    value = partial_value(tensor)
+    known = fully_known(value) and not (isinstance(value, list) and not value and tensor.shape.tuple != (0,))
+    return np.array(value, tensor.dtype.as_numpy_dtype) if known else None

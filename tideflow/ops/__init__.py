@@ -6,6 +6,7 @@ from tideflow.ops import (  # noqa: F401
     bits,
     blocks,
     casting,
+    checks,
     clipping,
     constants,
     contraction,

@@ -117,7 +117,7 @@ def _moved(op: Any) -> list[Any] | None:
     definition = op.definition
     args = []
     for arg, given in zip(definition.inputs, definition.group_inputs(op.inputs, op.attrs), strict=True):
-        known = _known_number if arg.name in definition.host else _elements
+        known = _known_number if arg.name in definition.host else elements
         values = [known(tensor) for tensor in (given if arg.is_list else [given])]
         if any(value is None for value in values):
             return None
@@ -127,11 +127,12 @@ def _moved(op: Any) -> list[Any] | None:
         result = kernel(*args, **{name: op.attrs[name] for name in definition.wants(kernel)})
     except (ValueError, IndexError, InvalidArgumentError):  # the step reports it, with the op
         return None
-    return [_as_value(item) for item in (result if definition.outputs[0].is_list else [result])]
+    return [as_value(item) for item in (result if definition.outputs[0].is_list else [result])]
 
 
-def _as_value(elements: Any) -> Any:
-    array = np.asarray(elements, dtype=object)
+def as_value(found: Any) -> Any:
+    """An array of what is known as a partial value."""
+    array = np.asarray(found, dtype=object)
     return array.tolist() if array.size or array.ndim < 2 else None  # a list would forget the other sizes
 
 
@@ -140,12 +141,15 @@ def _known_number(tensor: Any) -> Any:
     return value if fully_known(value) else None
 
 
-def _elements(tensor: Any) -> np.ndarray | None:
+def elements(tensor: Any) -> np.ndarray | None:
+    """What is known of a tensor as an array, None in the places that are not; None where nothing is known."""
     value = partial_value(tensor)
     if value is None and tensor.shape.tuple != ():
         return None
     array = np.array(value, dtype=object)
-    return array.reshape(tensor.shape.tuple) if tensor.shape.is_fully_defined() else array
+    if not tensor.shape.is_fully_defined():
+        return array
+    return array.reshape(tensor.shape.tuple) if array.size == tensor.shape.num_elements() else None
 
 
 # ---------------------------------------------------------------------------------- strings

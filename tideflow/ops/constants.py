@@ -10,13 +10,14 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.arrays import as_array, dtype_of_array
+from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import as_shape
+from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.samples import f32
 
 const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False)
@@ -223,3 +224,20 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 def no_operation(name: str | None = None):
     """An operation that only carries control dependencies."""
     return no_op(name=name)
+
+
+@export("sparse_placeholder", "sparse.placeholder")
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor whose parts each step is given by its feed_dict."""
+    base = "" if name is None else f"{name}/"
+    if isinstance(shape, (list, tuple, TensorShape)) and as_shape(shape).is_fully_defined():
+        full = constant(as_shape(shape).as_list(), dtypes.int64, name=f"{base}shape" if name else None)
+        rank = as_shape(shape).ndims
+    else:
+        rank = None if shape is None else as_shape(shape).ndims
+        full = placeholder(dtypes.int64, [rank], name=f"{base}shape" if name else None)
+    return SparseTensor(
+        placeholder(dtypes.int64, [None, rank], name=f"{base}indices" if name else None),
+        placeholder(dtype, [None], name=f"{base}values" if name else None),
+        full,
+    )

@@ -141,7 +141,11 @@ def convolve_back(filter, grad, data_format, groups, stride, padding, dilation, 
 
 def correlate(input, grad, filter_sizes, data_format, groups, stride, padding, dilation, margin):
     """The gradient by a filter [spatial..., in, out]."""
-    like = out_in_first(grad.new_empty(filter_sizes))
+    *window, depth, count = filter_sizes
+    if data_format[1] == "C":
+        like = grad.new_empty(count, depth, *window)
+    else:  # as the result will be laid out: another layout would be copied first
+        like = grad.new_empty(count, *window, depth).movedim(-1, 1)
     return out_in_last(_correlate(input, grad, like, data_format, groups, stride, padding, dilation, margin))
 
 

@@ -504,3 +504,32 @@ def sequence_mask(
         mask = binary.less(places, ends)
         wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype).base_dtype
         return mask if wanted is dtypes.bool else cast_op(mask, DstT=wanted)
+
+
+# ---------------------------------------------------------------------------------- promises
+
+guarantee_const_op = Op("GuaranteeConst", "input: T -> output: T", stateful=True)
+
+
+@guarantee_const_op.shape
+def _(input):
+    return input
+
+
+@guarantee_const_op.kernel
+def _(input):
+    return input
+
+
+@guarantee_const_op.gradient
+def _(op, grad):
+    return grad
+
+
+guarantee_const_op.samples(f32(2, 3), f32())
+
+
+@export("guarantee_const")
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """`input`, of which the program promises that it is the same in every step."""
+    return guarantee_const_op(input, name=name)

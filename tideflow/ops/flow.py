@@ -40,8 +40,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
                     f"Expected tf.group() expected Tensor objects not None inputs. Got {item!r} of type "
                     f"{type(item)}"
                 )
-            element = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
-            op = element if isinstance(element, Operation) else element.op
+            op = item if isinstance(item, Operation) else item.op  # of a variable its state, not a read of it
             by_device.setdefault(op.device, []).append(op)
         if len(by_device) <= 1:
             place, ops = next(iter(by_device.items()), ("", []))
@@ -166,16 +165,16 @@ assert_op.samples((True, [i32(2)]))
 def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None) -> Any:
     """An operation that fails with InvalidArgumentError, showing `data`, where `condition` is false."""
     with name_scope(name, "Assert", [x for x in (condition, *data) if isinstance(x, Tensor)]):
-        tensors = convert_n_to_tensor(data)
+        shown = convert_n_to_tensor(data)
         summarize = 3 if summarize is None else summarize
-        condition = convert_to_tensor(condition, name="Condition", dtype=dtypes.bool)
-        if not all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            # Data that is costly to bring to the host is only shown when the assertion fails.
-            return assert_op(condition, tensors, summarize=summarize, name="Assert")
+        if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in shown):
+            return assert_op(condition, data, summarize=summarize, name="Assert")
+        # What may have to come from another device first is only brought when the assertion fails.
+        condition = convert_to_tensor(condition, name="Condition")
         guarded = control_flow.cond(
             condition,
             constants.no_operation,
-            lambda: assert_op(condition, tensors, summarize=summarize, name="Assert"),
+            lambda: assert_op(condition, data, summarize=summarize, name="Assert"),
             name="AssertGuard",
         )
         return guarded.op

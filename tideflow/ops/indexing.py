@@ -21,9 +21,20 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
 from tideflow.ops import casting, creation, joining, reductions, scatter, segments, shapes, slicing
-from tideflow.ops.axes import brackets, by_places, merged, normal_axis, of_rank, of_rank_at_least, scalar
+from tideflow.ops.axes import (
+    as_value,
+    brackets,
+    by_places,
+    elements,
+    merged,
+    normal_axis,
+    of_rank,
+    of_rank_at_least,
+    scalar,
+)
 from tideflow.ops.samples import boolean, f32
 from tideflow.ops.state_scatter import check_rows, linear_rows
+from tideflow.ops.twins import modular
 from tideflow.ops.types import INDICES, NUMERIC, types
 
 
@@ -86,16 +97,22 @@ def _normal_batch_dims(batch_dims: int, rank: int) -> int:
 @gather_v2_op.value
 def _(op):
     """Sizes picked from sizes."""
-    params, indices, axis = (partial_value(tensor) for tensor in op.inputs)
-    if params is None or axis != 0 or op.attrs["batch_dims"] or not fully_known(indices):
+    params, indices = elements(op.inputs[0]), partial_value(op.inputs[1])
+    if (
+        params is None
+        or partial_value(op.inputs[2]) != 0
+        or op.attrs["batch_dims"]
+        or not fully_known(indices)
+    ):
         return None
     places = np.array(indices, np.int64)
     if places.size and (places.min() < 0 or places.max() >= len(params)):
         return None
-    return np.array(params, dtype=object)[places].tolist() if places.ndim else params[indices]
+    return as_value(params[places])
 
 
 @gather_v2_op.kernel
+@modular
 def _(params, indices, axis, *, batch_dims):
     axis = normal_axis(scalar(axis), params.ndim)
     batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
@@ -105,6 +122,7 @@ def _(params, indices, axis, *, batch_dims):
 
 
 @gather_op.kernel
+@modular
 def _(params, indices):
     return _gathered(params, indices, 0)
 
@@ -166,7 +184,7 @@ def _(op, grad):
 
 def _sparse_rows(params: Tensor, indices: Tensor, grad: Any) -> IndexedSlices:
     sizes = _sizes_of(params)
-    count = shapes.expand_dims(shapes.size(indices), 0)
+    count = _count(indices)
     values = shapes.reshape(grad, joining.concat([count, sizes[1:]], 0))
     return IndexedSlices(values, shapes.reshape(indices, count), sizes)
 
@@ -175,11 +193,16 @@ def _sizes_of(params: Tensor) -> Tensor:
     return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
+def _count(indices: Tensor) -> Tensor:
+    return shapes.expand_dims(shapes.size(indices), 0)
+
+
 def _dense_gather_gradient(
     params: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, grad: Any
 ) -> Tensor:
     """Rows of the gradient, brought to the axis behind the batch, summed there by index and brought back."""
     sizes = _sizes_of(params)
+    _count(indices)  # not needed here, but in TensorFlow's graphs
     if batch_dims < 0:
         batch_dims += indices.shape.ndims
     outer, inner = sizes[:axis], sizes[axis:][1:]
@@ -197,7 +220,7 @@ def _dense_gather_gradient(
 
 def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
     if not batch_dims:
-        return segments.unsorted_segment_sum(values, shapes.reshape(indices, [-1]), size)
+        return segments.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
     sizes = shapes.shape(values)
     batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
     count = reductions.reduce_prod(batch, [0])
@@ -293,6 +316,7 @@ def _(params, indices):
 
 
 @gather_nd_op.kernel
+@modular
 def _(params, indices):
     depth = indices.shape[-1]
     rest = params.shape[depth:]

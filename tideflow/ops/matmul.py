@@ -127,9 +127,9 @@ def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: i
 
 @matmul_op.specialize
 def _(node):
+    """Where the output's shape is known, the inputs' fit."""
     a, b = node.inputs
-    known = a.shape.is_fully_defined() and b.shape.is_fully_defined()
-    if not known or not (a.dtype.is_floating or a.dtype.is_complex):
+    if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
         return None
     return _DIRECT[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
 
@@ -162,6 +162,11 @@ def _(a, b, *, transpose_a, transpose_b):
 
 
 @batch_matmul_op.kernel
+def _(x, y, *, adj_x, adj_y):
+    merged(TensorShape(x.shape[:-2]), TensorShape(y.shape[:-2]))
+    return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
+
+
 @batch_matmul_v2_op.kernel
 @twins.modular
 def _(x, y, *, adj_x, adj_y):
@@ -173,8 +178,8 @@ def _(x, y, *, adj_x, adj_y):
 @batch_matmul_v2_op.specialize
 def _(node):
     x, y = node.inputs
-    known = x.shape.is_fully_defined() and y.shape.is_fully_defined()
-    if not known or not x.dtype.is_floating or node.attrs["adj_x"] or node.attrs["adj_y"]:
+    turned = node.attrs["adj_x"] or node.attrs["adj_y"]
+    if turned or not x.dtype.is_floating or not node.outputs[0].shape.is_fully_defined():
         return None
     return torch.matmul, (x, y)
 

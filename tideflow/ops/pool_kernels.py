@@ -65,9 +65,9 @@ def max_pool_values(input, *how):
     return max_pool_places(input, *how)[0]
 
 
-def max_pool_back(input, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
-    """The gradient by the image of the maximum that was found at `places`."""
-    image = channels_first(input, data_format)
+def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
+    """The gradient by an image of these sizes of the maximum that was found at `places`."""
+    image = channels_first(grad.new_empty(image_sizes), data_format)  # only its sizes and layout are used
     grad, places = channels_first(grad, data_format), channels_first(places, data_format)
     if margin:
         image = torch.constant_pad_nd(image, margin)
@@ -90,7 +90,7 @@ def max_pool_back(input, places, grad, data_format, size, stride, padding, ceil,
 
 def max_pool_back_finding(input, grad, *how):
     """The gradient by the image of the maximum, whose places are found again."""
-    return max_pool_back(input, max_pool_places(input, *how)[1], grad, *how)
+    return max_pool_back(input.shape, max_pool_places(input, *how)[1], grad, *how)
 
 
 def max_pool_back_again(input, grad, *how):

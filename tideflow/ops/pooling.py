@@ -342,8 +342,9 @@ max_pool_indices_op = Op(
 )
 max_pool_grad_indices_op = Op(
     "_MaxPoolGradIndices",
-    "orig_input: T, places: int64, grad: T -> output: T",
+    "places: int64, grad: T -> output: T",
     T=REAL,
+    input_sizes=attr("list(int)"),
     differentiable=False,
     **_KEPT,
 )
@@ -356,8 +357,9 @@ def _(input, *, ksize, strides, padding, data_format, explicit_paddings):
 
 
 @max_pool_grad_indices_op.shape
-def _(orig_input, places, grad):
-    return orig_input
+def _(places, grad, *, input_sizes):
+    merged(places, grad)
+    return input_sizes
 
 
 @max_pool_indices_op.kernel
@@ -370,12 +372,11 @@ def _(input, *, ksize, strides, padding, data_format, explicit_paddings):
 
 
 @max_pool_grad_indices_op.kernel
-def _(orig_input, places, grad, *, ksize, strides, padding, data_format, explicit_paddings):
-    _check_same_shape("orig_output", places, "grad", grad)
-    if not orig_input.numel():
-        return torch.zeros_like(orig_input)
-    arguments = how(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)
-    return max_pool_back(orig_input, places, grad, *arguments)
+def _(places, grad, *, input_sizes, ksize, strides, padding, data_format, explicit_paddings):
+    if not grad.numel():
+        return grad.new_zeros(input_sizes)
+    arguments = how(input_sizes, data_format, ksize, strides, padding, explicit_paddings)
+    return max_pool_back(input_sizes, places, grad, *arguments)
 
 
 @max_pool_indices_op.specialize
@@ -386,8 +387,9 @@ def _(node):
 
 @max_pool_grad_indices_op.specialize
 def _(node):
-    planned = _planned(node, node.inputs[0])
-    return None if planned is None else (max_pool_back, [*node.inputs, *planned])
+    planned = _planned(node, node.outputs[0])
+    sizes = node.attrs["input_sizes"]
+    return None if planned is None else (max_pool_back, [sizes, *node.inputs, *planned])
 
 
 # ---------------------------------------------------------------------------- a maximum that tells its places
@@ -623,7 +625,11 @@ max_pool3d_grad_grad_op.samples(
 )
 max_pool_indices_op.samples((f32(1, 5, 4, 3), _HALVES))
 max_pool_grad_indices_op.samples(
-    (f32(1, 4, 4, 1), np.array([0, 3, 8, 14]).reshape(1, 2, 2, 1), f32(1, 2, 2, 1), _HALVES)
+    (
+        np.array([0, 3, 8, 14]).reshape(1, 2, 2, 1),
+        f32(1, 2, 2, 1),
+        {**_HALVES, "input_sizes": [1, 4, 4, 1]},
+    )
 )
 max_pool_with_argmax_op.samples(
     (f32(2, 5, 4, 2), _HALVES), (f32(2, 4, 5, 1), {**_SLIDING, "include_batch_in_index": True})

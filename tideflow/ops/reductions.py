@@ -94,7 +94,9 @@ def _without(sizes: Sequence[int | None], axes: Sequence[int], keep_dims: bool) 
 
 def normal_axes(indices: Any, rank: int) -> list[int]:
     """Reduction indices as axes counted from the front, each once, in order."""
-    flat = np.ravel(indices).tolist() if isinstance(indices, list) else [indices]
+    if host_rank(indices) > 1:
+        raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(indices)}")
+    flat = indices if isinstance(indices, list) else [indices]
     for index in flat:
         if not -rank <= index < rank:
             raise ShapeError(f"Invalid reduction dimension {index} for input with {rank} dimensions.")
@@ -190,7 +192,7 @@ def _direct(function: Any, of_empty: bool = True) -> Any:
     def rule(node):
         values, indices = node.inputs
         computable = values.dtype.is_floating or values.dtype.is_complex
-        if indices.constant is None or not computable or values.shape.ndims is None:
+        if indices.constant is None or not computable or node.outputs[0].shape.ndims is None:
             return None
         if not of_empty and not values.shape.num_elements():
             return None

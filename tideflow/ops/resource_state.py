@@ -14,6 +14,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops import constants
 from tideflow.ops.samples import f32, i64, resource
 from tideflow.ops.state import (
     DEFAULT_CONTAINER,
@@ -203,6 +204,14 @@ read_variable_op.samples(
     against=lambda value: value,
 )
 read_variable_op.refuses((resource(f32(2)), {"dtype": dtypes.int32}), "Trying to read variable with wrong")
+
+
+def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of the variable behind a handle: a constant where the graph knows all of it."""
+    known = variable_shape_of(handle.shape)
+    if known.is_fully_defined():
+        return constants.constant(known.as_list(), dtype=out_type)
+    return variable_shape_op(handle, out_type=out_type)
 
 
 def read_handle(handle: Tensor) -> Tensor:

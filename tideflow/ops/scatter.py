@@ -190,8 +190,9 @@ def _(tensor, indices, updates):
 def _(op, grad):
     _, indices, updates = op.inputs
     taken = indexing.gather_nd(grad, indices)
+    kept = constants.identity(grad)
     zeros = creation.zeros_like(updates, dtype=grad.dtype)
-    return [tensor_scatter_update(constants.identity(grad), indices, zeros), None, taken]
+    return [tensor_scatter_update(kept, indices, zeros), None, taken]
 
 
 @tensor_scatter_add_op.gradient

@@ -131,9 +131,10 @@ def _sorted_extreme(how: str) -> Any:
     def kernel(data, segment_ids):
         ids = checked_ids(data, segment_ids)
         count = sorted_count(ids)
-        extremes = twins.ordered(_fold_extreme)(data, ids, count, how)
+        extremes = twins.bits(twins.ordered(_fold_extreme)(data, ids, count, how))
         empty = torch.bincount(ids, minlength=count) == 0 if count else ids.new_zeros(0, dtype=torch.bool)
-        return torch.where(empty.view(-1, *[1] * (data.dim() - 1)), torch.zeros_like(extremes), extremes)
+        empty = empty.view(-1, *[1] * (data.dim() - 1))
+        return torch.where(empty, torch.zeros_like(extremes), extremes).view(data.dtype)
 
     return kernel
 

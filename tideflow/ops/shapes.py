@@ -642,13 +642,19 @@ def _(s0, s1):
 
 @broadcast_args_op.value
 def _(op):
+    """A size beside one that is not known stays open: whether they fit is for the step to say."""
     first, second = (partial_value(tensor) for tensor in op.inputs)
     if first is None or second is None:
         return None
-    try:
-        return broadcast_static_shape(first, second).as_list()
-    except ValueError:  # the step says so
+    rank = max(len(first), len(second))
+    pairs = zip([1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second, strict=True)
+    return [_common(*pair) for pair in pairs]
+
+
+def _common(size: int | None, other: int | None) -> int | None:
+    if size is None or other is None or size != other and 1 not in (size, other):
         return None
+    return other if size == 1 else size
 
 
 @broadcast_args_op.kernel

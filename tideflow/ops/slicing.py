@@ -95,8 +95,9 @@ def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> 
 def _(op, grad):
     input, begin, _ = op.inputs
     index_type = begin.dtype.base_dtype
-    column = joining.stack([shapes.rank(input), 1])
+    rank = shapes.rank(input)
     taken = shapes.shape(op.outputs[0], out_type=index_type)
+    column = joining.stack([rank, 1])
     before = shapes.reshape(begin, column)
     after = shapes.reshape(shapes.shape(input, out_type=index_type) - taken - begin, column)
     return [tiling.pad(grad, joining.concat([before, after], 1)), None, None]

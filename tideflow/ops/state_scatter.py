@@ -23,7 +23,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.resource_state import check_dtype, variable_shape_of, variable_shape_op
+from tideflow.ops.resource_state import check_dtype, variable_shape, variable_shape_of
 from tideflow.ops.samples import f32, i32, i64, ref, resource
 from tideflow.ops.state import as_signed, is_reference, same_shape, shape_text
 from tideflow.ops.types import INDICES, NUMERIC, types
@@ -524,7 +524,7 @@ def _(op, grad):
     from tideflow.ops import joining, shapes
 
     handle, indices = op.inputs
-    params_shape = variable_shape_op(handle)
+    params_shape = variable_shape(handle)
     size = shapes.expand_dims(shapes.size(indices), 0)
     values = shapes.reshape(grad, joining.concat([size, params_shape[1:]], 0))
     return IndexedSlices(values, shapes.reshape(indices, size), params_shape), None
@@ -564,7 +564,7 @@ def _(op, grad):
     from tideflow.ops import scatter, shapes
 
     handle, indices = op.inputs
-    params_shape = variable_shape_op(handle, out_type=indices.dtype)
+    params_shape = variable_shape(handle, out_type=indices.dtype)
     if indices.shape.ndims == 2 and indices.shape.tuple[-1] == 1:
         return IndexedSlices(grad, shapes.squeeze(indices, axis=-1), params_shape), None
     return scatter.scatter_nd(indices, grad, params_shape), None

@@ -226,6 +226,8 @@ def _(x, y):
 
 @list_diff_op.kernel
 def _(x, y, *, out_idx):
+    for value in (x, y):
+        of_rank(TensorShape(value.shape), 1)
     kept = torch.nonzero(~torch.isin(twins.bits(x), twins.bits(y))).reshape(-1)
     return x[kept], kept.to(out_idx.torch)
 

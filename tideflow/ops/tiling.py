@@ -33,6 +33,7 @@ from tideflow.ops.axes import (
     vector,
 )
 from tideflow.ops.samples import f32, i32
+from tideflow.ops.twins import modular
 from tideflow.ops.types import INDICES, types
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
@@ -271,6 +272,7 @@ def _middle_of(op: Any, grad: Any) -> Tensor:
 
 
 @mirror_pad_op.kernel
+@modular
 def _(input, paddings, *, mode):
     for axis, places in _mirrored_axes(paddings, input.shape, mode):
         input = input.index_select(axis, torch.tensor(places, device=input.device))
@@ -285,6 +287,7 @@ def _(input, paddings, *, mode):
 
 
 @mirror_pad_grad_op.kernel
+@modular
 def _(input, paddings, *, mode):
     sizes = [
         size - sum(pair)

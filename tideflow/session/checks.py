@@ -56,9 +56,9 @@ def deadline(seconds: float) -> Hook:
     return check
 
 
-def hooks(base: Hook | None, options: Any, run_metadata: Any) -> Hook | None:
+def hooks(base: Hook | None, trace: Hook | None, options: Any) -> Hook | None:
     """One hook for all that this run asks for, or None."""
-    wanted = [base] if base else []
+    wanted = [hook for hook in (trace, base) if hook is not None]
     if options is not None and options.timeout_in_ms > 0:
         wanted.append(deadline(options.timeout_in_ms / 1000))
     if len(wanted) < 2:

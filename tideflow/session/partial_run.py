@@ -88,7 +88,7 @@ class PartialRun:
             for t in op.outputs
             if any(c in self._all and c not in running for c in t.consumers())
         ]
-        wanted = [t for t in dict.fromkeys([*missing, *kept]) if not t.dtype._is_ref_dtype]
+        wanted = [t for t in dict.fromkeys([*missing, *kept]) if t in missing or not t.dtype._is_ref_dtype]
         feeds = list(known)
         plan = self._session._compile(wanted, targets, feeds, [tuple(known[t].shape) for t in feeds], None)
         try:

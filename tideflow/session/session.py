@@ -13,7 +13,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.errors import InvalidArgumentError, NotFoundError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
@@ -27,6 +27,7 @@ from tideflow.session.feeds import resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
 from tideflow.session.partial_run import PartialRun
 from tideflow.session.step import Step
+from tideflow.session.trace import Trace
 
 _NO_KEYS = ()
 
@@ -48,6 +49,12 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        if target:
+            raise NotFoundError(
+                None,
+                None,
+                f"No session factory registered for the given session options: {{target: {target!r}}}",
+            )
         self._target = target
         self._graph = graph if graph is not None else get_default_graph()
         self._config = config
@@ -86,16 +93,28 @@ class BaseSession:
             or run_metadata is not None
             or self._is_stale()
         ):
-            step = self._prepared(key, fetches, feed_dict, options, run_metadata)
-            return step(self._flat_values(feed_dict))
+            return self._run_with_care(key, fetches, feed_dict, options, run_metadata)
         return step(feed_dict.values() if feed_dict else _NO_KEYS)
 
     def _is_stale(self) -> bool:
         return self._mutations != self._graph._mutations
 
-    def _prepared(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Step:
-        """The way of a step not seen before, or with options: check everything, then cache."""
+    def _run_with_care(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
+        """A step not seen before, or with options."""
+        trace = Trace() if run_metadata is not None and options is not None and options.trace_level else None
+        step = self._prepared(key, fetches, feed_dict, options, trace)
+        result = step(self._flat_values(feed_dict))
+        if trace is not None:
+            trace.fill(run_metadata)
+        return result
+
+    def _prepared(self, key: Any, fetches: Any, feed_dict: Any, options: Any, trace: Trace | None) -> Step:
+        """Checks everything about a step; caches it where it has no options."""
         self._check_open()
+        if not self._graph.version:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before calling run()."
+            )
         if feed_dict is not None and not isinstance(feed_dict, dict):
             feed_dict = dict(feed_dict)
         if self._is_stale():
@@ -103,9 +122,9 @@ class BaseSession:
             self._mutations = self._graph._mutations
         mapped = Fetches(self._graph, fetches)
         feeds = [tensor for name in feed_dict or () for tensor in resolve_feed(self._graph, name)]
-        after_each = checks.hooks(self._after_each, options, run_metadata)
+        after_each = checks.hooks(self._after_each, trace, options)
         step = Step(self, mapped, feeds, after_each)
-        plain = options is None and run_metadata is None and len(feeds) == len(feed_dict or ())
+        plain = options is None and trace is None and len(feeds) == len(feed_dict or ())
         if plain and key is not None:
             self._growth.new_step()
             self._steps[key] = step
@@ -152,6 +171,7 @@ class BaseSession:
             raise TypeError("`feed_list` must be a list or tuple.")
         feed_list = list(feed_list or ())
         self._check_open()
+        Fetches(self._graph, fetches)  # what cannot be fetched is said now
         if accept_options:
             return lambda *values, options=None, run_metadata=None: self.run(
                 fetches, self._callable_feeds(feed_list, values), options, run_metadata

@@ -25,7 +25,7 @@ def _require(global_step: Any, function: str) -> None:
 
 def _cosine(fraction: Tensor) -> Tensor:
     """cos(pi * fraction)"""
-    return unary.cos(constants.constant(math.pi) * fraction)
+    return unary.cos(constants.constant(math.pi, dtype=fraction.dtype) * fraction)
 
 
 # -------------------------------------------------------------------------------- exponents and powers

@@ -34,6 +34,7 @@ from tideflow.train import slot_creator
 from tideflow.train.update_ops import warn_of_forgotten_updates
 from tideflow.variables.base import Variable
 from tideflow.variables.collections import trainable_variables
+from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import BaseResourceVariable
 
 GradientsAndVariables = Sequence[tuple[Any, Any]]
@@ -105,7 +106,7 @@ class Optimizer:
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
-        variables = _default_variables() if var_list is None else nest.flatten(var_list)
+        variables = _default_variables() if var_list is None else _flattened(var_list)
         targets = [_target(variable) for variable in variables]
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -168,7 +169,9 @@ class Optimizer:
             if variable.constraint is None:
                 return update
             with control_dependencies([update]):
-                return variable.assign(variable.constraint(variable))
+                # What a reference variable reads by itself is older than the update.
+                current = variable if is_resource else variable.read_value()
+                return variable.assign(variable.constraint(current))
 
     def _create_slots(self, var_list: list[Any]) -> None:
         """Makes the slots that the updates of these variables will need. Kinds without slots need not say."""
@@ -296,6 +299,15 @@ def _target(variable: Any) -> Any:
 
 def _default_variables() -> list[Any]:
     return trainable_variables() + get_collection(GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
+
+
+def _flattened(var_list: Any) -> list[Any]:
+    """The variables of any nesting; a partitioned one is its parts."""
+    return [
+        part
+        for variable in nest.flatten(var_list)
+        for part in (variable if isinstance(variable, PartitionedVariable) else [variable])
+    ]
 
 
 def _variables_behind(loss: Tensor) -> list[Any]:

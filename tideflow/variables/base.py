@@ -336,7 +336,7 @@ class Variable(metaclass=VariableMetaclass):
 
     def _scatter(self, function: str, delta: Any, use_locking: bool, name: str | None) -> Any:
         if not isinstance(delta, IndexedSlices):
-            raise ValueError(f"sparse_delta is not IndexedSlices: {delta}")
+            raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
         return getattr(state_scatter, function)(self, delta.indices, delta.values, use_locking, name)
 
     def scatter_add(

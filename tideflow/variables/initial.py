@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from tideflow.graph.op import definition
@@ -14,26 +12,9 @@ _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _SAFE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")
 
 
-class _Location:
-    """Stands for an operation that will have this name, for others to be placed beside."""
-
-    device = ""
-
-    def __init__(self, name: str):
-        self.name = name
-        self.attrs = {"_class": (f"loc:@{name}",)}
-
-
-@contextlib.contextmanager
-def beside(name: str) -> Iterator[None]:
+def beside(name: str) -> Any:
     """Operations made inside are placed with the variable of this name, which need not exist yet."""
-    local = get_default_graph()._local
-    outer = local.colocations
-    local.colocations = (*outer, _Location(name))
-    try:
-        yield
-    finally:
-        local.colocations = outer
+    return get_default_graph()._attr_scope({"_class": [f"loc:@{name}"]})
 
 
 def guarded(initial_value: Tensor, scope: str) -> Tensor:

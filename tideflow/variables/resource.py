@@ -229,7 +229,7 @@ class ResourceVariable(BaseResourceVariable):
             with name_scope("Assign") as inner, colocate_with(None, ignore_existing=True), device(place):
                 self._initializer_op = resource_state.assign_variable_op(self._handle, safe, name=inner)
             with name_scope("Read"):
-                with colocate_with(None, ignore_existing=True), device(place):
+                with device(place):
                     self._graph_element = self._read_variable_op()
                 if caching_device is not None:
                     with colocate_with(None, ignore_existing=True), device(caching_device):
