@@ -47,7 +47,7 @@ and the others stand still meanwhile."""
 def facts(results: Results) -> str:
     versions = ", ".join(f"{PEERS[peer].title} {version}" for peer, version in results.versions.items())
     machine = f"{cpu_model()}, {os.cpu_count()} cores, {memory_size()} of memory, {platform.system()}"
-    load = f"{results.load:.1f} other processes running when it began"
+    load = f"load average {results.load:.1f} before it began"
     return (
         f"Made by `python -m benchmarks` on {date.today()}, {results.rounds} rounds.\n"
         f"Machine: {machine}; {load}.\n"

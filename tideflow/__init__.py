@@ -1,8 +1,21 @@
-"""Tideflow: TensorFlow 1's dataflow graphs on today's kernels. `import tideflow as tf` and the program runs as it is."""
+"""Tideflow: TensorFlow 1's dataflow graphs on today's kernels.
+
+`import tideflow as tf`, and the program runs as it is.
+"""
 
 import sys
 
-from tideflow import autodiff, graph, ops, raw_ops, session, train, variables  # noqa: F401
+from tideflow import (  # noqa: F401
+    autodiff,
+    graph,
+    layers,
+    nn,
+    ops,
+    raw_ops,
+    session,
+    train,
+    variables,
+)
 from tideflow.export import publish
 from tideflow.graph.op import check_complete
 

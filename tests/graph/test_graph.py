@@ -172,7 +172,7 @@ def test_tensors_are_neither_booleans_nor_iterable():
     x = tf.placeholder(tf.float32)
     with pytest.raises(TypeError, match="Python `bool`"):
         bool(x)
-    with pytest.raises(TypeError, match="iterate"):
+    with pytest.raises(TypeError, match="iterating over"):
         iter(x)
     assert x == x and x != tf.placeholder(tf.float32)
     assert len({x, x}) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tideflow.export import export
@@ -9,7 +10,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import colocate_with
+from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.ops import casting, creation, joining, reductions, segments, shapes
 
 
@@ -35,14 +36,16 @@ def summed(grads: list[Any], method: int | None, tensor: Tensor) -> Any:
     if any(isinstance(grad, IndexedSlices) for grad in grads):
         return _summed_slices(grads)
     if method == AggregationMethod.EXPERIMENTAL_TREE:
-        total = grads[0]
-        for grad in grads[1:]:
-            total = reductions.add_n([total, grad])
-        return total
+        return _summed_in_pairs(grads, f"{tensor.op.name}_gradient_sum")
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
         return reductions.accumulate_n(grads)
     with colocate_with(grads[0].op, ignore_existing=True):
         return reductions.add_n(grads)
+
+
+def _summed_in_pairs(grads: list[Any], name: str) -> Tensor:
+    with name_scope(name):
+        return functools.reduce(lambda total, grad: reductions.add_n([total, grad]), grads)
 
 
 def _summed_slices(grads: list[Any]) -> IndexedSlices:

@@ -59,7 +59,7 @@ def gradients(
         ys = [convert_to_tensor_or_indexed_slices(y) for y in ys]
         sources = [_source(x) for x in xs]
         stops = [convert_to_tensor(x, as_ref=True) if not isinstance(x, Tensor) else x for x in stops]
-        seeds = _seeds(ys, grad_ys)
+        seeds = _seeds(ys, grad_ys, colocate_gradients_with_ops)
         walk = _Walk(
             scope,
             [y.op for y in ys],
@@ -88,7 +88,7 @@ def _source(x: Any) -> Tensor:
     return convert_to_tensor(x, as_ref=True)
 
 
-def _seeds(ys: list[Any], grad_ys: list[Any]) -> list[Any]:
+def _seeds(ys: list[Any], grad_ys: list[Any], colocate: bool) -> list[Any]:
     """What flows into each y: what was given, or ones."""
     if len(ys) != len(grad_ys):
         raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
@@ -96,7 +96,15 @@ def _seeds(ys: list[Any], grad_ys: list[Any]) -> list[Any]:
         None if g is None else convert_to_tensor_or_indexed_slices(g, name=f"grad_y_{i}")
         for i, g in enumerate(grad_ys)
     ]
-    return [_seed(i, y, grad) for i, (y, grad) in enumerate(zip(ys, given, strict=True))]
+    seeds = []
+    for i, (y, grad) in enumerate(zip(ys, given, strict=True)):
+        with _beside(y.op, colocate):
+            seeds.append(_seed(i, y, grad))
+    return seeds
+
+
+def _beside(op: Operation, colocate: bool) -> Any:
+    return colocate_with(op) if colocate else contextlib.nullcontext()
 
 
 def _seed(i: int, y: Any, given: Any) -> Any:
@@ -169,15 +177,12 @@ class _Walk:
         queue = collections.deque(op for op in self.to_ops if self.pending[op] == 0 and op in self.between)
         while queue:
             op = queue.popleft()
-            with self._beside(op):
+            with _beside(op, self.colocate):
                 self._visit(op)
             for tensor in op.inputs:
                 self.pending[tensor.op] -= 1
                 if self.pending[tensor.op] == 0 and tensor.op in self.between:
                     queue.append(tensor.op)
-
-    def _beside(self, op: Operation) -> Any:
-        return colocate_with(op) if self.colocate else contextlib.nullcontext()
 
     def _visit(self, op: Operation) -> None:
         """Sends the gradient of op's outputs to its inputs."""

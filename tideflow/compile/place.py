@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 
 from tideflow.compile.ir import Node, Program
+from tideflow.graph import dtypes
 from tideflow.graph.device import DeviceSpec
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.runtime.devices import CPU, Device, Placement
 
-_HOST_ONLY = ("string", "resource", "variant")
+_HOST_ONLY = (dtypes.string, dtypes.resource, dtypes.variant)
 _log = logging.getLogger("tideflow")
 
 
@@ -39,9 +40,9 @@ def _colocation_groups(program: Program) -> dict[str, Node]:
 
 
 def _choose(node: Node, placement: Placement, chosen: dict[Node, Device], groups: dict[str, Node]) -> Device:
-    for value, arg in _state_inputs(node):
-        if value.op in chosen and arg.is_ref:
-            return chosen[value.op]
+    for value in node.inputs:
+        if value.op in chosen and (value.dtype._is_ref_dtype or value.dtype is dtypes.resource):
+            return chosen[value.op]  # what touches state runs where the state is
     if node.source is None:
         return placement.devices[0]
     wanted = DeviceSpec.from_string(node.source.device)
@@ -72,18 +73,17 @@ def _choose(node: Node, placement: Placement, chosen: dict[Node, Device], groups
     )
 
 
-def _state_inputs(node: Node):
-    grouped = zip(node.definition.inputs, node.grouped_inputs, strict=True)
-    return [(value, arg) for arg, value in grouped if not arg.is_list]
-
-
 def _runs_on_gpu(node: Node) -> bool:
     op = node.definition
-    if op.on_host or any(v.dtype.base_dtype.name in _HOST_ONLY for v in (*node.inputs, *node.outputs)):
+    if op.handle:
+        return node.attrs.get(
+            "dtype", dtypes.string
+        ).is_floating  # counters stay where the plan can read them
+    if op.on_host or any(v.dtype.base_dtype in _HOST_ONLY for v in (*node.inputs, *node.outputs)):
         return False
-    # 32-bit integers are sizes and axes nearly always: they stay where the plan can read them.
+    # 32-bit integers are sizes and axes nearly always.
     return not (
-        node.outputs and all(v.dtype.base_dtype.name == "int32" for v in (*node.inputs, *node.outputs))
+        node.outputs and all(v.dtype.base_dtype is dtypes.int32 for v in (*node.inputs, *node.outputs))
     )
 
 

@@ -34,7 +34,8 @@ def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: set[T
             continue
         found.add(op)
         stack += [tensor.op for tensor in op.inputs if tensor not in feeds]
-        stack += op.control_inputs
+        # What is fed has happened: nobody waits for an operation whose output the step is given.
+        stack += [control for control in op.control_inputs if feeds.isdisjoint(control.outputs)]
     return found
 
 
@@ -46,7 +47,8 @@ def ordered(ops: set[Operation], feeds: set[Tensor]) -> list[Operation]:
     followers: dict[Operation, list[Operation]] = {}
     ready = []
     for op in ops:
-        before = {tensor.op for tensor in op.inputs if tensor not in feeds} | set(op.control_inputs)
+        before = {tensor.op for tensor in op.inputs if tensor not in feeds}
+        before.update(control for control in op.control_inputs if control in ops)
         waiting[op] = len(before)
         for other in before:
             followers.setdefault(other, []).append(op)
@@ -86,13 +88,15 @@ def build_program(
     """
     fed = set(feeds)
     ops = needed(fetches, targets, fed)
-    builder = _Builder({op for op in ops for op in op.control_inputs})
+    builder = _Builder()
     for tensor, shape in zip(feeds, feed_shapes, strict=True):
         builder.feed(tensor, shape)
     for op in ordered(ops, fed):
         builder.add(op)
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
-    program.targets = {builder.node_of[op] for op in (*targets, *builder.waited_for) if op in builder.node_of}
+    # What is only waited for runs if it has an effect; a value that nobody takes is not computed.
+    unfed = [op for op in ops if op.type == "Placeholder"]
+    program.targets = {builder.node_of[op] for op in (*targets, *unfed)}
     return program
 
 
@@ -112,8 +116,7 @@ def _root(pred: Value) -> Value:
 
 
 class _Builder:
-    def __init__(self, waited_for: set[Operation]):
-        self.waited_for = waited_for
+    def __init__(self):
         self.feeds: list[Value] = []
         self.nodes: list[Node] = []
         self.values: dict[Tensor, Value] = {}
@@ -133,8 +136,8 @@ class _Builder:
         node = Node(op.definition, op.name, [self.values[t] for t in op.inputs], op.attrs, op)
         node.inputs = self._read_references(node)
         node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
-        self._refine_shapes(node)
         self._guard(node)
+        self._refine_shapes(node)
         self.nodes.append(node)
         self.node_of[op] = node
         for tensor, value in zip(op.outputs, node.outputs, strict=True):
@@ -144,7 +147,7 @@ class _Builder:
         """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge
         undoes them.
         """
-        waited = [self.node_of[op].guards for op in node.source.control_inputs]
+        waited = [self.node_of[op].guards for op in node.source.control_inputs if op in self.node_of]
         if node.type in ("Merge", "RefMerge"):
             arriving = [_guards_of(value) for value in node.inputs]
             common = frozenset.intersection(*arriving)
@@ -190,5 +193,6 @@ class _Builder:
             shapes = node.definition.infer(node.grouped_inputs, node.attrs, node.name)
             for value, shape in zip(node.outputs, shapes, strict=True):
                 value.shape = value.shape.merge_with(shape)
-        except ValueError:
-            return  # shapes that do not fit are the kernel's to report, if the step ever comes here
+        except ValueError as error:
+            if not node.guards:  # a branch that is not taken may have sizes that do not fit
+                raise InvalidArgumentError(node.source.node_def, node.source, str(error)) from None

@@ -143,12 +143,10 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     op = node.definition
     if node.type == "Const" or op.effects or op.handle or not node.outputs or node.choices:
         return None
-    if op.value_rule is not None and len(node.outputs) == 1 and node.outputs[0].dtype.is_integer:
-        value = partial_value(node.outputs[0])
-        if fully_known(value):
-            sizes = np.array(value, node.outputs[0].dtype.as_numpy_dtype)
-            shape = node.outputs[0].shape  # a list of nothing does not tell it
-            return [sweep.constant(sizes.reshape(shape.tuple) if shape.is_fully_defined() else sizes, node)]
+    if op.value_rule is not None and all(value.dtype.is_integer for value in node.outputs):
+        sizes = [_known_sizes(value) for value in node.outputs]
+        if all(size is not None for size in sizes):
+            return [sweep.constant(size, node) for size in sizes]
     if (
         not node.inputs
         or any(value.op.type != "Const" for value in node.inputs)
@@ -162,6 +160,17 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     if any(not hasattr(result, "shape") for result in results):
         return None
     return [sweep.constant(_owned_array(result), node) for result in results]
+
+
+def _known_sizes(value: Value) -> np.ndarray | None:
+    """The array of a value that follows from shapes alone."""
+    known, shape = partial_value(value), value.shape
+    if not fully_known(known):
+        return None
+    if shape.is_fully_defined():
+        return np.array(known, value.dtype.as_numpy_dtype).reshape(shape.tuple)
+    # A list of nothing does not tell its other sizes.
+    return np.array(known, value.dtype.as_numpy_dtype) if shape.ndims == 1 else None
 
 
 def run_kernel(node: Node) -> list[Any]:
@@ -228,17 +237,12 @@ def _hashable(value: Any) -> Any:
 
 
 def drop_unused(program: Program) -> None:
-    """Pure nodes that nobody takes, and that nobody waits for, do not run."""
+    """Pure nodes that nobody takes, and that the user did not ask for, do not run."""
     needed = set(program.fetches)
     kept = []
     for node in reversed(program.nodes):
-        reads_only = node.type in READS
-        keep = (
-            node in program.targets
-            or node.definition.effects
-            and not reads_only
-            and not node.definition.handle
-        )
+        has_effect = node.definition.effects and node.type not in READS and not node.definition.handle
+        keep = has_effect or node in program.targets and node.type != "NoOp"
         if keep or any(value in needed for value in node.outputs):
             needed.update(node.dependencies)
             kept.append(node)

@@ -29,8 +29,9 @@ def same_cast(node: Node, sweep: Sweep) -> Any:
 @rule("Reshape", phase="simplify")
 def same_reshape(node: Node, sweep: Sweep) -> Any:
     """Reshape(x, shape of x) -> x"""
-    before, after = node.inputs[0].shape, node.outputs[0].shape
-    return node.inputs[0] if after.is_fully_defined() and before.tuple == after.tuple else None
+    before, after = node.inputs[0].shape, node.inputs[1].constant
+    known = after is not None and before.is_fully_defined()
+    return node.inputs[0] if known and list(before.tuple) == after.tolist() else None
 
 
 @rule("Switch", "RefSwitch", phase="simplify")

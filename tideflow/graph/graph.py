@@ -65,6 +65,7 @@ class Graph:
         self._functions: dict[str, Any] = {}
         self._container = ""
         self._last_seeds: dict[str, int] = {}
+        self._known_reductions: set[tuple] = set()  # shapes and axes that a gradient has met
         self.seed: int | None = None
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER
@@ -503,6 +504,6 @@ def _colocate(op: Operation, colocations: tuple[Operation, ...]) -> None:
     groups = set(op.attrs.get("_class", ()))
     for other in colocations:
         groups.update(other.attrs.get("_class", (f"loc:@{other.name}",)))
-        if other.device and not op._device:
-            op._device = other.device
     op.attrs["_class"] = sorted(groups)
+    # Stronger than a device asked for inside the colocation.
+    op._device = next((other.device for other in colocations if other.device), op._device)

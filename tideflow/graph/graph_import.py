@@ -191,25 +191,31 @@ class _Importer:
         if any(not text.startswith("^") for text in node.input[len(data) :]):
             raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
         controls = [self._control(text) for text in node.input if text.startswith("^")]
-        outer = self.graph._local.name_stack
-        self.graph._local.name_stack = ""
-        try:
+        with self._at_the_top():
             op = op_def.node_from_flat(inputs, attrs, f"{full_name}/")
-        finally:
-            self.graph._local.name_stack = outer
         self._keep_known_shapes(op)
-        op.control_inputs += [c for c in controls if c not in op.control_inputs]
+        op.control_inputs = list(dict.fromkeys([*op.control_inputs, *controls, *self._scope_controls()]))
         if node.device:
             op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
         self.ops[node.name] = op
 
     def _unique(self, name: str) -> str:
         """`name`, or with `_1`, `_2` … where the graph has it."""
+        with self._at_the_top():
+            return self.graph.unique_name(name)
+
+    @contextlib.contextmanager
+    def _at_the_top(self) -> Iterator[None]:
+        """Names of imported nodes are whole already."""
         outer, self.graph._local.name_stack = self.graph._local.name_stack, ""
         try:
-            return self.graph.unique_name(name)
+            yield
         finally:
             self.graph._local.name_stack = outer
+
+    def _scope_controls(self) -> list[Operation]:
+        """What every imported node waits for, also one whose inputs wait for it already."""
+        return [op for block in self.graph._local.controls for op in block.inputs]
 
     def _attributes(self, node: NodeDef, op_def: Op, full_name: str) -> dict[str, Any]:
         attrs = {}

@@ -5,6 +5,7 @@ A partial value is a Python number, a (nested) list with None where an element i
 nothing is.
 """
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,39 @@ from tideflow.export import export
 _LARGEST = 1024  # elements; longer tensors are data, not sizes
 
 
-def partial_value(tensor: Any) -> Any:
-    """The value of a tensor as far as it follows from the graph alone. Works on graph tensors and on planned
-    values.
+class _Answers(threading.local):
+    """What one outermost question has found out so far: chains of sizes ask for the same tensors again and
+    again.
     """
-    rule = tensor.op.definition.value_rule
+
+    found: dict[Any, Any] | None = None
+
+
+_answers = _Answers()
+
+
+def partial_value(tensor: Any) -> Any:
+    """The value of a tensor as far as it follows from the graph alone; of graph tensors and planned values
+    alike.
+    """
+    if tensor.op.definition.value_rule is None:
+        return _unknown(tensor.shape.tuple)
+    if _answers.found is None:
+        _answers.found = {}
+        try:
+            return _by_rule(tensor)
+        finally:
+            _answers.found = None
+    if tensor not in _answers.found:
+        _answers.found[tensor] = _by_rule(tensor)
+    return _answers.found[tensor]
+
+
+def _by_rule(tensor: Any) -> Any:
     value = None
-    if rule is not None and (tensor.shape.num_elements() or 0) <= _LARGEST:
-        value = rule(tensor.op) if len(tensor.op.outputs) == 1 else rule(tensor.op)[tensor.value_index]
+    if (tensor.shape.num_elements() or 0) <= _LARGEST:
+        value = tensor.op.definition.value_rule(tensor.op)
+        value = value[tensor.value_index] if len(tensor.op.outputs) > 1 and value is not None else value
     return value if value is not None else _unknown(tensor.shape.tuple)
 
 

@@ -273,8 +273,8 @@ def _exponential_below_zero(forward: Op, slope: Op) -> None:
     @slope.gradient
     def _(op, grad):
         gradients, outputs = op.inputs
-        below = indexing.where(outputs < 0, grad * gradients, creation.zeros_like(outputs))
-        return slope(grad, outputs), below
+        by_gradients = slope(grad, outputs)
+        return by_gradients, indexing.where(outputs < 0, grad * gradients, creation.zeros_like(outputs))
 
 
 _exponential_below_zero(elu_op, elu_grad_op)

@@ -66,6 +66,13 @@ def scalar(value: Any) -> Any:
     return value
 
 
+def one_value(value: Any, name: str) -> Any:
+    """A runtime value that must be a scalar: broadcasting would hide that it is not."""
+    if value.ndim:
+        raise ShapeError(f"{name} must be a scalar, not of shape {brackets(value.shape)}")
+    return value
+
+
 def normal_axis(axis: int, rank: int) -> int:
     """The axis counted from the front."""
     if not -rank <= axis < rank:

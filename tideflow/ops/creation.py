@@ -21,7 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import binary, casting, constants, diagonals, joining, reductions, shapes
-from tideflow.ops.axes import as_sizes, moved, of_rank, scalar, vector
+from tideflow.ops.axes import as_sizes, moved, of_rank, one_value, scalar, vector
 from tideflow.ops.samples import f32, i32, i64
 from tideflow.ops.types import FLOATS, INDICES, types
 from tideflow.runtime.values import to_torch
@@ -58,12 +58,12 @@ fill_op.value(moved)
 
 @fill_op.kernel
 def _(dims, value):
-    return value.expand(_checked_sizes(dims)).contiguous()
+    return one_value(value, "value").expand(_checked_sizes(dims)).contiguous()
 
 
 @fill_op.kernel("string")
 def _(dims, value):
-    return np.full(_checked_sizes(dims), value[()], dtype=object)
+    return np.full(_checked_sizes(dims), one_value(value, "value")[()], dtype=object)
 
 
 def _checked_sizes(sizes: list[int]) -> list[int]:
@@ -354,6 +354,7 @@ def _(indices, depth, on_value, off_value, *, axis):
 
 @one_hot_op.kernel
 def _(indices, depth, on_value, off_value, *, axis):
+    one_value(on_value, "on_value"), one_value(off_value, "off_value")
     return torch.where(_hits(indices, depth, axis), on_value, off_value)
 
 

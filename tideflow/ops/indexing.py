@@ -18,7 +18,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
 from tideflow.ops import casting, creation, joining, reductions, scatter, segments, shapes, slicing
 from tideflow.ops.axes import (
@@ -190,7 +190,8 @@ def _sparse_rows(params: Tensor, indices: Tensor, grad: Any) -> IndexedSlices:
 
 
 def _sizes_of(params: Tensor) -> Tensor:
-    return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
+    with colocate_with(params):  # where the rows are, so are their sizes
+        return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
 
 
 def _count(indices: Tensor) -> Tensor:

@@ -242,17 +242,21 @@ _differentiate(fused_batch_norm_v3_op, fused_batch_norm_grad_v3_op)
 def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
     """The gradient by x, and what comes to it through the means and variances, where something uses those."""
     mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
-    x, axes = op.inputs[0], _axes_but_channels(op)
-    count = casting.cast(shapes.size(x) / shapes.size(op.inputs[1]), float32)
-    total = by_x
     for grad in (mean, saved_mean):
         if grad is not None:
-            total += casting.cast(_by_channel(op, grad) / count, x.dtype.base_dtype)
-    for grad, divisor in ((unbiased, count - 1), (biased, count)):
+            by_x += casting.cast(_by_channel(op, grad) / _count(op), by_x.dtype.base_dtype)
+    for grad, fewer in ((unbiased, 1), (biased, 0)):
         if grad is not None:
-            shifted = _precise(x) - reductions.reduce_mean(_precise(x), axes, keepdims=True)
-            total += casting.cast(2 * shifted * _by_channel(op, grad) / divisor, x.dtype.base_dtype)
-    return total
+            x = _precise(op.inputs[0])
+            shifted = x - reductions.reduce_mean(x, _axes_but_channels(op), keepdims=True)
+            share = 2 * shifted * _by_channel(op, grad) / (_count(op) - fewer)
+            by_x += casting.cast(share, by_x.dtype.base_dtype)
+    return by_x
+
+
+def _count(op: Operation) -> Tensor:
+    """How many elements a channel of x has."""
+    return casting.cast(shapes.size(op.inputs[0]) / shapes.size(op.inputs[1]), float32)
 
 
 def _second_derivatives(op: Operation, *grads: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:

@@ -239,15 +239,13 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     """The gradient of a sum: every element of a reduced block gets the block's gradient."""
     sizes, indices = op.inputs[0].shape.tuple, partial_value(op.inputs[1])
     if sizes is not None and fully_known(indices):
-        axes = normal_axes(indices, len(sizes))
         known = None not in sizes
-        if len(axes) == len(sizes):
+        if indices == list(range(len(sizes))):
             grad = shapes.reshape(grad, [1] * len(sizes))
             full = constants.constant(list(sizes), dtypes.int32) if known else shapes.shape(op.inputs[0])
             return tiling.tile(grad, full)
         if known:
-            kept = _without(sizes, axes, keep_dims=True)
-            multiples = [size // max(1, left) for size, left in zip(sizes, kept, strict=True)]
+            kept, multiples = _static_spread(op.graph, sizes, indices)
             return tiling.tile(shapes.reshape(grad, kept), multiples)
     full = shapes.shape(op.inputs[0])
     with colocate_with(full):
@@ -256,9 +254,22 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     return tiling.tile(shapes.reshape(grad, kept), multiples)
 
 
-def _reduced_shape(full: Tensor, indices: Tensor) -> Tensor:
+def _static_spread(graph: Any, sizes: tuple[int, ...], indices: Any) -> tuple[list[int], list[int]]:
+    """The sizes after a reduction that keeps its axes, and how often each is repeated to undo it."""
+    kept = _without(sizes, normal_axes(indices, len(sizes)), keep_dims=True)
+    multiples = [size // max(1, left) for size, left in zip(sizes, kept, strict=True)]
+    axes = np.ravel(indices).tolist()
+    if (sizes, *axes) not in graph._known_reductions:
+        graph._known_reductions.add((sizes, *axes))
+        # TensorFlow finds these numbers by nodes that it leaves in the graph, the first time.
+        _reduced_shape(list(sizes), axes)
+        list(sizes) // binary.maximum(kept, 1)
+    return kept, multiples
+
+
+def _reduced_shape(full: Any, indices: Any) -> Tensor:
     """The shape after a reduction that keeps its axes, as a tensor."""
-    indices = casting.cast(indices, dtypes.int32)
+    full, indices = casting.cast(full, dtypes.int32), casting.cast(indices, dtypes.int32)
     rank = shapes.size(full)
     indices = (indices + rank) % rank
     reduced = shapes.shape(indices)
@@ -307,10 +318,11 @@ def _(op, grad):
     perm = joining.concat([reduced, other], 0)
     sizes = [reduce_prod(indexing.gather(full, axes)) for axes in (reduced, other)]
     permuted = shapes.transpose(x, perm)
+    permuted_shape = shapes.shape(permuted)
     flat = shapes.reshape(permuted, sizes)
     before = cumulative.cumprod(flat, axis=0, exclusive=True)
     after = cumulative.cumprod(flat, axis=0, exclusive=True, reverse=True)
-    others = shapes.reshape(unary.conj(before) * unary.conj(after), shapes.shape(permuted))
+    others = shapes.reshape(unary.conj(before) * unary.conj(after), permuted_shape)
     product = spread * shapes.transpose(others, shapes.invert_permutation(perm))
     return [shapes.reshape(product, full), None]
 

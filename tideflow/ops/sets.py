@@ -114,6 +114,8 @@ def dense_sets(values: Any) -> Sets:
 def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
     """The sets that the last dimension of a sparse tensor holds."""
     indices, values, sizes = to_numpy(indices), to_numpy(values), tuple(shape.tolist())
+    if len(sizes) < 2:
+        raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
     check_indices(indices, sizes, ordered=validate)
     groups = sizes[:-1]
     numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)

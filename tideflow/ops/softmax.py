@@ -95,9 +95,15 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} is the number of "
             "dimensions in the input.",
         )
-    swapped = list(range(rank))
-    swapped[axis], swapped[-1] = swapped[-1], swapped[axis]
-    return shapes.transpose(op(shapes.transpose(logits, swapped)), swapped, name=name or "transpose")
+    result = _swapped_with_last(op(_swapped_with_last(logits, axis % rank)), axis % rank, name)
+    result.set_shape(logits.shape)
+    return result
+
+
+def _swapped_with_last(tensor: Tensor, axis: int, name: str | None = None) -> Tensor:
+    last = binary.subtract(shapes.rank(tensor), 1)
+    between = creation.range(axis), [last], creation.range(axis + 1, last), [axis]
+    return shapes.transpose(tensor, joining.concat(between, 0), name=name or "transpose")
 
 
 @export("nn.softmax", "math.softmax")
@@ -285,12 +291,12 @@ def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
 
 def _flat_rows(tensor: Tensor) -> Tensor:
     """All axes but the last made one."""
-    last = slicing.slice(shapes.shape(tensor), [binary.subtract(shapes.rank(tensor), 1)], [1])
+    rank = shapes.rank(tensor)
+    last = slicing.slice(shapes.shape(tensor), [binary.subtract(rank, 1)], [1])
     return shapes.reshape(tensor, joining.concat([[-1], last], 0))
 
 
-def _axis_moved_last(tensor: Tensor, axis: int) -> Tensor:
-    rank = shapes.rank(tensor)
+def _axis_moved_last(tensor: Tensor, axis: int, rank: Tensor) -> Tensor:
     order = joining.concat([creation.range(axis), creation.range(axis + 1, rank), [axis]], 0)
     return shapes.transpose(tensor, order)
 
@@ -310,7 +316,7 @@ def softmax_cross_entropy_with_logits_v2(
         labels = casting.cast(labels, precise.dtype.base_dtype)
         rank = shapes.rank(precise)
         if axis != -1:
-            precise, labels = _axis_moved_last(precise, axis), _axis_moved_last(labels, axis)
+            precise, labels = (_axis_moved_last(tensor, axis, rank) for tensor in (precise, labels))
         sizes = shapes.shape(precise)
         loss, _ = softmax_cross_entropy_with_logits_op(_flat_rows(precise), _flat_rows(labels), name=name)
         loss = shapes.reshape(loss, slicing.slice(sizes, [0], [binary.subtract(rank, 1)]))

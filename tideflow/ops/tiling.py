@@ -28,6 +28,7 @@ from tideflow.ops.axes import (
     moved,
     normal_axis,
     of_rank,
+    one_value,
     size_product,
     size_sum,
     vector,
@@ -225,8 +226,10 @@ def _(input, paddings):
 
 @pad_v2_op.kernel
 def _(input, paddings, constant_values):
-    background = constant_values.expand(_sizes_with(paddings, input.shape)).clone(
-        memory_format=torch.contiguous_format
+    background = (
+        one_value(constant_values, "constant_values")
+        .expand(_sizes_with(paddings, input.shape))
+        .clone(memory_format=torch.contiguous_format)
     )
     return _surrounded(input, background, paddings)
 

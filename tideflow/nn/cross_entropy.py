@@ -1,0 +1,117 @@
+"""Losses made of element-wise ops: logistic and Poisson; and averages of losses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.ops import (
+    activations,
+    binary,
+    casting,
+    constants,
+    creation,
+    indexing,
+    reductions,
+    shapes,
+    unary,
+)
+from tideflow.ops.arguments import renamed
+from tideflow.ops.softmax import check_named
+
+
+def _same_shape(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
+    if not first.shape.is_compatible_with(second.shape):
+        raise ValueError(
+            f"{first_name} and {second_name} must have the same shape ({first.shape} vs {second.shape})"
+        )
+
+
+@export("nn.sigmoid_cross_entropy_with_logits")
+def sigmoid_cross_entropy_with_logits(
+    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+) -> Tensor:
+    """The cross entropy of each label and sigmoid(logit), in a form that no large logit overflows:
+    max(x, 0) - x * z + log(1 + exp(-abs(x))).
+    """
+    check_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _same_shape("logits", logits, "labels", labels)
+        zeros = creation.zeros_like(logits, dtype=logits.dtype)
+        positive = logits >= zeros
+        above = indexing.where(positive, logits, zeros)
+        minus_size = indexing.where(positive, -logits, logits)
+        return binary.add(above - logits * labels, unary.log1p(unary.exp(minus_size)), name=name)
+
+
+@export("nn.weighted_cross_entropy_with_logits")
+def weighted_cross_entropy_with_logits(
+    labels: Any = None,
+    logits: Any = None,
+    pos_weight: Any = None,
+    name: str | None = None,
+    targets: Any = None,
+) -> Tensor:
+    """The logistic cross entropy in which positive labels weigh `pos_weight`."""
+    labels = renamed("labels", labels, "targets", targets)
+    with name_scope(name, "logistic_loss", [logits, labels]) as name:
+        logits = convert_to_tensor(logits, name="logits")
+        labels = convert_to_tensor(labels, name="labels")
+        _same_shape("logits", logits, "labels", labels)
+        weight = 1 + (pos_weight - 1) * labels
+        return binary.add(
+            (1 - labels) * logits,
+            weight * (unary.log1p(unary.exp(-unary.abs(logits))) + activations.relu(-logits)),
+            name=name,
+        )
+
+
+@export("nn.log_poisson_loss")
+def log_poisson_loss(
+    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
+    """The loss of a prediction's logarithm for counts: exp(c) - c * z, plus Stirling's log(z!) if asked."""
+    with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
+        log_input = convert_to_tensor(log_input, name="log_input")
+        targets = convert_to_tensor(targets, name="targets")
+        _same_shape("log_input", log_input, "targets", targets)
+        result = unary.exp(log_input) - log_input * targets
+        return result + _stirling(targets) if compute_full_loss else result
+
+
+def _stirling(counts: Tensor) -> Tensor:
+    """log(count!), nearly; 0 for counts from 0 to 1."""
+    dtype = counts.dtype.base_dtype
+    half, circle = constants.constant(0.5, dtype=dtype), constants.constant(2 * math.pi, dtype=dtype)
+    approximation = counts * unary.log(counts) - counts + half * unary.log(circle * counts)
+    zeros, ones = creation.zeros_like(counts, dtype=dtype), creation.ones_like(counts, dtype=dtype)
+    small = binary.logical_and(counts >= zeros, counts <= ones)
+    return indexing.where(small, zeros, approximation)
+
+
+@export("nn.compute_average_loss")
+def compute_average_loss(
+    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+) -> Tensor:
+    """The sum of (weighted) losses divided by the size of the batch."""
+    loss = convert_to_tensor(per_example_loss)
+    dtype = loss.dtype.base_dtype
+    if loss.shape.ndims == 0:
+        raise ValueError("The loss of each example must have at least one axis, the batch.")
+    if sample_weight is not None:
+        loss = loss * casting.cast(sample_weight, dtype)
+    if global_batch_size is None:
+        global_batch_size = casting.cast(shapes.shape(loss)[0], dtype)
+    return reductions.reduce_sum(loss) / global_batch_size
+
+
+@export("nn.scale_regularization_loss")
+def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+    """The sum of the regularization losses, of which every replica takes its part: here there is one."""
+    return reductions.reduce_sum(regularization_loss) / 1

@@ -1,0 +1,73 @@
+"""Dropout: elements set to 0 at random, the others scaled so that the sum stays the same on average."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import partial_value
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import casting, random, shapes
+from tideflow.ops.arguments import renamed
+
+
+@export("nn.dropout")
+def dropout(
+    x: Any,
+    keep_prob: Any = None,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    name: str | None = None,
+    rate: Any = None,
+) -> Tensor:
+    """x with a part of its elements, `rate` or 1 - `keep_prob`, set to 0 and the others scaled up."""
+    try:
+        dropped = None if keep_prob is None else 1.0 - keep_prob
+    except TypeError:
+        raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
+    rate = renamed("rate", rate, "keep_prob", dropped)
+    if rate is None:
+        raise ValueError("You must provide a rate to dropout.")
+    with name_scope(name, "dropout", [x]) as name:
+        x = convert_to_tensor(x, name="x")
+        if not x.dtype.is_floating:
+            raise ValueError(
+                "x has to be a floating point tensor since it's going to be scaled. "
+                f"Got a {x.dtype} tensor instead."
+            )
+        if isinstance(rate, numbers.Real):
+            _check_rate(rate)
+            if rate == 0:
+                return x
+        rate = convert_to_tensor(rate, dtype=x.dtype.base_dtype, name="rate")
+        rate.shape.assert_has_rank(0)
+        if partial_value(rate) == 0:
+            return x
+        noise = random.random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype.base_dtype)
+        scale = 1 / (1 - rate)
+        kept = noise >= rate
+        result = x * scale * casting.cast(kept, x.dtype.base_dtype)
+        result.set_shape(x.shape)
+        return result
+
+
+def _check_rate(rate: float) -> None:
+    if not 0 <= rate < 1:
+        raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
+
+
+def _noise_shape(x: Tensor, given: Any) -> Any:
+    """The shape of the noise; sizes left open are those of x."""
+    if given is None:
+        return shapes.shape(x)
+    try:
+        shape = as_shape(given)
+    except (TypeError, ValueError):
+        return given
+    if x.shape.ndims is None or shape.ndims != x.shape.ndims:
+        return given
+    return TensorShape([own if size is None else size for size, own in zip(shape.tuple, x.shape.tuple)])

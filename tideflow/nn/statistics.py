@@ -1,0 +1,155 @@
+"""Moments of tensors, and the normalization by them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import float16, float32
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.ops import binary, casting, constants, creation, indexing, reductions, shapes, unary
+from tideflow.ops.arguments import renamed
+
+
+@export("nn.moments")
+def moments(
+    x: Any,
+    axes: Any,
+    shift: Any = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The mean and variance of x over `axes`. (`shift` is not used.)"""
+    keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    with name_scope(name, "moments", [x, axes]):
+        half = x.dtype.base_dtype is float16
+        wide = casting.cast(x, float32) if half else x
+        mean = reductions.reduce_mean(wide, axes, keepdims=True, name="mean")
+        squares = binary.squared_difference(wide, constants.stop_gradient(mean))
+        variance = reductions.reduce_mean(squares, axes, keepdims=True, name="variance")
+        if not keepdims:
+            mean, variance = shapes.squeeze(mean, axes), shapes.squeeze(variance, axes)
+        return _narrowed(mean, variance, half)
+
+
+def _narrowed(mean: Tensor, variance: Tensor, half: bool) -> tuple[Tensor, Tensor]:
+    return (casting.cast(mean, float16), casting.cast(variance, float16)) if half else (mean, variance)
+
+
+@export("nn.weighted_moments")
+def weighted_moments(
+    x: Any,
+    axes: Any,
+    frequency_weights: Any,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The mean and variance of x over `axes`, elements counting as often as their weights say."""
+    keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
+        x = convert_to_tensor(x, name="x")
+        weights = convert_to_tensor(frequency_weights, name="frequency_weights")
+        half = x.dtype.base_dtype is float16
+        x = casting.cast(x, float32) if half else x
+        if weights.dtype.base_dtype is not x.dtype.base_dtype:
+            weights = casting.cast(weights, x.dtype.base_dtype)
+        total = reductions.reduce_sum(weights * x, axes, name="weighted_input_sum", keepdims=True)
+        everywhere = weights + creation.zeros_like(x)
+        count = reductions.reduce_sum(everywhere, axes, name="sum_of_weights", keepdims=True)
+        divisor = unary.reciprocal(count, name="inv_weight_sum")
+        mean = binary.multiply(total, divisor)
+        squares = weights * binary.squared_difference(x, mean)
+        squares = reductions.reduce_sum(squares, axes, name="weighted_distsq", keepdims=True)
+        variance = binary.multiply(squares, divisor)
+        if not keepdims:
+            mean, variance = shapes.squeeze(mean, axis=axes), shapes.squeeze(variance, axis=axes)
+        return _narrowed(mean, variance, half)
+
+
+@export("nn.sufficient_statistics")
+def sufficient_statistics(
+    x: Any,
+    axes: Sequence[int],
+    shift: Any = None,
+    keep_dims: bool | None = None,
+    name: str | None = None,
+    keepdims: bool | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Any]:
+    """Count, sum and sum of squares of x (less `shift`) over `axes`, and the shift."""
+    axes = list(set(axes))
+    keepdims = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
+    with name_scope(name, "sufficient_statistics", [x, shift]):
+        x = convert_to_tensor(x, name="x")
+        dtype, known = x.dtype.base_dtype, x.shape.tuple
+        if known is not None and all(known[axis] is not None for axis in axes):
+            count = constants.constant(math.prod(known[axis] for axis in axes), dtype=dtype)
+        else:
+            sizes = indexing.gather(casting.cast(shapes.shape(x), dtype), axes)
+            count = reductions.reduce_prod(sizes, name="count")
+        if shift is not None:
+            shift = convert_to_tensor(shift, name="shift")
+            shifted, squares = binary.subtract(x, shift), binary.squared_difference(x, shift)
+        else:
+            shifted, squares = x, unary.square(x)
+        total = reductions.reduce_sum(shifted, axes, keepdims=keepdims, name="mean_ss")
+        total_squares = reductions.reduce_sum(squares, axes, keepdims=keepdims, name="var_ss")
+        return count, total, total_squares, shift
+
+
+@export("nn.normalize_moments")
+def normalize_moments(
+    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The mean and variance from sufficient statistics."""
+    with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
+        divisor = unary.reciprocal(counts, name="divisor")
+        if shift is None:
+            mean = shifted = binary.multiply(mean_ss, divisor, name="mean")
+        else:
+            shifted = binary.multiply(mean_ss, divisor, name="shifted_mean")
+            mean = binary.add(shifted, shift, name="mean")
+        squares = binary.multiply(variance_ss, divisor)
+        return mean, binary.subtract(squares, unary.square(shifted), name="variance")
+
+
+@export("nn.batch_normalization")
+def batch_normalization(
+    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+) -> Tensor:
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset."""
+    with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
+        factor = unary.rsqrt(variance + variance_epsilon)
+        if scale is not None:
+            factor *= scale
+        dtype = x.dtype.base_dtype
+        scaled = x * casting.cast(factor, dtype)
+        shift = offset - mean * factor if offset is not None else -mean * factor
+        return scaled + casting.cast(shift, dtype)
+
+
+@export("nn.batch_norm_with_global_normalization")
+def batch_norm_with_global_normalization(
+    t: Any = None,
+    m: Any = None,
+    v: Any = None,
+    beta: Any = None,
+    gamma: Any = None,
+    variance_epsilon: Any = None,
+    scale_after_normalization: bool | None = None,
+    name: str | None = None,
+    input: Any = None,
+    mean: Any = None,
+    variance: Any = None,
+) -> Tensor:
+    """`batch_normalization` under its older arguments."""
+    t = renamed("input", input, "t", t)
+    m = renamed("mean", mean, "m", m)
+    v = renamed("variance", variance, "v", v)
+    scale = gamma if scale_after_normalization else None
+    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
