@@ -5,6 +5,9 @@
 
 import sys
 
+from tideflow.runtime import process  # noqa: F401 - before torch is loaded
+
+# isort: split
 from tideflow import (  # noqa: F401
     autodiff,
     graph,

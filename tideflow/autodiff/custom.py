@@ -12,7 +12,6 @@ from tideflow.autodiff.registry import RegisterGradient
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.ops import constants
 
@@ -39,44 +38,57 @@ def custom_gradient(f: Callable) -> Callable:
 
 def _apply(f: Callable, args: tuple) -> Any:
     graph = get_default_graph()
-    args = [constants.identity(convert_to_tensor(x)) for x in args]
-    before = _trainable(graph)
+    args = [convert_to_tensor(x) for x in args]
+    first, before = len(graph._ops), _referenced(graph)
     result, grad_fn = f(*args)
-    used = [v for v in _trainable(graph) if v not in before]
+    if _referenced(graph) != before:
+        raise TypeError(
+            "All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
+            "Ensure that no `variable_scope` is created with `use_resource=False`."
+        )
+    variables = _variables_read(graph, first)
+    takes_variables = _takes_variables(grad_fn, variables)
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
-    variables = _wanted_variables(grad_fn, used)
+    for tensor in flat:
+        constants.identity(tensor)  # not needed here, but in TensorFlow's graphs
     name = f"CustomGradient-{next(_uids)}"
 
     @RegisterGradient(name)
     def _(op: Any, *grads: Any) -> list[Any]:
         result_grads = grads[: len(flat)]
-        if variables:
-            in_grads, variable_grads = grad_fn(*result_grads, variables=used)
-            if len(variable_grads) != len(used):
+        if takes_variables:
+            in_grads, variable_grads = grad_fn(*result_grads, variables=variables)
+            if len(variable_grads) != len(variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
         else:
             in_grads, variable_grads = grad_fn(*result_grads), []
         return [None] * len(flat) + nest.flatten(in_grads) + list(variable_grads)
 
-    sources = [_variable_source(v) for v in used] if variables else []
     with graph.gradient_override_map({"IdentityN": name}):
-        tensors = constants.identity_n([*flat, *args, *sources])
+        tensors = constants.identity_n([*flat, *args, *variables])
+    for variable in variables:
+        convert_to_tensor(variable)  # not needed here, but in TensorFlow's graphs
     return nest.pack_sequence_as(result, tensors[: len(flat)]) if nest.is_nested(result) else tensors[0]
 
 
-def _trainable(graph: Any) -> list[Any]:
-    return graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
+def _referenced(graph: Any) -> list[Any]:
+    """The variables that have no handle."""
+    return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if not hasattr(v, "handle")]
 
 
-def _wanted_variables(grad_fn: Callable, used: list[Any]) -> bool:
-    accepts = "variables" in inspect.signature(grad_fn).parameters
+def _variables_read(graph: Any, first: int) -> list[Any]:
+    """The trainable variables that operations from number `first` on take."""
+    taken = {tensor for op in graph._ops[first:] for tensor in op.inputs}
+    trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+    return [v for v in trainable if getattr(v, "handle", None) in taken]
+
+
+def _takes_variables(grad_fn: Callable, used: list[Any]) -> bool:
+    parameters = inspect.signature(grad_fn).parameters
+    accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if used and not accepts:
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
             "'variables' keyword argument."
         )
-    return bool(used) and accepts
-
-
-def _variable_source(variable: Any) -> Tensor:
-    return variable.handle if isinstance(getattr(variable, "handle", None), Tensor) else variable._ref()
+    return bool(used)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from tideflow.compile.ir import Node, Value
@@ -84,15 +83,6 @@ def bias_gradient_before_pools(node: Node, sweep: Sweep) -> Any:
 
 
 # ---------------------------------------------------------------------------- convolutions
-
-
-@rule("ShapeN", phase="simplify")
-def known_shapes_are_constants(node: Node, sweep: Sweep) -> Any:
-    """ShapeN(x, y) -> the shape of x, the shape of y"""
-    if not all(value.shape.is_fully_defined() for value in node.inputs):
-        return None
-    dtype = node.attrs["out_type"].as_numpy_dtype
-    return [sweep.constant(np.array(value.shape.tuple, dtype), node) for value in node.inputs]
 
 
 conv2d_bias_op = Op(

@@ -10,7 +10,8 @@
 
 Inputs named in `host` are Python values (ints, lists) to the shape rule and the kernel, not tensors: sizes,
 axes, permutations. A rule gets None for what is not known yet. Rules and kernels take the attributes they
-name as keyword-only parameters; a kernel may also ask for `device` (a torch.device), `resources` (the
+name as keyword-only parameters; a rule may also ask for `values` (what is known of every input's value, by
+argument, for inputs that are tensors to the kernel), a kernel for `device` (a torch.device), `resources` (the
 session's state), `state` (a dict of this node's own in each session) and `node` (the operation). A `handle`
 op's output is an object of the session (a variable, a queue), found once when the plan is made.
 """
@@ -98,6 +99,7 @@ class Op:
         self.colocate = colocate
         self.frames = user_frames() or ()
         self.shape_rule: Callable | None = None
+        self._rule_wants_values = False
         self.value_rule: Callable | None = None
         self.specialize_rule: Callable | None = None
         self.reference: Callable | None = None
@@ -121,7 +123,9 @@ class Op:
 
     def shape(self, rule: Callable) -> Callable:
         """Registers the shape rule. One output: it returns a shape; several: a list of shapes."""
-        self._wanted[rule] = tuple(name for name in _keyword_names(rule) if name in self.attrs)
+        names = _keyword_names(rule)
+        self._wanted[rule] = tuple(name for name in names if name in self.attrs)
+        self._rule_wants_values = "values" in names and "values" not in self.attrs
         self.shape_rule = rule
         return rule
 
@@ -400,21 +404,17 @@ class Op:
     def _type_mismatch(
         self, arg: Arg, tensor: Tensor, wanted: DType, cause: Exception | None = None
     ) -> TypeError:
-        found = tensor.dtype.base_dtype.name
+        found = f"Input '{arg.name}' of '{self.name}' Op has type {tensor.dtype.base_dtype.name}"
+        first = next((a for a in self.inputs if a.type_attr == arg.type_attr), arg)
         if arg.type_attr is None:
-            return TypeError(
-                f"Input '{arg.name}' of '{self.name}' Op has type {found} that does not match expected type "
-                f"of {wanted.name}."
-            )
-        for other in self.inputs:
-            if other.type_attr == arg.type_attr:
-                against = f"type {wanted.name} of argument '{other.name}'"
-                break
-        if other is arg:
+            against = f"expected type of {wanted.name}"
+        elif first is arg:
             against = f"type {wanted.name} of attribute '{arg.type_attr}'"
+        else:
+            against = f"type {wanted.name} of argument '{first.name}'"
+        because = f" ({cause})" if cause else ""
         return TypeError(
-            f"Input '{arg.name}' of '{self.name}' Op has type {found} that does not match {against}."
-            + (f" ({cause})" if cause else "")
+            f"{found} that does not match {against}.{because}\n    made at {user_line(user_frames())}"
         )
 
     def _convert_list(
@@ -488,7 +488,10 @@ class Op:
         rule = self.shape_rule
         known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
         try:
-            result = rule(*known, **{key: attrs[key] for key in self._wanted[rule]})
+            wanted = {key: attrs[key] for key in self._wanted[rule]}
+            if self._rule_wants_values:
+                wanted["values"] = [self._partial_values(value) for value in inputs]
+            result = rule(*known, **wanted)
             if len(self.outputs) == 1 and not self.outputs[0].is_list:
                 return [as_shape(result)]
             return [as_shape(shape) for shape in result or ()]
@@ -497,8 +500,12 @@ class Op:
 
     def _known(self, arg: Arg, value: Any) -> Any:
         if arg.name in self.host:
-            return [partial_value(v) for v in value] if arg.is_list else partial_value(value)
+            return self._partial_values(value)
         return [v.shape for v in value] if arg.is_list else value.shape
+
+    @staticmethod
+    def _partial_values(value: Any) -> Any:
+        return [partial_value(v) for v in value] if isinstance(value, list) else partial_value(value)
 
     def _result_packer(self) -> Callable[[Operation], Any]:
         if not self.outputs:

@@ -71,7 +71,7 @@ def declare(value: Any) -> Attr:
         return Attr("type", value)
     for cls, kind in ((bool, "bool"), (int, "int"), (float, "float"), (str, "string")):
         if isinstance(value, cls):
-            return Attr(kind, value)
+            return Attr(kind, normalize("default", kind, value))
     raise TypeError(
         f"an attribute is declared by attr(...), a tuple of dtypes or a default, not by {value!r}"
     )
@@ -136,7 +136,7 @@ def _int(name: str, value: Any) -> int:
 def _float(name: str, value: Any) -> float:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
-    return float(value)
+    return float(np.float32(value))  # a message holds no more of it
 
 
 def _bool(name: str, value: Any) -> bool:

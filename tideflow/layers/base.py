@@ -1,4 +1,6 @@
-"""Layer: a function of tensors with variables of its own, made on its first call and shared by the later ones."""
+"""Layer: a function of tensors with variables of its own, made on its first call and shared by the later
+ones.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ class InputSpec:
         for axis, size in self.axes.items():
             if size is not None and shape.tuple[axis] not in (size, None):
                 raise ValueError(
-                    f"{prefix}expected axis {axis} of input shape to have value {size} but received input with "
+                    f"{prefix}expected axis {axis} of input shape to have value {size} but received input "
+                    "with "
                     f"shape {shape.as_list()}"
                 )
         if self.dtype is not None and tensor.dtype.name != self.dtype:
@@ -80,17 +83,19 @@ def _snake_case(name: str) -> str:
 
 
 def _unique_layer_name(base: str) -> str:
-    """`base`, `base_1` … counted per graph and variable scope."""
+    """`base_1`, `base_2` … counted per graph and variable scope."""
     graph = get_default_graph()
     counts = graph.__dict__.setdefault("_layer_names", Counter())
     key = (scopes.get_variable_scope().name, base)
     counts[key] += 1
-    return base if counts[key] == 1 else f"{base}_{counts[key] - 1}"
+    return f"{base}_{counts[key]}"
 
 
 @export("layers.Layer", "keras.layers.Layer")
 class Layer:
-    """The base of layers. A subclass makes its variables in `build(input_shape)` and computes in `call(inputs)`."""
+    """The base of layers. A subclass makes its variables in `build(input_shape)` and computes in
+    `call(inputs)`.
+    """
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
@@ -143,7 +148,9 @@ class Layer:
 
         with Graph().as_default():
             twin = copy.copy(self)
-            twin.__dict__.update(built=False, _scope=None, _graph=None, _trainable_weights=[], _non_trainable_weights=[])
+            twin.__dict__.update(
+                built=False, _scope=None, _graph=None, _trainable_weights=[], _non_trainable_weights=[]
+            )
             return twin(placeholder(self._dtype or dtypes.float32, input_shape)).shape
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
@@ -179,7 +186,9 @@ class Layer:
             with name_scope(self._name_scope()):
                 outputs = self._run(inputs, flat, args, kwargs)
         self._calls.append((inputs, outputs))
-        add_new = [u for u, _ in self._updates if u not in get_default_graph().get_collection(GraphKeys.UPDATE_OPS)]
+        add_new = [
+            u for u, _ in self._updates if u not in get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
+        ]
         get_default_graph().get_collection_ref(GraphKeys.UPDATE_OPS).extend(add_new)
         return outputs
 
@@ -187,9 +196,9 @@ class Layer:
         for tensor in flat:
             if self.input_spec is not None:
                 self.input_spec.check(tensor, self._name)
+        if self._dtype is None and flat:
+            self._dtype = flat[0].dtype.base_dtype.name
         if not self.built:
-            if self._dtype is None and flat:
-                self._dtype = flat[0].dtype.base_dtype.name
             self.build(nest.map_structure(lambda t: t.shape, inputs) if len(flat) > 1 else flat[0].shape)
             self.built = True
             if self.input_spec is not None:
@@ -198,7 +207,10 @@ class Layer:
             kwargs["scope"] = self._current_scope
         outputs = self.call(inputs, *args, **kwargs)
         if outputs is None:
-            raise ValueError(f"A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: {self._name}).")
+            raise ValueError(
+                "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: "
+                f"{self._name})."
+            )
         self._regularize_activity(outputs)
         return outputs
 
@@ -214,7 +226,9 @@ class Layer:
     def _check_graph(self, tensors: Sequence[Tensor]) -> None:
         graph = tensors[0].graph if tensors else get_default_graph()
         if self._graph is not None and self._graph is not graph:
-            raise ValueError(f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}")
+            raise ValueError(
+                f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}"
+            )
         self._graph = graph
 
     def _name_scope(self) -> str:
@@ -288,7 +302,8 @@ class Layer:
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Adds operations that a training step should run beside the layer (collection UPDATE_OPS)."""
-        self._updates += [(update, inputs is not None) for update in nest.flatten(updates)]
+        ops = [getattr(update, "op", update) for update in nest.flatten(updates)]
+        self._updates += [(op, inputs is not None) for op in ops]
 
     @property
     def trainable_weights(self) -> list[Any]:
@@ -343,7 +358,9 @@ class Layer:
     def set_weights(self, weights: Sequence[Any]) -> None:
         """Loads values into the variables, in the default session."""
         if len(weights) != len(self.weights):
-            raise ValueError(f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given.")
+            raise ValueError(
+                f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given."
+            )
         from tideflow.graph.scopes import get_default_session
 
         for variable, value in zip(self.weights, weights, strict=True):
@@ -370,21 +387,30 @@ class Layer:
     @property
     def scope_name(self) -> str:
         if self._scope is None:
-            raise ValueError(f'No name available for layer scope because the layer "{self._name}" has not been used yet.')
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self._name}" has not been used yet.'
+            )
         return self._scope.name
 
     def _call_at(self, index: int, part: int, what: str) -> Any:
         if not self._calls:
-            raise RuntimeError(f"The layer {self._name} has never been called and thus has no defined {what}.")
+            raise RuntimeError(
+                f"The layer {self._name} has never been called and thus has no defined {what}."
+            )
         if index >= len(self._calls):
-            raise ValueError(f"Asked to get {what} at node {index}, but the layer has only {len(self._calls)} inbound nodes.")
+            raise ValueError(
+                f"Asked to get {what} at node {index}, but the layer has only {len(self._calls)} inbound "
+                "nodes."
+            )
         return self._calls[index][part]
 
     def _only(self, part: int, what: str) -> Any:
         if not self._calls:
             raise AttributeError(f"Layer {self._name} is not connected, no {what} to return.")
         if len(self._calls) > 1:
-            raise AttributeError(f'Layer {self._name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined.')
+            raise AttributeError(
+                f'Layer {self._name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined.'
+            )
         return self._calls[0][part]
 
     def get_input_at(self, node_index: int) -> Any:

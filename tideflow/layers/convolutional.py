@@ -206,7 +206,15 @@ class Conv2DTranspose(_ConvTranspose):
 
     rank = 2
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = (1, 1), padding: str = "valid", data_format: str = "channels_last", **kwargs: Any):
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        **kwargs: Any,
+    ):
         super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)
 
 
@@ -216,7 +224,15 @@ class Conv3DTranspose(_ConvTranspose):
 
     rank = 3
 
-    def __init__(self, filters: int, kernel_size: Any, strides: Any = (1, 1, 1), padding: str = "valid", data_format: str = "channels_last", **kwargs: Any):
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1, 1),
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        **kwargs: Any,
+    ):
         super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)
 
 
@@ -342,7 +358,15 @@ class SeparableConv1D(_SeparableConv):
 def _functional(layer: type[_Conv], name: str) -> Callable:
     """The function that makes a layer and applies it once; it takes the layer's arguments, and `reuse`."""
 
-    def convolve(inputs: Any, filters: int, kernel_size: Any, *args: Any, reuse: bool | None = None, name: str | None = None, **kwargs: Any) -> Tensor:
+    def convolve(
+        inputs: Any,
+        filters: int,
+        kernel_size: Any,
+        *args: Any,
+        reuse: bool | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> Tensor:
         made = layer(filters, kernel_size, *args, name=name, _reuse=reuse, _scope=name, **kwargs)
         return made.apply(inputs)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tideflow import nn
 from tideflow.export import export
+from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
@@ -47,6 +48,9 @@ class Dense(Layer):
         self.input_spec = InputSpec(min_ndim=2)
 
     def build(self, input_shape: TensorShape) -> None:
+        dtype = dtypes.as_dtype(self._dtype or dtypes.float32)
+        if not (dtype.is_floating or dtype.is_complex):
+            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
         width = TensorShape(input_shape).tuple[-1]
         if width is None:
             raise ValueError("The last dimension of the inputs to `Dense` should be defined. Found `None`.")
@@ -82,15 +86,26 @@ class Dense(Layer):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.tuple[-1] is None:
-            raise ValueError(f"The innermost dimension of input_shape must be defined, but saw: {input_shape}")
+            raise ValueError(
+                f"The innermost dimension of input_shape must be defined, but saw: {input_shape}"
+            )
         return shape[:-1].concatenate(self.units)
 
 
 @export("layers.Dropout")
 class Dropout(Layer):
-    """Sets a fraction `rate` of the inputs to zero while training, and scales the others up to keep their sum."""
+    """Sets a fraction `rate` of the inputs to zero while training, and scales the others up to keep their
+    sum.
+    """
 
-    def __init__(self, rate: float = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any):
+    def __init__(
+        self,
+        rate: float = 0.5,
+        noise_shape: Any = None,
+        seed: int | None = None,
+        name: str | None = None,
+        **kwargs: Any,
+    ):
         super().__init__(name=name, **kwargs)
         self.rate = rate
         self.noise_shape = noise_shape
@@ -135,7 +150,8 @@ def _data_format(value: str | None) -> str:
     value = "channels_last" if value is None else value.lower()
     if value not in ("channels_first", "channels_last"):
         raise ValueError(
-            "The `data_format` argument must be one of \"channels_first\", \"channels_last\". Received: " + str(value)
+            'The `data_format` argument must be one of "channels_first", "channels_last". Received: '
+            + str(value)
         )
     return value
 
@@ -194,5 +210,3 @@ def dropout(
 def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Tensor:
     """The inputs with all axes but the first in one."""
     return Flatten(name=name, data_format=data_format).apply(inputs)
-
-

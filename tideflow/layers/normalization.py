@@ -82,7 +82,9 @@ class BatchNormalization(Layer):
         self.virtual_batch_size = virtual_batch_size
         self.adjustment = adjustment
         if unknown := set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}:
-            raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']: {unknown}")
+            raise ValueError(
+                f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']: {unknown}"
+            )
         if fused and (renorm or virtual_batch_size is not None or adjustment is not None):
             raise ValueError("Fused batch norm does not support renorm, virtual_batch_size or adjustment.")
 
@@ -113,11 +115,21 @@ class BatchNormalization(Layer):
 
     def _add_variables(self, shape: list[int]) -> None:
         # Statistics of half-precision inputs are kept in single precision.
-        dtype = dtypes.float32 if self._dtype in ("float16", "bfloat16") else dtypes.as_dtype(self._dtype or "float32")
+        dtype = (
+            dtypes.float32
+            if self._dtype in ("float16", "bfloat16")
+            else dtypes.as_dtype(self._dtype or "float32")
+        )
         self.gamma = self.beta = None
         if self.scale:
             self.gamma = self.add_weight(
-                "gamma", shape, dtype, self.gamma_initializer, self.gamma_regularizer, True, self.gamma_constraint
+                "gamma",
+                shape,
+                dtype,
+                self.gamma_initializer,
+                self.gamma_regularizer,
+                True,
+                self.gamma_constraint,
             )
         if self.center:
             self.beta = self.add_weight(
@@ -226,17 +238,29 @@ class BatchNormalization(Layer):
         if self.adjustment is None:
             return scale, offset
         adjust_scale, adjust_bias = self.adjustment(shapes.shape(inputs))
-        adjust_scale = control_flow.smart_cond(training, lambda: adjust_scale, lambda: creation.ones_like(adjust_scale))
-        adjust_bias = control_flow.smart_cond(training, lambda: adjust_bias, lambda: creation.zeros_like(adjust_bias))
+        adjust_scale = control_flow.smart_cond(
+            training, lambda: adjust_scale, lambda: creation.ones_like(adjust_scale)
+        )
+        adjust_bias = control_flow.smart_cond(
+            training, lambda: adjust_bias, lambda: creation.zeros_like(adjust_bias)
+        )
         return (
             adjust_scale if scale is None else adjust_scale * scale,
-            adjust_bias if offset is None else adjust_bias * scale + offset if scale is not None else adjust_bias + offset,
+            adjust_bias
+            if offset is None
+            else adjust_bias * scale + offset
+            if scale is not None
+            else adjust_bias + offset,
         )
 
     def _blended(self, mean: Tensor, variance: Tensor, scale: Any, offset: Any, training: Any) -> tuple:
-        """The statistics to normalize by: the batch's, or the moving ones; and the updates of the moving ones."""
+        """The statistics to normalize by: the batch's, or the moving ones; and the updates of the moving
+        ones.
+        """
         batch_mean, batch_variance = mean, variance
-        mean = control_flow.smart_cond(training, lambda: batch_mean, lambda: convert_to_tensor(self.moving_mean))
+        mean = control_flow.smart_cond(
+            training, lambda: batch_mean, lambda: convert_to_tensor(self.moving_mean)
+        )
         variance = control_flow.smart_cond(
             training, lambda: batch_variance, lambda: convert_to_tensor(self.moving_variance)
         )
@@ -246,14 +270,21 @@ class BatchNormalization(Layer):
             new_variance = reductions.reduce_mean(variance, 1, keepdims=True)
         if self.renorm:
             r, d, new_mean, new_variance = self._renormalized(new_mean, new_variance, training)
-            scale, offset = (r if scale is None else r * scale), (d if scale is None else d * scale) + (
-                0.0 if offset is None else offset
+            scale, offset = (
+                (r if scale is None else r * scale),
+                (d if scale is None else d * scale) + (0.0 if offset is None else offset),
             )
 
         def update(variable: Any, value: Tensor) -> Any:
-            value = shapes.reshape(value, variable.shape.as_list()) if value.shape.ndims != variable.shape.ndims else value
+            value = (
+                shapes.reshape(value, variable.shape.as_list())
+                if value.shape.ndims != variable.shape.ndims
+                else value
+            )
             return control_flow.smart_cond(
-                training, lambda: self._averaged(variable, value, self.momentum), lambda: convert_to_tensor(variable)
+                training,
+                lambda: self._averaged(variable, value, self.momentum),
+                lambda: convert_to_tensor(variable),
             )
 
         self.add_update(update(self.moving_mean, new_mean), inputs=True)
@@ -261,15 +292,23 @@ class BatchNormalization(Layer):
         return mean, variance, scale, offset
 
     def _renormalized(self, mean: Tensor, variance: Tensor, training: Any) -> tuple:
-        """Batch renormalization: how far the batch's statistics are from the moving ones, within the clipping limits."""
+        """Batch renormalization: how far the batch's statistics are from the moving ones, within the
+        clipping limits.
+        """
         stddev = unary.sqrt(variance + self.epsilon)
         r = stddev / self.renorm_stddev
         d = (mean - self.renorm_mean) / self.renorm_stddev
-        r = constants.stop_gradient(control_flow.smart_cond(training, lambda: r, lambda: creation.ones_like(r)))
-        d = constants.stop_gradient(control_flow.smart_cond(training, lambda: d, lambda: creation.zeros_like(d)))
+        r = constants.stop_gradient(
+            control_flow.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
+        )
+        d = constants.stop_gradient(
+            control_flow.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
+        )
         rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
         if rmin is not None or rmax is not None:
-            r = clipping.clip_by_value(r, 0.0 if rmin is None else rmin, float("inf") if rmax is None else rmax)
+            r = clipping.clip_by_value(
+                r, 0.0 if rmin is None else rmin, float("inf") if rmax is None else rmax
+            )
         if dmax is not None:
             d = clipping.clip_by_value(d, -dmax, dmax)
 
@@ -289,7 +328,9 @@ class BatchNormalization(Layer):
 
 
 def _like(value: Any, inputs: Tensor) -> Tensor:
-    return casting.cast(value, inputs.dtype) if value.dtype.base_dtype is not inputs.dtype.base_dtype else value
+    return (
+        casting.cast(value, inputs.dtype) if value.dtype.base_dtype is not inputs.dtype.base_dtype else value
+    )
 
 
 @export("layers.batch_normalization")
@@ -319,7 +360,9 @@ def batch_normalization(
     virtual_batch_size: int | None = None,
     adjustment: Callable | None = None,
 ) -> Tensor:
-    """Batch normalization; `training` (a Python bool or a tensor) chooses between the batch's and the moving averages."""
+    """Batch normalization; `training` (a Python bool or a tensor) chooses between the batch's and the moving
+    averages.
+    """
     layer = BatchNormalization(
         axis=axis,
         momentum=momentum,

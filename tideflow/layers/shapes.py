@@ -50,7 +50,9 @@ def deconvolved_size(size: Any, filter_size: int, padding: str, stride: int) -> 
     return size + max(filter_size - stride, 0) if padding == "valid" else size
 
 
-def convolved_size(size: int | None, filter_size: int, padding: str, stride: int, dilation: int = 1) -> int | None:
+def convolved_size(
+    size: int | None, filter_size: int, padding: str, stride: int, dilation: int = 1
+) -> int | None:
     """The output size of a convolution."""
     if size is None:
         return None

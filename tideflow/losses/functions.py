@@ -298,8 +298,6 @@ def sparse_softmax_cross_entropy(
 def _squeezed_weights(weights: Tensor, labels: Tensor) -> Tensor:
     """The weights without a last axis of size 1 that the labels do not have."""
     ranks = weights.shape.ndims, labels.shape.ndims
-    if ranks[0] == 0:
-        return weights
     if None not in ranks:
         return shapes.squeeze(weights, [-1]) if ranks[0] - ranks[1] == 1 else weights
     excess = shapes.rank(weights) - shapes.rank(labels)

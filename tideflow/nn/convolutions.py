@@ -135,9 +135,11 @@ def with_space_to_batch(
         shape = shapes.shape(input)
         sizes = joining.stack([shape[axis] for axis in axes])
     paddings, crops = blocks.required_space_to_batch_paddings(sizes, rates, base_paddings=margins)
-    rates = _for_all_axes(rates, 1, axes)
-    apart = blocks.space_to_batch_nd(input, rates, _for_all_axes(paddings, 0, axes))
-    return blocks.batch_to_space_nd(op(apart, count, "VALID"), rates, _for_all_axes(crops, 0, axes))
+    rates, paddings, crops = (
+        _for_all_axes(values, neutral, axes) for values, neutral in ((rates, 1), (paddings, 0), (crops, 0))
+    )
+    apart = blocks.space_to_batch_nd(input, rates, paddings)
+    return blocks.batch_to_space_nd(op(apart, count, "VALID"), rates, crops)
 
 
 def _spatial_axes(

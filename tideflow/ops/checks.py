@@ -14,25 +14,17 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
 from tideflow.ops import binary, constants, control_flow, flow, reductions, shapes, slicing, unary
 from tideflow.ops.arguments import renamed
-
-
-def static_value(tensor: Tensor) -> np.ndarray | None:
-    """The value of a tensor where it follows from the graph alone."""
-    if tensor.op.type == "Const":
-        return tensor.op.attrs["value"]
-    value = partial_value(tensor)
-    return np.array(value, tensor.dtype.as_numpy_dtype) if fully_known(value) else None
 
 
 def _check_now(holds: Any, data: Sequence[Any]) -> None:
     """Fails while the graph is built, with the values that are known."""
     if holds:
         return
-    lines = [static_value(item) if isinstance(item, Tensor) else item for item in data]
+    lines = [constant_value(item) if isinstance(item, Tensor) else item for item in data]
     known = [item if line is None else line for item, line in zip(data, lines, strict=True)]
     raise errors.InvalidArgumentError(None, None, "\n".join(map(str, known)))
 
@@ -40,39 +32,8 @@ def _check_now(holds: Any, data: Sequence[Any]) -> None:
 # --------------------------------------------------------------------------------------- comparing all elements
 
 
-def _assert_all(
-    name: str | None,
-    default_name: str,
-    symbol: str,
-    compare: Callable,
-    compare_arrays: Callable,
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None,
-    summarize: int | None,
-    message: str | None,
-) -> Operation:
-    with name_scope(name, default_name, [x, y, *(data or ())]):
-        x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
-        if data is None:
-            data = [
-                f"Condition x {symbol} y did not hold element-wise:",
-                f"x ({x.name}) = ",
-                x,
-                f"y ({y.name}) = ",
-                y,
-            ]
-        if message is not None:
-            data = [message, *data]
-        condition = reductions.reduce_all(compare(x, y))
-        known = static_value(x), static_value(y)
-        if known[0] is not None and known[1] is not None:
-            _check_now(np.all(compare_arrays(*known)), data)
-        return flow.Assert(condition, data, summarize=summarize)
-
-
-def _comparison(name: str, symbol: str, compare: Callable, compare_arrays: Callable) -> Callable:
-    """`assert_<name>(x, y)`, public in both places."""
+def _comparison(name: str, symbol: str, word: str) -> Callable:
+    """`assert_<name>(x, y)`; `word` names the comparison, here of tensors and in NumPy of arrays."""
 
     def check(
         x: Any,
@@ -82,16 +43,25 @@ def _comparison(name: str, symbol: str, compare: Callable, compare_arrays: Calla
         message: str | None = None,
         name: str | None = None,
     ) -> Operation:
-        return _assert_all(
-            name, check.__name__, symbol, compare, compare_arrays, x, y, data, summarize, message
-        )
+        with name_scope(name, check.__name__, [x, y, *(data or ())]):
+            x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+            if data is None:
+                rule = f"Condition x {symbol} y did not hold element-wise:"
+                data = [rule, f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+            if message is not None:
+                data = [message, *data]
+            condition = reductions.reduce_all(getattr(binary, word)(x, y))
+            known = constant_value(x), constant_value(y)
+            if known[0] is not None and known[1] is not None:
+                _check_now(np.all(getattr(np, word)(*known)), data)
+            return flow.Assert(condition, data, summarize=summarize)
 
     check.__name__ = check.__qualname__ = f"assert_{name}"
     check.__doc__ = f"An operation that fails with InvalidArgumentError unless x {symbol} y in every element."
     return check
 
 
-_assert_equal = _comparison("equal", "==", binary.equal, np.equal)
+_assert_equal = _comparison("equal", "==", "equal")
 
 
 @export("assert_equal", "debugging.assert_equal")
@@ -111,13 +81,13 @@ def assert_equal(
 
 
 assert_none_equal, assert_less, assert_less_equal, assert_greater, assert_greater_equal = (
-    export(f"assert_{name}", f"debugging.assert_{name}")(_comparison(name, symbol, compare, compare_arrays))
-    for name, symbol, compare, compare_arrays in (
-        ("none_equal", "!=", binary.not_equal, np.not_equal),
-        ("less", "<", binary.less, np.less),
-        ("less_equal", "<=", binary.less_equal, np.less_equal),
-        ("greater", ">", binary.greater, np.greater),
-        ("greater_equal", ">=", binary.greater_equal, np.greater_equal),
+    export(f"assert_{name}", f"debugging.assert_{name}")(_comparison(name, symbol, word))
+    for name, symbol, word in (
+        ("none_equal", "!=", "not_equal"),
+        ("less", "<", "less"),
+        ("less_equal", "<=", "less_equal"),
+        ("greater", ">", "greater"),
+        ("greater_equal", ">=", "greater_equal"),
     )
 )
 
@@ -297,7 +267,7 @@ def _assert_rank(
         data = [message, f"Tensor {x.name} must have {rule}", *ranks, "Received shape: ", shapes.shape(x)]
     for rank in ranks:
         assert_type(rank, dtypes.int32)
-    known = [static_value(rank) for rank in ranks]
+    known = [constant_value(rank) for rank in ranks]
     if any(rank is not None and rank.ndim for rank in known):
         raise ValueError("Rank must be a scalar.")
     if x.shape.ndims is not None and all(rank is not None for rank in known):

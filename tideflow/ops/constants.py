@@ -15,9 +15,9 @@ from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
-from tideflow.graph.partial import partial_value
+from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.shapes import Dimension, TensorShape, as_shape
 from tideflow.ops.samples import f32
 
 const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False)
@@ -76,6 +76,25 @@ def _constant_conversion(
     return constant(value, dtype=dtype, name=name or "Const")
 
 
+def _shape_conversion(
+    value: TensorShape | Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    sizes = value.value if isinstance(value, Dimension) else value.as_list()
+    if not fully_known(sizes):
+        raise ValueError(f"Cannot convert a partially known {type(value).__name__} to a Tensor: {value}")
+    large = max(np.ravel(sizes).tolist(), default=0) > dtypes.int32.max
+    if dtype is None:
+        dtype = dtypes.int64 if large else dtypes.int32
+    if dtype not in (dtypes.int32, dtypes.int64):
+        raise TypeError(f"Cannot convert a {type(value).__name__} to dtype: {dtype.name}")
+    if dtype == dtypes.int32 and large:
+        raise ValueError(
+            f"Cannot convert a {type(value).__name__} to dtype int32; a size is too large: {value}"
+        )
+    return constant(sizes, dtype=dtype, name=name or "shape_as_tensor")
+
+
+register_tensor_conversion_function((TensorShape, Dimension), _shape_conversion)
 register_tensor_conversion_function(object, _constant_conversion, priority=200)
 
 # ------------------------------------------------------------------------------------------------

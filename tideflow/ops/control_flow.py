@@ -153,6 +153,9 @@ class CondContext:
         graph = tensor.graph
         with control_dependencies(None):
             inner = switch(outside, self.pred)[self.branch]
+        for controls in graph._local.controls:
+            if tensor.op in controls.seen:  # what waits for a block's dependencies does so inside the branch too
+                controls.seen.add(inner.op)
         self._adopt(inner.op)
         graph.prevent_feeding(inner)
         self._inside.add(tensor)

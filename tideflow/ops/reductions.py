@@ -249,7 +249,7 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
             return tiling.tile(shapes.reshape(grad, kept), multiples)
     full = shapes.shape(op.inputs[0])
     with colocate_with(full):
-        kept = _reduced_shape(full, op.inputs[1])
+        kept = reduced_shape(full, op.inputs[1])
         multiples = full // binary.maximum(kept, 1)
     return tiling.tile(shapes.reshape(grad, kept), multiples)
 
@@ -262,12 +262,12 @@ def _static_spread(graph: Any, sizes: tuple[int, ...], indices: Any) -> tuple[li
     if (sizes, *axes) not in graph._known_reductions:
         graph._known_reductions.add((sizes, *axes))
         # TensorFlow finds these numbers by nodes that it leaves in the graph, the first time.
-        _reduced_shape(list(sizes), axes)
+        reduced_shape(list(sizes), axes)
         list(sizes) // binary.maximum(kept, 1)
     return kept, multiples
 
 
-def _reduced_shape(full: Any, indices: Any) -> Tensor:
+def reduced_shape(full: Any, indices: Any) -> Tensor:
     """The shape after a reduction that keeps its axes, as a tensor."""
     full, indices = casting.cast(full, dtypes.int32), casting.cast(indices, dtypes.int32)
     rank = shapes.size(full)
@@ -294,7 +294,7 @@ def _(op, grad):
 def _(op, grad):
     """Elements that tie for the extreme share its gradient."""
     x, indices = op.inputs
-    kept = _reduced_shape(shapes.shape(x), indices)
+    kept = reduced_shape(shapes.shape(x), indices)
     y = shapes.reshape(op.outputs[0], kept)
     grad = shapes.reshape(grad, kept)
     chosen = casting.cast(binary.equal(y, x), grad.dtype)
@@ -308,7 +308,7 @@ def _(op, grad):
     x = op.inputs[0]
     full = shapes.shape(x)
     indices = shapes.reshape(op.inputs[1], [-1])
-    kept = _reduced_shape(full, op.inputs[1])
+    kept = reduced_shape(full, op.inputs[1])
     multiples = full // binary.maximum(kept, 1)
     spread = tiling.tile(shapes.reshape(grad, kept), multiples)
 
@@ -330,7 +330,7 @@ def _(op, grad):
 @euclidean_norm_op.gradient
 def _(op, grad):
     x, indices = op.inputs
-    kept = _reduced_shape(shapes.shape(x), indices)
+    kept = reduced_shape(shapes.shape(x), indices)
     norm, grad = shapes.reshape(op.outputs[0], kept), shapes.reshape(grad, kept)
     return [binary.truediv(x, norm / grad), None]
 

@@ -16,7 +16,18 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import binary, casting, creation, flow, joining, matmul, reductions, shapes, slicing, unary
+from tideflow.ops import (
+    binary,
+    casting,
+    checks,
+    creation,
+    joining,
+    matmul,
+    reductions,
+    shapes,
+    slicing,
+    unary,
+)
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import of_rank, of_rank_at_least
 from tideflow.ops.broadcasting import broadcast_shapes
@@ -370,11 +381,7 @@ def _label_shape_checks(labels: Tensor, logits: Tensor) -> list[Operation]:
     """What of the shapes' agreement is left to the run."""
     if labels.shape.is_fully_defined() and logits.shape[:-1].is_fully_defined():
         return []
-    given, expected = shapes.shape(labels), shapes.shape(logits)[:-1]
-    agree = reductions.reduce_all(binary.equal(given, expected))
-    return [
-        flow.Assert(agree, ["Shape of labels:", given, "should be the logits' without classes:", expected])
-    ]
+    return [checks.assert_equal(shapes.shape(labels), shapes.shape(logits)[:-1])]
 
 
 def _check_label_shape(labels: Tensor, logits: Tensor) -> None:

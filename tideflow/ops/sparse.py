@@ -16,10 +16,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
-from tideflow.graph.partial import fully_known
+from tideflow.graph.partial import constant_value, fully_known
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import casting, checks, constants, indexing, joining, reductions, shapes
+from tideflow.ops import casting, constants, indexing, joining, reductions, shapes
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import brackets, normal_axis, of_rank
 from tideflow.ops.samples import f32
@@ -105,7 +105,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     shape = casting.cast(shape, dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
         indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
-        wanted = checks.static_value(shape)
+        wanted = constant_value(shape)
         if wanted is not None and sp_input.shape.is_fully_defined():
             sizes = constants.constant(_resolved(sp_input.shape.as_list(), wanted.tolist()), dtypes.int64)
         return SparseTensor(indices, constants.identity(sp_input.values), sizes)

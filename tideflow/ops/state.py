@@ -338,7 +338,7 @@ def assign(
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None):
     """Adds `value` to `ref`; returns the variable after that."""
     if not is_reference(ref):
-        return ref.assign_add(value, name=name)
+        return ref.assign_add(value)  # TensorFlow has no use for the name here either
     return assign_add_op(ref, value, use_locking=use_locking, name=name)
 
 
@@ -346,7 +346,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None):
     """Subtracts `value` from `ref`; returns the variable after that."""
     if not is_reference(ref):
-        return ref.assign_sub(value, name=name)
+        return ref.assign_sub(value)  # as assign_add
     return assign_sub_op(ref, value, use_locking=use_locking, name=name)
 
 

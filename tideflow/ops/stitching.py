@@ -30,14 +30,19 @@ parallel_dynamic_stitch_op = Op("ParallelDynamicStitch", "indices: N * int32, da
 
 @dynamic_stitch_op.shape
 @parallel_dynamic_stitch_op.shape
-def _(indices, data):
+def _(indices, data, *, values):
     row = as_shape(None)
-    for position, (places, values) in enumerate(zip(indices, data, strict=True)):
-        if places.ndims is None or values.ndims is None:
+    for position, (places, rows) in enumerate(zip(indices, data, strict=True)):
+        if places.ndims is None or rows.ndims is None:
             continue
-        _check_prefix(position, places.tuple, values.tuple)
-        row = merged(row, TensorShape(values.tuple[places.ndims :]))
-    return None if row.tuple is None else [None, *row.tuple]
+        _check_prefix(position, places.tuple, rows.tuple)
+        row = merged(row, TensorShape(rows.tuple[places.ndims :]))
+    known = [np.ravel(piece).tolist() for piece in values[0]]
+    return None if row.tuple is None else [_row_count(known), *row.tuple]
+
+
+def _row_count(places: list[list[int | None]]) -> int | None:
+    return 1 + max((i for piece in places for i in piece), default=-1) if fully_known(places) else None
 
 
 def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[int | None]) -> None:
@@ -94,7 +99,7 @@ def _(op):
         for places, data in zip(op.inputs, op.inputs[half:], strict=False)
     ):
         return None
-    result: list = [None] * (1 + max((place for piece in places for place in piece), default=-1))
+    result: list = [None] * _row_count(places)
     for piece, known in zip(places, values[half:], strict=True):
         elements = (
             np.ravel(np.array(known, dtype=object)).tolist() if known is not None else [None] * len(piece)

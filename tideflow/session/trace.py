@@ -10,6 +10,8 @@ import torch
 
 from tideflow.compile.ir import Node
 
+_CPU = "/job:localhost/replica:0/task:0/device:CPU:0"
+
 
 class Trace:
     """A hook of the plan that notes every op; `fill` writes what it saw into a RunMetadata message."""
@@ -28,7 +30,7 @@ class Trace:
     def fill(self, run_metadata: Any) -> None:
         """Writes the step's statistics, by device."""
         run_metadata.Clear()
-        by_device: dict[str, Any] = {}
+        by_device = {_CPU: run_metadata.step_stats.dev_stats.add(device=_CPU)}
         for node, start, end, size in self._seen:
             device = _device_name(node)
             if device not in by_device:
@@ -47,5 +49,6 @@ class Trace:
 
 def _device_name(node: Node) -> str:
     device = node.device
-    kind = "GPU" if device is not None and device.type == "cuda" else "CPU"
-    return f"/job:localhost/replica:0/task:0/device:{kind}:{device.index or 0 if device is not None else 0}"
+    if device is None or device.type == "cpu":
+        return _CPU
+    return f"/job:localhost/replica:0/task:0/device:GPU:{device.index}"

@@ -1,0 +1,199 @@
+"""`tf.graph_util`: GraphDefs cut down to what some nodes need, stripped of training, frozen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation
+from tideflow.graph.shapes import TensorShape
+from tideflow.graph.tensor_proto import make_tensor_proto
+
+_STATEFUL_ON_CPU = frozenset(
+    "Assign AssignAdd AssignSub Queue ScatterAdd ScatterSub ScatterUpdate TruncatedNormal Variable "
+    "VariableV2".split()
+)
+_HANDLE_PASSES_THROUGH = frozenset("Identity Enter Exit LoopCond Merge NextIteration Switch".split())
+
+
+def _source(text: str) -> str:
+    """The node that an input's name refers to."""
+    return re.sub(r"^\^|:\d+$", "", text)
+
+
+# ---------------------------------------------------------------------------------- less of a graph
+
+
+@export("graph_util.extract_sub_graph")
+def extract_sub_graph(graph_def: GraphDef, dest_nodes: Sequence[str]) -> GraphDef:
+    """The nodes that `dest_nodes` depend on, those included, in their order."""
+    if not isinstance(graph_def, GraphDef):
+        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be a list.")
+    nodes = {node.name: node for node in graph_def.node}
+    for name in dest_nodes:
+        assert name in nodes, f"{name} is not in graph"
+    needed, stack = set(), list(dest_nodes)
+    while stack:
+        name = stack.pop()
+        if name not in needed:
+            needed.add(name)
+            stack += [_source(text) for text in nodes[name].input]
+    result = GraphDef(library=graph_def.library, versions=graph_def.versions)
+    result.node.extend(node for node in graph_def.node if node.name in needed)
+    return result
+
+
+@export("graph_util.remove_training_nodes")
+def remove_training_nodes(input_graph: GraphDef, protected_nodes: Sequence[str] | None = None) -> GraphDef:
+    """The graph without checks of numbers, and without identities that nothing waits for."""
+    kept = set(protected_nodes or ())
+    checks = {node.name for node in input_graph.node if node.op == "CheckNumerics" and node.name not in kept}
+    nodes = [_without_control_inputs(node, checks) for node in input_graph.node]
+    ordered = {_source(text) for node in nodes for text in node.input if text.startswith("^")}
+    replaced = {
+        node.name: node.input[0]
+        for node in nodes
+        if node.name in checks
+        or node.op == "Identity"
+        and node.name not in kept | ordered
+        and not any(text.startswith("^") for text in node.input)
+    }
+    result = GraphDef()
+    for node in nodes:
+        if node.name not in replaced:
+            node.input[:] = [_followed(text, replaced) for text in node.input]
+            result.node.append(node)
+    return result
+
+
+def _without_control_inputs(node: NodeDef, names: set[str]) -> NodeDef:
+    result = NodeDef()
+    result.CopyFrom(node)
+    result.input[:] = [text for text in node.input if not (text.startswith("^") and text[1:] in names)]
+    return result
+
+
+def _followed(text: str, replaced: dict[str, str]) -> str:
+    while text in replaced:
+        text = replaced[text]
+    return text
+
+
+# ---------------------------------------------------------------------------------- constants for variables
+
+
+@export("graph_util.convert_variables_to_constants")
+def convert_variables_to_constants(
+    sess: Any,
+    input_graph_def: GraphDef,
+    output_node_names: Sequence[str],
+    variable_names_whitelist: Iterable[str] | None = None,
+    variable_names_blacklist: Iterable[str] | None = None,
+) -> GraphDef:
+    """What the outputs need, with the session's values in place of the variables."""
+    graph_def = extract_sub_graph(input_graph_def, output_node_names)
+    allowed = None if variable_names_whitelist is None else set(variable_names_whitelist)
+    refused = set(variable_names_blacklist or ())
+    reads = {
+        node.name: f"{node.name}/Read/ReadVariableOp:0" if node.op == "VarHandleOp" else f"{node.name}:0"
+        for node in graph_def.node
+        if node.op in ("Variable", "VariableV2", "VarHandleOp")
+        and (allowed is None or node.name in allowed)
+        and node.name not in refused
+    }
+    values = dict(zip(reads, sess.run(list(reads.values()) if reads else []), strict=True))
+    dtypes_behind = _dtypes_behind_handles(graph_def, values)
+    result = GraphDef(library=graph_def.library)
+    for node in graph_def.node:
+        if node.name in values:
+            result.node.append(_constant(node.name, node.attr["dtype"].type, values[node.name]))
+        elif node.name in dtypes_behind:
+            result.node.append(node)
+            result.node[-1].attr["T"].type = dtypes_behind[node.name]
+        elif node.op in _WITHOUT_HANDLE and _source(node.input[0]) in {*values, *dtypes_behind}:
+            result.node.extend(_WITHOUT_HANDLE[node.op](node))
+        else:
+            result.node.append(node)
+    return result
+
+
+def _dtypes_behind_handles(graph_def: GraphDef, frozen: Iterable[str]) -> dict[str, int]:
+    """The nodes that only pass a frozen variable's handle on, with the variable's type."""
+    frozen = set(frozen)
+    known = {node.name: node.attr["dtype"].type for node in graph_def.node if node.name in frozen}
+    passing = [
+        node
+        for node in graph_def.node
+        if node.op in _HANDLE_PASSES_THROUGH and node.attr["T"].type == dtypes.resource.as_datatype_enum
+    ]
+    for _ in passing:  # in the worst order each round finds one
+        known.update({n.name: known[_source(n.input[0])] for n in passing if _source(n.input[0]) in known})
+    return {node.name: known[node.name] for node in passing if node.name in known}
+
+
+def _constant(name: str, dtype: int, value: Any) -> NodeDef:
+    node = NodeDef(name=name, op="Const")
+    node.attr["dtype"].type = dtype
+    node.attr["value"].tensor.CopyFrom(make_tensor_proto(value, dtype))
+    return node
+
+
+def _identity_for_read(node: NodeDef) -> list[NodeDef]:
+    identity = NodeDef(name=node.name, op="Identity", input=[node.input[0]])
+    return [_with_attrs(identity, node, T="dtype")]
+
+
+def _gather_for_resource_gather(node: NodeDef) -> list[NodeDef]:
+    if node.attr["batch_dims"].i:
+        raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
+    axis = _constant(f"{node.name}/axis", node.attr["Tindices"].type, np.array(0))
+    gather = NodeDef(name=node.name, op="GatherV2", input=[*node.input[:2], axis.name])
+    return [axis, _with_attrs(gather, node, Tparams="dtype", Tindices="Tindices", Taxis="Tindices")]
+
+
+_WITHOUT_HANDLE: dict[str, Callable[[NodeDef], list[NodeDef]]] = {
+    "ReadVariableOp": _identity_for_read,
+    "ResourceGather": _gather_for_resource_gather,
+}
+
+
+def _with_attrs(node: NodeDef, old: NodeDef, **names: str) -> NodeDef:
+    """The new node with attributes of an old one, under their new names, and its place."""
+    for new_name, old_name in names.items():
+        node.attr[new_name].CopyFrom(old.attr[old_name])
+    if "_class" in old.attr:
+        node.attr["_class"].CopyFrom(old.attr["_class"])
+    return node
+
+
+# ---------------------------------------------------------------------------------- questions
+
+
+@export("graph_util.must_run_on_cpu")
+def must_run_on_cpu(node: Operation | NodeDef, pin_variables_on_cpu: bool = False) -> bool:
+    """Whether TensorFlow has a kernel for this node on the CPU only."""
+    node = node.node_def if isinstance(node, Operation) else node
+    if pin_variables_on_cpu and node.op in _STATEFUL_ON_CPU:
+        return True
+    int32, string = dtypes.int32.as_datatype_enum, dtypes.string.as_datatype_enum
+    if node.op == "Const":
+        return node.attr["dtype"].type in (string, int32)
+    if node.op in ("DynamicStitch", "ParallelDynamicStitch"):
+        return node.attr["T"].type == int32
+    return node.op == "Cast" and node.attr["SrcT"].type == int32
+
+
+@export("graph_util.tensor_shape_from_node_def_name")
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
+    """The static shape of a tensor by its name, of a node's first output by the node's."""
+    return graph.get_tensor_by_name(input_name if ":" in input_name else f"{input_name}:0").shape

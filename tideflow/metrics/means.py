@@ -1,0 +1,208 @@
+"""Means over all elements of all batches: of values, of errors, of hits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import control_dependencies
+from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed, streamed
+from tideflow.ops import binary, casting, confusion, creation, indexing, reductions, shapes, state, unary
+from tideflow.ops.weights import broadcast_weights
+from tideflow.variables.variable_scope import variable_scope
+
+
+def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
+    """Values times weights, and the weights in the values' shape."""
+    values, _, weights = squeezed(values, None, weights)
+    weights = broadcast_weights(casting.cast(weights, dtypes.float32), values)
+    return binary.multiply(values, weights), weights
+
+
+def _mean(
+    total: Any, count: Any, values: Tensor, sum_values: Any, num_values: Tensor, *collections: Any
+) -> Metric:
+    """The quotient of two variables, to which `sum_values()` and `num_values` are added in each step."""
+    update_total = state.assign_add(total, sum_values())
+    with control_dependencies([values]):
+        update_count = state.assign_add(count, num_values)
+    return streamed(safe_ratio, (total, count), (update_total, update_count), *collections)
+
+
+@export("metrics.mean")
+def mean(
+    values: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of all values."""
+    with variable_scope(name, "mean", (values, weights)):
+        values = casting.cast(values, dtypes.float32)
+        total = metric_variable([], dtypes.float32, name="total")
+        count = metric_variable([], dtypes.float32, name="count")
+        if weights is None:
+            num_values = casting.cast(shapes.size(values), dtypes.float32)
+        else:
+            values, weights = _weighted(values, weights)
+            num_values = reductions.reduce_sum(weights)
+        return _mean(
+            total,
+            count,
+            values,
+            lambda: reductions.reduce_sum(values),
+            num_values,
+            metrics_collections,
+            updates_collections,
+        )
+
+
+@export("metrics.mean_tensor")
+def mean_tensor(
+    values: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean over steps of each element of a tensor."""
+    with variable_scope(name, "mean", (values, weights)):
+        values = casting.cast(values, dtypes.float32)
+        total = metric_variable(values.shape, dtypes.float32, name="total_tensor")
+        count = metric_variable(values.shape, dtypes.float32, name="count_tensor")
+        num_values = creation.ones_like(values)
+        if weights is not None:
+            values, weights = _weighted(values, weights)
+            num_values = binary.multiply(num_values, weights)
+        return _mean(
+            total, count, values, lambda: values, num_values, metrics_collections, updates_collections
+        )
+
+
+def _pair(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, Tensor | None]:
+    predictions, labels, weights = squeezed(predictions, labels, weights)
+    return labels, predictions, weights
+
+
+@export("metrics.accuracy")
+def accuracy(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """How often predictions equal labels."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    hits = casting.cast(
+        binary.equal(casting.cast(predictions, labels.dtype), labels), dtypes.float32
+    )
+    return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
+
+
+@export("metrics.mean_absolute_error")
+def mean_absolute_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of |prediction - label|."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    errors = unary.abs(predictions - labels)
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
+
+
+@export("metrics.mean_squared_error")
+def mean_squared_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of (prediction - label)²."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    errors = binary.squared_difference(labels, predictions)
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
+
+
+@export("metrics.root_mean_squared_error")
+def root_mean_squared_error(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The square root of the mean of (prediction - label)²."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    value, update = mean_squared_error(
+        labels, predictions, weights, None, None, name or "root_mean_squared_error"
+    )
+    return collected(unary.sqrt(value), unary.sqrt(update), metrics_collections, updates_collections)
+
+
+@export("metrics.mean_relative_error")
+def mean_relative_error(
+    labels: Any,
+    predictions: Any,
+    normalizer: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of |label - prediction| / normalizer, taken as 0 where the normalizer is 0."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    predictions, normalizer = confusion.remove_squeezable_dimensions(predictions, normalizer)
+    predictions.shape.assert_is_compatible_with(normalizer.shape)
+    errors = indexing.where(
+        binary.equal(normalizer, 0.0),
+        creation.zeros_like(labels),
+        binary.div(unary.abs(labels - predictions), normalizer),
+    )
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
+
+
+@export("metrics.mean_cosine_distance")
+def mean_cosine_distance(
+    labels: Any,
+    predictions: Any,
+    dim: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The mean of 1 - the dot product along `dim`, of vectors that have length 1 already."""
+    labels, predictions, weights = _pair(labels, predictions, weights)
+    products = reductions.reduce_sum(binary.multiply(predictions, labels), axis=[dim], keepdims=True)
+    value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
+    return collected(
+        binary.subtract(1.0, value), binary.subtract(1.0, update), metrics_collections, updates_collections
+    )
+
+
+@export("metrics.percentage_below")
+def percentage_below(
+    values: Any,
+    threshold: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Metric:
+    """The share of values below a threshold."""
+    is_below = casting.cast(binary.less(values, threshold), dtypes.float32)
+    return mean(
+        is_below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold"
+    )
