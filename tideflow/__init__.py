@@ -12,6 +12,8 @@ from tideflow import (  # noqa: F401
     autodiff,
     graph,
     layers,
+    losses,
+    metrics,
     nn,
     ops,
     raw_ops,

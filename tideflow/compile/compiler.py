@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 
 from tideflow.compile import rules, rules_math, rules_nn  # noqa: F401 - registers the rewrites
 from tideflow.compile.emit import Plan, emit
@@ -25,10 +25,11 @@ def compile_step(
     placement: Placement,
     disabled_rules: frozenset[str] = frozenset(),
     after_each: Callable | None = None,
+    done: Set[Operation] = frozenset(),
 ) -> Plan:
-    """The plan that computes `fetches` and runs `targets` from values for `feeds`."""
+    """The plan that computes `fetches` and runs `targets` from values for `feeds`; what is `done` has run."""
     began = time.perf_counter()
-    program = build_program(fetches, targets, feeds, feed_shapes)
+    program = build_program(fetches, targets, feeds, feed_shapes, done)
     place(program, placement)
     applied = optimize(program, disabled_rules)
     if "group_updates" not in disabled_rules:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tideflow.compile.ir import Node, Program, make_node
-from tideflow.compile.rewrite import READS
+from tideflow.compile.ir import Node, Program, make_node, states
+from tideflow.compile.prune import READS
 from tideflow.ops.training import GROUPS
 
 
@@ -17,6 +17,7 @@ def group_updates(program: Program) -> int:
     taken = {value for node in program.nodes for value in node.dependencies} | set(program.fetches)
     nodes: list[Node] = []
     open_groups: dict[Any, list[Node]] = {}
+    pending: set[Any] = set()  # the variables that open groups will update
     made = 0
 
     def close() -> None:
@@ -25,25 +26,24 @@ def group_updates(program: Program) -> int:
             made += len(members) > 1
             nodes.append(_grouped(members, program) if len(members) > 1 else members[0])
         open_groups.clear()
+        pending.clear()
 
     for node in program.nodes:
         key = _key(node, taken)
-        if key is not None:
+        touched = states(node.inputs) if node.definition.effects else ()
+        if key is not None or node.type in READS or node.definition.handle:
+            if not pending.isdisjoint(touched):
+                close()  # what reads or updates a variable sees the updates before it
+        elif node.definition.effects:
+            close()
+        if key is None:
+            nodes.append(node)
+        else:
             open_groups.setdefault(key, []).append(node)
-            continue
-        if node.definition.effects and not _reads_other_state(node, open_groups):
-            close()  # what reads or writes state sees the updates before it, and not those after it
-        nodes.append(node)
+            pending.update(touched)
     close()
     program.nodes = nodes
     return made
-
-
-def _reads_other_state(node: Node, open_groups: dict[Any, list[Node]]) -> bool:
-    if node.definition.handle:
-        return True
-    pending = {value for members in open_groups.values() for member in members for value in member.inputs}
-    return node.type in READS and node.inputs[0] not in pending
 
 
 def _key(node: Node, taken: set) -> Any:

@@ -7,9 +7,11 @@ serve both.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation
@@ -85,6 +87,22 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.name}>"
+
+
+def states(values: Iterable[Value]) -> set[tuple[str, str]]:
+    """The variables behind references and handles, by container and name. What changes a variable hands its
+    reference on, and two nodes may share one by name: different values can be the same state.
+    """
+    found: set[tuple[str, str]] = set()
+    waiting = list(values)
+    while waiting:
+        value = waiting.pop()
+        node = value.op
+        if node.definition.handle:
+            found.add((node.attrs.get("container", ""), node.attrs.get("shared_name") or node.name))
+        elif value.dtype._is_ref_dtype or value.dtype is dtypes.resource:
+            waiting += node.inputs
+    return found
 
 
 def _replaced_guards(guards: Guards, replaced: dict[Value, Value]) -> Guards:

@@ -5,7 +5,7 @@ edge.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from tideflow.compile.ir import Guards, Node, Program, Value, make_node
 from tideflow.graph.errors import InvalidArgumentError
@@ -18,14 +18,36 @@ feed_op.shape(lambda: None)
 feed_op.kernel(lambda: None)
 feed_op.samples(())
 
+_PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
 read_op = Op("_Read", "ref: Ref(T) -> value: T", stateful=True, differentiable=False)
 read_op.shape(lambda ref: ref)
 read_op.kernel(lambda ref: ref.read())
 read_op.samples(())
 
+READS = ("_Read", "ReadVariableOp")
 
-def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: set[Tensor]) -> set[Operation]:
-    """Every operation that the fetches and targets depend on, not looking behind fed tensors."""
+
+def needed(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: set[Tensor],
+    done: Set[Operation] = frozenset(),
+) -> set[Operation]:
+    """Every operation that the fetches and targets depend on, not looking behind fed tensors, but for what
+    is `done`.
+
+    Who waits for an operation waits for what it does, whether or not its outputs are fed; of a placeholder,
+    feeding is all there is to wait for.
+    """
+    given = {tensor.op for tensor in feeds if tensor.op.type in _PLACEHOLDERS}
+    return _behind(fetches, targets, feeds, given | done)
+
+
+def _behind(
+    fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: set[Tensor], passed: Set[Operation]
+) -> set[Operation]:
+    """What the fetches and targets need; nobody waits for the operations of `passed`."""
     found: set[Operation] = set()
     stack = [tensor.op for tensor in fetches if tensor not in feeds] + list(targets)
     while stack:
@@ -34,8 +56,7 @@ def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: set[T
             continue
         found.add(op)
         stack += [tensor.op for tensor in op.inputs if tensor not in feeds]
-        # What is fed has happened: nobody waits for an operation whose output the step is given.
-        stack += [control for control in op.control_inputs if feeds.isdisjoint(control.outputs)]
+        stack += [control for control in op.control_inputs if control not in passed]
     return found
 
 
@@ -82,21 +103,25 @@ def build_program(
     targets: Sequence[Operation],
     feeds: Sequence[Tensor],
     feed_shapes: Sequence[tuple | None],
+    done: Set[Operation] = frozenset(),
 ) -> Program:
-    """The pruned graph as a program. `feed_shapes` are the shapes of this step's feeds: they make other
-    shapes known.
+    """The pruned graph as a program, without the operations that are `done`. `feed_shapes` are the shapes of
+    this step's feeds: they make other shapes known.
     """
     fed = set(feeds)
-    ops = needed(fetches, targets, fed)
+    ops = needed(fetches, targets, fed, done)
     builder = _Builder()
     for tensor, shape in zip(feeds, feed_shapes, strict=True):
         builder.feed(tensor, shape)
     for op in ordered(ops, fed):
         builder.add(op)
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
-    # What is only waited for runs if it has an effect; a value that nobody takes is not computed.
-    unfed = [op for op in ops if op.type == "Placeholder"]
-    program.targets = {builder.node_of[op] for op in (*targets, *unfed)}
+    # What is only waited for runs if it has an effect; a value that nobody takes is not computed. A
+    # placeholder must be fed, unless it stands only behind operations whose outputs are.
+    unfed = [op for op in ops if op.type in _PLACEHOLDERS]
+    if unfed:
+        unfed = [op for op in _behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
+    program.targets = {builder.node_of[op] for op in (*targets, *unfed)} | builder.waited_reads(ops)
     return program
 
 
@@ -142,6 +167,12 @@ class _Builder:
         self.node_of[op] = node
         for tensor, value in zip(op.outputs, node.outputs, strict=True):
             self.values.setdefault(tensor, value)  # a fed output stays fed
+
+    def waited_reads(self, ops: set[Operation]) -> set[Node]:
+        """Reads of variables that somebody waits for: they say that the variable is initialized."""
+        waited_for = {control for op in ops for control in op.control_inputs if control in ops}
+        near = {n for op in waited_for for n in (self.node_of[op], *(v.op for v in self.node_of[op].inputs))}
+        return {node for node in near if node.type in READS}
 
     def _guard(self, node: Node) -> None:
         """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from tideflow.compile.ir import Node, Program, Value, make_node
+from tideflow.compile.ir import Node, Program, Value, make_node, states
 from tideflow.compile.kernels import kernel_for
+from tideflow.compile.prune import READS
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.runtime.values import to_numpy, to_torch
 
 _CPU = torch.device("cpu")
 PHASES = ("simplify", "fuse")
-READS = ("_Read", "ReadVariableOp")
 _LARGEST_FOLD = 10 << 20  # bytes: a larger constant is cheaper to compute than to keep
 
 _rules: dict[str, dict[str, list[Rule]]] = {phase: {} for phase in PHASES}
@@ -94,7 +94,7 @@ def optimize(program: Program, disabled: frozenset[str] = frozenset(), check: bo
 def _sweep(program: Program, phase: str, disabled: frozenset[str], applied: list[str]) -> None:
     sweep = Sweep(program, program.uses())
     seen: dict[Any, Node] = {}
-    reads: dict[Value, Node] = {}
+    reads: dict[Any, Node] = {}  # the last read of each variable
     for node in program.nodes:
         node.replace_values(sweep.replaced)
         outputs = _rewritten(node, sweep, phase, disabled, applied)
@@ -207,15 +207,18 @@ def _merged(node: Node, seen: dict[Any, Node]) -> list[Value] | None:
     return None if first is node else first.outputs
 
 
-def _merged_read(node: Node, reads: dict[Value, Node]) -> list[Value] | None:
+def _merged_read(node: Node, reads: dict[Any, Node]) -> list[Value] | None:
     """A variable read again, with nothing in between that could have written it, is read once."""
     if not node.definition.effects:
         return None
+    touched = states(node.inputs)
     if node.type not in READS:
-        for value in node.inputs:
-            reads.pop(value, None)
+        for state in touched:
+            reads.pop(state, None)
         return None
-    first = reads.setdefault(node.inputs[0], node)
+    if len(touched) != 1:
+        return None
+    first = reads.setdefault(touched.pop(), node)
     if first is node or first.guards != node.guards:
         return None
     return first.outputs

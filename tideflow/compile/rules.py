@@ -8,7 +8,7 @@ from tideflow.compile.ir import Node
 from tideflow.compile.rewrite import Sweep, rule
 
 
-@rule("Identity", "StopGradient", "PreventGradient", "Snapshot", phase="simplify")
+@rule("Identity", "StopGradient", "PreventGradient", phase="simplify")
 def identity_is_its_input(node: Node, sweep: Sweep) -> Any:
     """Identity(x) -> x"""
     return node.inputs[0]

@@ -6,8 +6,9 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed
+from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio
 from tideflow.ops import (
     binary,
     casting,
@@ -23,9 +24,10 @@ from tideflow.ops import (
 from tideflow.variables.variable_scope import variable_scope
 
 
-def _flat(tensor: Tensor | None) -> Tensor | None:
-    """A tensor as a vector."""
-    return shapes.reshape(tensor, [-1]) if tensor is not None and (tensor.shape.ndims or 0) > 1 else tensor
+def _flat(tensor: Any) -> Tensor:
+    """A tensor as a vector; a scalar stays what it is."""
+    tensor = convert_to_tensor(tensor)
+    return tensor if tensor.shape.ndims in (0, 1) else shapes.reshape(tensor, [-1])
 
 
 @export("metrics.mean_iou")
@@ -40,26 +42,18 @@ def mean_iou(
 ) -> Metric:
     """The mean over classes of hits / (hits + false positives + false negatives). The update is the matrix."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
-        predictions, labels, weights = _compatible(predictions, labels, weights)
+        predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+        predictions.shape.assert_is_compatible_with(labels.shape)
         matrix = metric_variable([num_classes, num_classes], dtypes.float64, name="total_confusion_matrix")
-        update = state.assign_add(matrix, _batch_matrix(labels, predictions, num_classes, weights))
+        predictions, labels = casting.cast(predictions, dtypes.int64), casting.cast(labels, dtypes.int64)
+        limit = casting.cast(num_classes, dtypes.int64)
+        predictions, labels = _flat(predictions), _flat(labels)
+        weights = None if weights is None else _flat(weights)
+        batch = confusion.confusion_matrix(
+            labels, predictions, limit, weights=weights, dtype=dtypes.float64
+        )
+        update = state.assign_add(matrix, batch)
         return collected(_intersection_over_union(matrix), update, metrics_collections, updates_collections)
-
-
-def _compatible(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
-    convert = confusion.convert_to_tensor
-    predictions, labels = convert(predictions), convert(labels)
-    predictions.shape.assert_is_compatible_with(labels.shape)
-    return predictions, labels, None if weights is None else convert(weights)
-
-
-def _batch_matrix(labels: Tensor, predictions: Tensor, num_classes: int, weights: Tensor | None) -> Tensor:
-    predictions, labels = casting.cast(predictions, dtypes.int64), casting.cast(labels, dtypes.int64)
-    num_classes = casting.cast(num_classes, dtypes.int64)
-    predictions, labels, weights = _flat(predictions), _flat(labels), _flat(weights)
-    return confusion.confusion_matrix(
-        labels, predictions, num_classes, weights=weights, dtype=dtypes.float64
-    )
 
 
 def _intersection_over_union(matrix: Any) -> Tensor:
@@ -88,6 +82,19 @@ def mean_per_class_accuracy(
 ) -> Metric:
     """The mean over classes of how often a label of the class was predicted. The update is a vector."""
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
-        labels = casting.cast(labels, dtypes.int64)
-        predictions, labels, weights = _compatible(predictions, _flat(labels), weights)
-    raise NotImplementedError
+        labels, predictions = _flat(casting.cast(labels, dtypes.int64)), _flat(predictions)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+        total = metric_variable([num_classes], dtypes.float32, name="total")
+        count = metric_variable([num_classes], dtypes.float32, name="count")
+        ones = creation.ones([shapes.size(labels)], dtypes.float32)
+        predictions = casting.cast(predictions, labels.dtype)
+        hits = casting.cast(binary.equal(predictions, labels), dtypes.float32)
+        if weights is not None:
+            weights = casting.cast(_flat(weights), dtypes.float32)
+            hits *= weights
+            ones *= weights
+        update_total = state_scatter.scatter_add(total, labels, ones)
+        update_count = state_scatter.scatter_add(count, labels, hits)
+        value = reductions.reduce_mean(safe_ratio(count, total), name="mean_accuracy")
+        update = safe_ratio(update_count, update_total, name="update_op")
+        return collected(value, update, metrics_collections, updates_collections)

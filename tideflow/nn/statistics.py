@@ -93,7 +93,7 @@ def sufficient_statistics(
             sizes = indexing.gather(casting.cast(shapes.shape(x), dtype), axes)
             count = reductions.reduce_prod(sizes, name="count")
         if shift is not None:
-            shift = convert_to_tensor(shift, name="shift")
+            shift = convert_to_tensor(shift, dtype=dtype, name="shift")
             shifted, squares = binary.subtract(x, shift), binary.squared_difference(x, shift)
         else:
             shifted, squares = x, unary.square(x)

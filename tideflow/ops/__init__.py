@@ -19,6 +19,7 @@ from tideflow.ops import (  # noqa: F401
     decompositions,
     diagonals,
     flow,
+    handles,
     indexing,
     joining,
     matmul,

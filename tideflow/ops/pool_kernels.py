@@ -123,6 +123,10 @@ def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, s
         grad = torch.constant_pad_nd(grad, aten_padding([(skip, 0) for skip in skipped]))
     if len(size) == 3 and dtype in (torch.half, torch.bfloat16) and not grad.is_cuda:
         grad, like = grad.float(), like.float()
+    if grad.is_cuda:  # ATen's kernels there misread channels-last gradients, and fail on empty ones
+        if not grad.numel():
+            return grad.new_zeros(image_sizes)
+        grad, like = grad.contiguous(), like.contiguous()
     function = _aten.avg_pool2d_backward if len(size) == 2 else _aten.avg_pool3d_backward
     result = function.default(grad, like, size, stride, padding, ceil, False, None)
     return from_channels_first(result.to(dtype), data_format)

@@ -9,6 +9,9 @@ import torch
 
 CPU = torch.device("cpu")
 
+# float32 means float32, as TensorFlow 1 had it: no 10-bit mantissas in convolutions.
+torch.backends.cudnn.allow_tf32 = False
+
 
 @dataclass(frozen=True)
 class Device:

@@ -31,7 +31,8 @@ def _references_of_a_local() -> int:
     return sys.getrefcount(value)
 
 
-_ONLY_LOCAL = _references_of_a_local()  # what the interpreter counts for a value that one local name holds
+# What the interpreter counts for a value that one local name and one attribute hold.
+_ONLY_THE_WRITER = _references_of_a_local() + 1
 
 
 def owned(value: Any) -> Any:
@@ -81,19 +82,14 @@ class Variable:
     def assign(self, value: Any) -> None:
         """Replaces the value: into the same memory when it fits and nobody holds it."""
         with self._lock:
-            old = self.value
-            if (
-                isinstance(old, torch.Tensor)
-                and isinstance(value, torch.Tensor)
-                and old.shape == value.shape
-                and old.dtype == value.dtype
-                and old.device == value.device
-            ):
-                del old
-                with self as buffer:
+            fits = _are_alike(self.value, value)
+        if fits:
+            with self as buffer:
+                if _are_alike(buffer, value):
                     buffer.copy_(value)
-            else:
-                self.value = owned(value)
+                    return
+        with self._lock:
+            self.value = owned(value)
 
     def destroy(self) -> None:
         """Back to uninitialized."""
@@ -106,28 +102,41 @@ class Variable:
             value = self.value
             if value is None:
                 raise self.uninitialized()
+            self._taken = value  # first: an interrupt can come between any two instructions
             self.value = None
-            held = sys.getrefcount(value) > _ONLY_LOCAL
+            held = sys.getrefcount(value) > _ONLY_THE_WRITER
             if isinstance(value, np.ndarray):
-                value = value.copy() if held else value
+                value = self._taken = value.copy() if held else value
             elif held or _uses_of_storage(value.untyped_storage()._cdata) > SOLE_STORAGE_USE:
-                value = value.clone()
-            self._taken = value
+                value = self._taken = value.clone()
             return value
         except BaseException:
-            # An interrupt can come between any two instructions here: leave the variable as it was.
-            self._put_back(locals().get("value"))
+            self._release()
             raise
 
     def __exit__(self, *exc: Any) -> None:
-        self._put_back(self._taken)
+        self._release()
 
-    def _put_back(self, value: Any) -> None:
+    def _release(self) -> None:
         if self._lock._is_owned():
-            if value is not None:
-                self.value = value
+            if self.value is None:
+                self.value = self._taken
             self._taken = None
             self._lock.release()
+
+    def put_back(self) -> None:
+        """Ends what an interrupt left half done in this thread: the buffer is back, the lock is free."""
+        while self._lock._is_owned():
+            self._release()
+
+
+def _are_alike(old: Any, new: Any) -> bool:
+    """Whether a tensor fits into the memory of another."""
+    return (
+        isinstance(old, torch.Tensor)
+        and isinstance(new, torch.Tensor)
+        and (old.shape, old.dtype, old.device) == (new.shape, new.dtype, new.device)
+    )
 
 
 class ResourceManager:
@@ -154,6 +163,13 @@ class ResourceManager:
         with self._lock:
             return [resource for (_, k, _), resource in self._resources.items() if k == kind]
 
+    def put_back(self) -> None:
+        """After an interrupt: what this thread was writing is whole again and free for others."""
+        with self._lock:
+            for resource in self._resources.values():
+                if isinstance(resource, Variable):
+                    resource.put_back()
+
     def clear(self, container: str | None = None) -> None:
         """Forgets a container's resources, or all."""
         with self._lock:
@@ -173,7 +189,7 @@ class exclusive:
     def __enter__(self) -> list[Any]:
         try:
             buffers = {}
-            for variable in sorted(self._variables, key=id):
+            for variable in sorted(set(self._variables), key=id):
                 buffers[variable] = variable.__enter__()
                 self._entered.append(variable)
             return [buffers[variable] for variable in self._variables]

@@ -74,7 +74,7 @@ class PartialRun:
         known = dict(self._values)
         missing = [tensor for tensor in fetches.tensors if tensor not in known]
         targets = [op for op in fetches.targets if op not in self._done]
-        running = needed(missing, targets, set(known)) - self._done
+        running = needed(missing, targets, set(known), self._done)
         late = [t for op in running for t in op.inputs if t in self._unfed]
         if late:
             raise InvalidArgumentError(
@@ -90,10 +90,14 @@ class PartialRun:
         ]
         wanted = [t for t in dict.fromkeys([*missing, *kept]) if t in missing or not t.dtype._is_ref_dtype]
         feeds = list(known)
-        plan = self._session._compile(wanted, targets, feeds, [tuple(known[t].shape) for t in feeds], None)
+        shapes = [tuple(known[t].shape) for t in feeds]
+        plan = self._session._compile(wanted, targets, feeds, shapes, None, self._done)
         try:
             results = plan.function(*known.values())
         except Exception as error:
             raise explained(error, plan) from error
+        except BaseException:
+            self._session._resources.put_back()
+            raise
         self._values.update(zip(wanted, results, strict=True))
         self._done |= running

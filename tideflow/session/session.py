@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
@@ -144,6 +144,7 @@ class BaseSession:
         feeds: list[Tensor],
         shapes: list,
         after_each: Callable | None,
+        done: Set[Operation] = frozenset(),
     ) -> Plan:
         try:
             return compile_step(
@@ -155,6 +156,7 @@ class BaseSession:
                 self._placement,
                 self._disabled_rules,
                 after_each,
+                done,
             )
         except ValueError as error:
             raise InvalidArgumentError(None, None, str(error)) from error

@@ -52,6 +52,9 @@ class Step:
             results = plan.function(*args)
         except Exception as error:
             raise explained(error, plan) from error
+        except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
+            self.session._resources.put_back()
+            raise
         values = fetched(results)
         return values[0] if self._single else self.fetches.pack(values)
 

@@ -1,0 +1,82 @@
+"""Steps compiled by hand: the program before and after the rewrites, the plan, and what it computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import tideflow as tf
+from tideflow.compile.compiler import compile_step
+from tideflow.compile.emit import Plan
+from tideflow.compile.ir import Program
+from tideflow.compile.prune import build_program
+from tideflow.compile.rewrite import all_rules
+from tideflow.runtime.devices import Placement, local_devices
+from tideflow.runtime.resources import ResourceManager
+from tideflow.session.feeds import feeder
+from tideflow.session.fetches import fetched
+
+EVERY_RULE = frozenset([*all_rules(), "fold", "group_updates"])
+PLAIN = tf.ConfigProto()
+PLAIN.graph_options.optimizer_options.opt_level = -1  # L0: no rewrite
+
+
+class Compiled:
+    """A step of some fetches, on state of its own or that of another step."""
+
+    def __init__(
+        self,
+        fetches: Any,
+        feeds: dict | None = None,
+        disabled: Any = (),
+        state: ResourceManager | None = None,
+    ):
+        items = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+        feeds = {} if feeds is None else feeds
+        self.state = ResourceManager() if state is None else state
+        self._values = [feeder(tensor)(value) for tensor, value in feeds.items()]
+        self.plan: Plan = compile_step(
+            [item for item in items if isinstance(item, tf.Tensor)],
+            [item for item in items if isinstance(item, tf.Operation)],
+            list(feeds),
+            [tuple(value.shape) for value in self._values],
+            self.state,
+            Placement(local_devices(gpu_count=0)),
+            frozenset(disabled),
+        )
+
+    def run(self) -> list[np.ndarray]:
+        return fetched(self.plan.function(*self._values))
+
+    @property
+    def types(self) -> list[str]:
+        return types(self.plan.program)
+
+
+def program(fetches: Any, feeds: dict | None = None) -> Program:
+    """The pruned program, before any rewrite."""
+    items = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+    feeds = {} if feeds is None else feeds
+    return build_program(
+        [item for item in items if isinstance(item, tf.Tensor)],
+        [item for item in items if isinstance(item, tf.Operation)],
+        list(feeds),
+        [np.shape(value) for value in feeds.values()],
+    )
+
+
+def types(program: Program) -> list[str]:
+    """The op types of a program, in order."""
+    return [node.type for node in program.nodes]
+
+
+def run(fetches: Any, feeds: dict | None = None, *, config: Any = None) -> Any:
+    """Initializes every variable, then runs one step."""
+    with tf.Session(config=config) as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feeds)
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
