@@ -11,11 +11,13 @@ from tideflow.runtime import process  # noqa: F401 - before torch is loaded
 from tideflow import (  # noqa: F401
     autodiff,
     graph,
+    io,
     layers,
     losses,
     metrics,
     nn,
     ops,
+    platform,
     raw_ops,
     session,
     train,

@@ -1,4 +1,4 @@
-"""Every rewrite rule, from its law: what stands before the arrow becomes what stands after it, with one result."""
+"""Every rewrite rule, from its law: what stands before the arrow becomes what stands after it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def registered() -> list[tuple[str, str]]:
     )
 
 
-# ------------------------------------------------------------------------------------------ the left-hand sides
+# -------------------------------------------------------------------------------------- the left-hand sides
 
 BEFORE = {}
 
@@ -200,6 +200,32 @@ def _(op_type):
     return tf.nn.relu(tf.nn.bias_add(convolution(x), tf.constant(normal(4)))), feeds
 
 
+def dilated(x, depthwise):
+    if depthwise:
+        return tf.nn.depthwise_conv2d(x, normal(3, 3, 2, 2, seed=1), [1, 1, 1, 1], "SAME", rate=[2, 2])
+    return tf.nn.convolution(x, tf.constant(normal(3, 3, 2, 4, seed=1)), "SAME", dilation_rate=[2, 3])
+
+
+@before("dilated_convolution")
+def _(op_type):
+    x, feeds = fed(IMAGE)
+    return [dilated(x, depthwise) for depthwise in (False, True)], feeds
+
+
+@before("dilated_gradient_by_input")
+def _(op_type):
+    x, feeds = fed(IMAGE)
+    return [tf.gradients(dilated(x, depthwise) ** 2, x)[0] for depthwise in (False, True)], feeds
+
+
+@before("dilated_gradient_by_filter")
+def _(op_type):
+    x, feeds = fed(IMAGE)
+    y = dilated(x, op_type.startswith("Depthwise"))
+    filter = next(t for op in y.graph.get_operations() for t in op.outputs if t.shape.as_list()[:2] == [3, 3])
+    return tf.gradients(y**2, filter), feeds
+
+
 # ------------------------------------------------------------------------------------------ the laws
 
 
@@ -247,7 +273,7 @@ class TestRule:
         assert_equal(run(items, feeds), run(items, feeds, config=PLAIN))
 
     def test_it_makes_its_right_hand_side(self, rule, op_type):
-        """Ops that only the right side of the law names are there, those that only the left names are gone."""
+        """Ops that only the right side of the law names are there, those only on the left are gone."""
         fetches, feeds = BEFORE[rule](op_type)
         left, right = named_ops(rewrite.all_rules()[rule].law)
         made = set(initialized(fetches, feeds).types)
@@ -270,7 +296,7 @@ def test_explain_names_the_rules_that_applied():
     assert "# rewrites: identity_is_its_input, sum_of_two" in text
 
 
-# ------------------------------------------------------------------------------------------ what they leave alone
+# -------------------------------------------------------------------------------------- what they leave alone
 
 
 def applied(fetches, feeds):
@@ -380,6 +406,21 @@ def test_relu_gradient_of_other_features_is_left():
     back = tf.gradients(pool(hidden), hidden)[0]
     odd = tf.raw_ops.ReluGrad(gradients=back, features=x)
     assert "relu_gradient_before_pools" not in applied(odd, feeds)
+
+
+def test_blocks_that_are_not_put_back_are_no_dilation():
+    x, feeds = fed(normal(16, 8, 8, 2))
+
+    def space(t):
+        return tf.batch_to_space_nd(t, [2, 2], [[0, 0], [0, 0]])
+
+    def conv(t):
+        return tf.nn.conv2d(t, tf.constant(normal(3, 3, 2, 2)), [1, 1, 1, 1], "VALID")
+
+    assert applied(space(conv(space(x))), feeds) == []
+    batch = tf.space_to_batch_nd(x, [2, 2], [[1, 1], [1, 1]])
+    other = tf.batch_to_space_nd(conv(batch), [4, 1], [[0, 0], [0, 0]])
+    assert applied(other, feeds) == []
 
 
 def test_sizes_that_do_not_fit_are_the_steps_to_report():

@@ -18,7 +18,11 @@ LAYERS = {
     "convolution_with_relu",
     "filter_laid_out",
     "filter_laid_out_once",
+    "dilated_convolution",
+    "dilated_gradient_by_input",
+    "dilated_gradient_by_filter",
 }
+DILATED = {"dilated_convolution", "dilated_gradient_by_input", "dilated_gradient_by_filter"}
 
 
 def values_and_plan(fetches, feeds, disabled=frozenset()):
@@ -68,14 +72,14 @@ def test_every_rule_is_registered_with_its_law():
 
 @pytest.mark.parametrize("pool_padding", ["SAME", "VALID"])
 def test_a_convolutional_network(pool_padding):
-    plan = assert_same_without_rules(*network(pool_padding=pool_padding), LAYERS)
+    plan = assert_same_without_rules(*network(pool_padding=pool_padding), LAYERS - DILATED)
     for gone in ("= relu", "BiasAdd(", "MaxPoolGrad("):
         assert gone not in plan
 
 
 def test_channels_first():
     plan = assert_same_without_rules(
-        *network(data_format="NCHW"), LAYERS - {"filter_laid_out", "filter_laid_out_once"}
+        *network(data_format="NCHW"), LAYERS - DILATED - {"filter_laid_out", "filter_laid_out_once"}
     )
     assert "filter_laid_out" not in plan
 
@@ -141,3 +145,17 @@ def test_empty_batches():
     y = tf.nn.max_pool(y, 2, 2, "SAME")
     values, _ = values_and_plan([y, tf.gradients(y, x)[0]], {x: normal(0, 4, 4, 2)})
     assert [value.shape for value in values] == [(0, 2, 2, 3), (0, 4, 4, 2)]
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_dilation_is_the_convolution_s_own(depthwise, padding):
+    x = tf.placeholder(tf.float32, [2, 9, 8, 3])
+    w = tf.placeholder_with_default(normal(3, 3, 3, 2), [3, 3, 3, 2])
+    if depthwise:
+        y = tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], padding, rate=[2, 2])
+    else:
+        y = tf.nn.convolution(x, w, padding, dilation_rate=[2, 3])
+    fetches = [y, *tf.gradients(y * y, [x, w])]
+    plan = assert_same_without_rules(fetches, {x: normal(2, 9, 8, 3)}, DILATED)
+    assert "SpaceToBatchND(" not in plan and "BatchToSpaceND(" not in plan

@@ -162,7 +162,7 @@ class TestMakingShapes:
             (np.int64(3), (3,)),
             (torch.zeros(2, 3).shape, (2, 3)),
             (range(3), (0, 1, 2)),
-            (iter([1, 2]), (1, 2)),
+            (dict.fromkeys([1, 2]).keys(), (1, 2)),
             (TensorShape([1, None]), (1, None)),
             (TensorShape(None), None),
             ([2**40, True], (2**40, 1)),

@@ -13,12 +13,14 @@ import torch
 from tideflow.compile.ir import Guards, Node, Program, Value
 from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, kernel_for
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import host_value, to_torch
 
 _CPU = torch.device("cpu")
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
+_VALUE = re.compile(r"(v|c|var|feed)\d")  # how the plan calls its values
 _INLINE = 200  # characters: longer literals are bound to a name instead
 
 
@@ -148,14 +150,15 @@ class _Emitter:
     def _emit_merge(self, node: Node) -> None:
         """A Merge is the choice among its inputs by the conditions under which each is there."""
         output, index = (self._name(value, "v") for value in node.outputs)
-        pairs = []
-        for i, value in enumerate(node.inputs):
+        texts = []
+        for i, (value, guards) in enumerate(zip(node.inputs, node.choices, strict=True)):
             position = self._bind(f"index{i}", torch.tensor(i, dtype=torch.int32))
-            pairs.append(f"({self._argument(value, node.device)}, {position})")
-        choice = "".join(
-            f"{pair} if {self._condition(g)} else " for pair, g in zip(pairs[:-1], node.choices, strict=False)
-        )
-        self._line(f"{output}, {index} = {choice}{pairs[-1]}", node)
+            texts.append(f"({self._argument(value, node.device)}, {position}) if {self._condition(guards)}")
+        if _one_holds(node.choices):
+            texts[-1] = texts[-1].partition(" if ")[0]
+        else:
+            texts.append(f"{self._bind('no_branch', _no_branch)}({self._literal(node.name)})")
+        self._line(f"{output}, {index} = {' else '.join(texts)}", node)
 
     def _assignment(self, node: Node) -> str:
         names = [self._name(value, "v") for value in node.outputs]
@@ -285,9 +288,8 @@ class _Emitter:
         """A name of the plan's globals for this object."""
         if id(obj) not in self.bound:
             base = re.sub(r"\W", "_", hint)
-            base = (
-                f"{base}_" if keyword.iskeyword(base) or base == "step" or not base.isidentifier() else base
-            )
+            if not base.isidentifier() or keyword.iskeyword(base) or base == "step" or _VALUE.match(base):
+                base = f"{base}_"
             name, count = base, 1
             while name in self.namespace:
                 name, count = f"{base}_{count}", count + 1
@@ -303,6 +305,22 @@ class _Emitter:
             if len(text) <= _INLINE and "nan" not in text and "inf" not in text:
                 return text
         return self._bind(type(value).__name__, value)
+
+
+def _one_holds(choices: list[Guards]) -> bool:
+    """Whether one of the conditions holds whatever happens: the two sides of one predicate, as of a cond."""
+    if frozenset() in choices:
+        return True
+    if len(choices) != 2 or len(choices[0]) != 1 or len(choices[1]) != 1:
+        return False
+    (((left, side),), ((right, other),)) = choices
+    return left is right and side is not other
+
+
+def _no_branch(name: str) -> None:
+    raise InvalidArgumentError(
+        None, None, f"'{name}' does not have a value: no branch that makes it was taken in this step."
+    )
 
 
 def _is_plain(value: Any) -> bool:

@@ -191,7 +191,17 @@ class _Builder:
 
     def fetch(self, tensor: Tensor) -> Value:
         value = self.values[tensor]
-        return self._read(value, value.op) if value.dtype._is_ref_dtype else value
+        guards = _guards_of(value)
+        if value.dtype._is_ref_dtype:
+            value = self._read(value, value.op)
+        return self._if_taken(value, guards, tensor) if guards else value
+
+    def _if_taken(self, value: Value, guards: Guards, tensor: Tensor) -> Value:
+        """The value, where the branch that makes it is taken; else the step ends with an error."""
+        node = make_node("Merge", [value], {"N": 1, "T": value.dtype}, value.op, tensor.name)
+        node.guards, node.choices = frozenset(), [guards]
+        self.nodes.append(node)
+        return node.outputs[0]
 
     def _read_references(self, node: Node) -> list[Value]:
         """Arguments that want a value get the variable's value at this point of the program."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.compile.ir import Node, Value
@@ -82,6 +83,75 @@ def bias_gradient_before_pools(node: Node, sweep: Sweep) -> Any:
     return sweep.make("BiasAddGrad", [back.inputs[1]], node.attrs, node)
 
 
+# ---------------------------------------------------------------------------- dilation
+
+
+@rule("BatchToSpaceND", phase="simplify")
+def dilated_convolution(node: Node, sweep: Sweep) -> Any:
+    """BatchToSpaceND(Conv2D(SpaceToBatchND(x, d, p), w), d, c)
+    -> Conv2D(x, w, dilations=d, paddings=p - c)
+    """
+    product = node.inputs[0].op
+    if product.type not in ("Conv2D", "DepthwiseConv2dNative"):
+        return None
+    image, filter = product.inputs
+    if image.op.type != "SpaceToBatchND":
+        return None
+    attrs = _dilated(product, image.op, node)
+    return None if attrs is None else sweep.make(product.type, [image.op.inputs[0], filter], attrs, node)
+
+
+@rule("BatchToSpaceND", phase="simplify")
+def dilated_gradient_by_input(node: Node, sweep: Sweep) -> Any:
+    """BatchToSpaceND(Conv2DBackpropInput(sizes, w, SpaceToBatchND(g, d, c)), d, p)
+    -> Conv2DBackpropInput(its own sizes, w, g, dilations=d, paddings=p - c)
+    """
+    product, sizes = node.inputs[0].op, node.outputs[0].shape
+    if product.type not in _BY_INPUT or not sizes.is_fully_defined():
+        return None
+    _, filter, grad = product.inputs
+    attrs = _dilated(product, node, grad.op) if grad.op.type == "SpaceToBatchND" else None
+    if attrs is None:
+        return None
+    shape = sweep.constant(np.array(sizes.tuple, np.int32), node)
+    return sweep.make(product.type, [shape, filter, grad.op.inputs[0]], attrs, node)
+
+
+@rule("Conv2DBackpropFilter", "DepthwiseConv2dNativeBackpropFilter", phase="simplify")
+def dilated_gradient_by_filter(node: Node, sweep: Sweep) -> Any:
+    """Conv2DBackpropFilter(SpaceToBatchND(x, d, p), sizes, SpaceToBatchND(g, d, c))
+    -> Conv2DBackpropFilter(x, sizes, g, dilations=d, paddings=p - c)
+    """
+    image, sizes, grad = node.inputs
+    if image.op.type != "SpaceToBatchND" or grad.op.type != "SpaceToBatchND":
+        return None
+    attrs = _dilated(node, image.op, grad.op)
+    if attrs is None:
+        return None
+    return sweep.make(node.type, [image.op.inputs[0], sizes, grad.op.inputs[0]], attrs, node)
+
+
+_BY_INPUT = ("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput")
+
+
+def _dilated(product: Node, padded: Node, cropped: Node) -> dict[str, Any] | None:
+    """The attributes of a convolution between blocks: `padded` those of its input, `cropped` its output's."""
+    attrs = product.attrs
+    if padded.guards != cropped.guards or attrs["padding"] != "VALID" or attrs["data_format"] != "NHWC":
+        return None
+    if any(number != 1 for number in (*attrs["strides"], *attrs["dilations"])):
+        return None
+    constants = [value.constant for value in (*padded.inputs[1:], *cropped.inputs[1:])]
+    if any(constant is None for constant in constants):
+        return None
+    rates, paddings, other_rates, crops = (constant.tolist() for constant in constants)
+    pairs = [(p - c, q - d) for (p, q), (c, d) in zip(paddings, crops)]
+    if rates != other_rates or len(rates) != 2 or min(min(pair) for pair in pairs) < 0:
+        return None
+    explicit = [0, 0, *pairs[0], *pairs[1], 0, 0]
+    return {**attrs, "padding": "EXPLICIT", "explicit_paddings": explicit, "dilations": [1, *rates, 1]}
+
+
 # ---------------------------------------------------------------------------- convolutions
 
 
@@ -96,7 +166,7 @@ conv2d_bias_op = Op(
 filter_layout_op = Op("_FilterLayout", "filter: T -> laid_out: T", differentiable=False)
 filter_layout_op.shape(lambda filter: filter)
 filter_layout_op.samples(f32(3, 2, 2, 3))
-_ONEDNN = torch.backends.mkldnn.is_available()
+_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_convolution_pointwise")
 
 
 @filter_layout_op.kernel

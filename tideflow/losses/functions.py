@@ -120,9 +120,7 @@ def huber_loss(
             binary.multiply(half, binary.multiply(quadratic, quadratic)), binary.multiply(delta, linear)
         )
 
-    return _elementwise(
-        "huber_loss", losses, labels, predictions, weights, scope, loss_collection, reduction
-    )
+    return _elementwise("huber_loss", losses, labels, predictions, weights, scope, loss_collection, reduction)
 
 
 @export("losses.log_loss")
@@ -223,7 +221,7 @@ def _pairwise(labels: Tensor, predictions: Tensor, weights: Tensor) -> Tensor:
     return indexing.where(is_any_present, loss, creation.zeros_like(loss), name="value")
 
 
-# ----------------------------------------------------------------------------------------------- cross entropies
+# ------------------------------------------------------------------------------------------ cross entropies
 
 
 @export("losses.sigmoid_cross_entropy")
@@ -238,15 +236,15 @@ def sigmoid_cross_entropy(
 ) -> Tensor:
     """The cross entropy of independent classes; smoothing moves labels towards one half."""
     _not_none(multi_class_labels=multi_class_labels, logits=logits)
-    with name_scope(
-        scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]
-    ) as scope:
+    with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as scope:
         logits = convert_to_tensor(logits)
         labels = casting.cast(multi_class_labels, logits.dtype)
         logits.shape.assert_is_compatible_with(labels.shape)
         if label_smoothing > 0:
             labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-        losses = cross_entropy.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
+        losses = cross_entropy.sigmoid_cross_entropy_with_logits(
+            labels=labels, logits=logits, name="xentropy"
+        )
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
 
 

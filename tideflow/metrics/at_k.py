@@ -1,6 +1,7 @@
 """Metrics of the k classes with the highest scores: how many of them are right, how many labels they find.
 
-Labels are the numbers of classes, one or several for each example: the last dimension, dense or sparse, is a set.
+Labels are the numbers of classes, one or several for each example: the last dimension is a set, dense or
+sparse.
 """
 
 from __future__ import annotations
@@ -63,9 +64,7 @@ def _with_set_dimension(labels: Any, predictions: Tensor) -> Labels:
             return labels
         if ranks[0] == ranks[1] + 1:
             return shapes.expand_dims(labels, -1, name=scope)
-        raise ValueError(
-            f"Unexpected labels shape {labels.shape} for predictions shape {predictions.shape}."
-        )
+        raise ValueError(f"Unexpected labels shape {labels.shape} for predictions shape {predictions.shape}.")
 
 
 def _only_class(ids: Labels, class_id: int) -> SparseTensor:
@@ -79,7 +78,7 @@ def _only_class(ids: Labels, class_id: int) -> SparseTensor:
     return SparseTensor(found.indices, found.values, sizes)
 
 
-# ------------------------------------------------------------------------------------------------------ counts
+# --------------------------------------------------------------------------------------------------- counts
 
 
 def _hits(labels: Labels, predictions: Labels) -> SparseTensor:
@@ -102,7 +101,12 @@ _COUNTED = {
 
 
 def _set_sizes(
-    word: str, labels: Labels, predictions: Labels, class_id: int | None, weights: Any, name: str | None = None
+    word: str,
+    labels: Labels,
+    predictions: Labels,
+    class_id: int | None,
+    weights: Any,
+    name: str | None = None,
 ) -> Tensor:
     """How many elements of each set are counted as `word`, times the weights."""
     with name_scope(name, f"{word}s", [predictions, weights]):
@@ -141,7 +145,7 @@ def _share_at_top_k(word: str, misses: str, doc: str) -> Callable[..., Metric]:
     ) -> Metric:
         default_name = _at_k_name(word, k, class_id)
         with name_scope(name, default_name, [predictions_idx, weights]) as scope:
-            predictions_idx = sets.convert_to_tensor_or_sparse_tensor(predictions_idx)
+            predictions_idx = convert_to_tensor_or_sparse_tensor(predictions_idx)
             labels = _with_set_dimension(labels, predictions_idx)
             chosen = casting.cast(predictions_idx, dtypes.int64)
             hits, update_hits = _streaming_count("true_positive", labels, chosen, k, class_id, weights)
@@ -210,7 +214,7 @@ def sparse_precision_at_k(
     )
 
 
-# ------------------------------------------------------------------------------------------- average precision
+# ---------------------------------------------------------------------------------------- average precision
 
 
 @export("metrics.average_precision_at_k")

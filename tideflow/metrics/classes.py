@@ -40,7 +40,7 @@ def mean_iou(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over classes of hits / (hits + false positives + false negatives). The update is the matrix."""
+    """The mean over classes of hits / (hits + false positives + false negatives); the update is a matrix."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         predictions.shape.assert_is_compatible_with(labels.shape)
@@ -49,9 +49,7 @@ def mean_iou(
         limit = casting.cast(num_classes, dtypes.int64)
         predictions, labels = _flat(predictions), _flat(labels)
         weights = None if weights is None else _flat(weights)
-        batch = confusion.confusion_matrix(
-            labels, predictions, limit, weights=weights, dtype=dtypes.float64
-        )
+        batch = confusion.confusion_matrix(labels, predictions, limit, weights=weights, dtype=dtypes.float64)
         update = state.assign_add(matrix, batch)
         return collected(_intersection_over_union(matrix), update, metrics_collections, updates_collections)
 

@@ -65,9 +65,7 @@ false_negatives = _counting("false_negatives", True, False, "How often false was
 
 def _share(hits: Any, misses: Any, name: str) -> Tensor:
     """The hits among hits and misses; 0 where there are neither."""
-    return indexing.where(
-        binary.greater(hits + misses, 0), binary.div(hits, hits + misses), 0, name=name
-    )
+    return indexing.where(binary.greater(hits + misses, 0), binary.div(hits, hits + misses), 0, name=name)
 
 
 def _share_of_true_positives(name: str, misses: Callable[..., Metric], doc: str) -> Callable[..., Metric]:

@@ -22,10 +22,10 @@ def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
 
 
 def _mean(
-    total: Any, count: Any, values: Tensor, sum_values: Any, num_values: Tensor, *collections: Any
+    total: Any, count: Any, values: Tensor, sum_values: Tensor, num_values: Tensor, *collections: Any
 ) -> Metric:
-    """The quotient of two variables, to which `sum_values()` and `num_values` are added in each step."""
-    update_total = state.assign_add(total, sum_values())
+    """The quotient of two variables, to which `sum_values` and `num_values` are added in each step."""
+    update_total = state.assign_add(total, sum_values)
     with control_dependencies([values]):
         update_count = state.assign_add(count, num_values)
     return streamed(safe_ratio, (total, count), (update_total, update_count), *collections)
@@ -49,15 +49,8 @@ def mean(
         else:
             values, weights = _weighted(values, weights)
             num_values = reductions.reduce_sum(weights)
-        return _mean(
-            total,
-            count,
-            values,
-            lambda: reductions.reduce_sum(values),
-            num_values,
-            metrics_collections,
-            updates_collections,
-        )
+        sum_values = reductions.reduce_sum(values)
+        return _mean(total, count, values, sum_values, num_values, metrics_collections, updates_collections)
 
 
 @export("metrics.mean_tensor")
@@ -77,9 +70,7 @@ def mean_tensor(
         if weights is not None:
             values, weights = _weighted(values, weights)
             num_values = binary.multiply(num_values, weights)
-        return _mean(
-            total, count, values, lambda: values, num_values, metrics_collections, updates_collections
-        )
+        return _mean(total, count, values, values, num_values, metrics_collections, updates_collections)
 
 
 def _pair(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -98,9 +89,7 @@ def accuracy(
 ) -> Metric:
     """How often predictions equal labels."""
     labels, predictions, weights = _pair(labels, predictions, weights)
-    hits = casting.cast(
-        binary.equal(casting.cast(predictions, labels.dtype), labels), dtypes.float32
-    )
+    hits = casting.cast(binary.equal(casting.cast(predictions, labels.dtype), labels), dtypes.float32)
     return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
 
 

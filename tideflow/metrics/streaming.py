@@ -54,9 +54,7 @@ def safe_ratio(numerator: Any, denominator: Any, name: str | None = None) -> Ten
     return binary.div_no_nan(numerator, binary.maximum(denominator, 0), name=name)
 
 
-def squeezed(
-    predictions: Any, labels: Any, weights: Any
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
+def squeezed(predictions: Any, labels: Any, weights: Any) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Predictions, labels and weights, with last axes of size 1 removed or added so that the shapes agree."""
     predictions = convert_to_tensor(predictions)
     if labels is not None:

@@ -49,7 +49,10 @@ def _counts_at_thresholds(
     """The variables that count the `wanted` kinds at each threshold, and their updates."""
     predictions, labels, weights = _in_range(labels, predictions, weights)
     count = len(thresholds)
-    column, row = shapes.reshape(predictions, [-1, 1]), shapes.reshape(casting.cast(labels, dtypes.bool), [1, -1])
+    column, row = (
+        shapes.reshape(predictions, [-1, 1]),
+        shapes.reshape(casting.cast(labels, dtypes.bool), [1, -1]),
+    )
     size = column.shape.tuple[0]
     size = shapes.shape(column)[0] if size is None else size
     limits = shapes.expand_dims(constants.constant(thresholds), [1])
@@ -87,12 +90,12 @@ def _in_range(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tens
 
 
 def _spread_thresholds(count: int, given: Sequence[float] | None = None) -> list[float]:
-    """`count` thresholds, evenly spread from just below 0 to just above 1; or those given, with these ends."""
+    """`count` thresholds spread evenly from just below 0 to just above 1; or those given and these ends."""
     inner = sorted(given) if given is not None else [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
     return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
 
 
-# ----------------------------------------------------------------------------------------------------- counts
+# --------------------------------------------------------------------------------------------------- counts
 
 
 def _counting(kind: str) -> Callable[..., Metric]:
@@ -153,7 +156,7 @@ recall_at_thresholds = _share_of_true_positives(
 )
 
 
-# -------------------------------------------------------------------------------------------- areas under curves
+# --------------------------------------------------------------------------------------- areas under curves
 
 _HEIGHTS = {  # of the piece of area between two thresholds
     "trapezoidal": lambda left, right: (left + right) / 2.0,
@@ -229,7 +232,7 @@ def _interpolated_area(tp: Any, fn: Any, tn: Any, fp: Any, name: str) -> Tensor:
     return reductions.reduce_sum(pieces, name="interpolate_pr_auc")
 
 
-# ------------------------------------------------------------------------------------ one rate where another is met
+# ---------------------------------------------------------------------------- one rate where another is met
 
 
 def _check_rate(name: str, value: float) -> None:

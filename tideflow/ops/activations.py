@@ -87,6 +87,18 @@ def _(out_backprop, *, data_format):
     )
 
 
+@bias_add_grad_op.specialize
+def _(node):
+    grad = node.inputs[0]
+    if node.attrs["data_format"] == "NCHW" or not grad.dtype.is_floating or not grad.shape.num_elements():
+        return None
+    return (torch.sum, [grad, 0]) if grad.shape.ndims == 2 else (_sum_over_places, [grad])
+
+
+def _sum_over_places(images: torch.Tensor) -> torch.Tensor:
+    return images.reshape(-1, images.shape[-1]).sum(0)
+
+
 @bias_add_op.gradient
 def _(op, grad):
     return grad, bias_add_grad_op(grad, data_format=op.attrs["data_format"])

@@ -1,8 +1,7 @@
-"""Assertions about tensors: what the graph already knows is checked at once, the rest by Assert operations."""
+"""Assertions about tensors: what the graph knows is checked at once, the rest by Assert operations."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,7 +28,7 @@ def _check_now(holds: Any, data: Sequence[Any]) -> None:
     raise errors.InvalidArgumentError(None, None, "\n".join(map(str, known)))
 
 
-# --------------------------------------------------------------------------------------- comparing all elements
+# ----------------------------------------------------------------------------------- comparing all elements
 
 
 def _comparison(name: str, symbol: str, word: str) -> Callable:
@@ -168,13 +167,11 @@ def _ten_units(dtype: dtypes.DType) -> float:
     return 10 * float(ml_dtypes.finfo(dtype.real_dtype.as_numpy_dtype).eps)
 
 
-# ------------------------------------------------------------------------------------------------------ types
+# ---------------------------------------------------------------------------------------------------- types
 
 
 @export("assert_type", "debugging.assert_type")
-def assert_type(
-    tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None
-) -> Operation:
+def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
     """TypeError unless a tensor has this type."""
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
@@ -234,7 +231,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise TypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
-# ------------------------------------------------------------------------------------------------------ ranks
+# ---------------------------------------------------------------------------------------------------- ranks
 
 
 @export("assert_scalar", "debugging.assert_scalar")
@@ -259,7 +256,7 @@ def _assert_rank(
     summarize: int | None,
     message: str | None,
 ) -> Operation:
-    """Checks the rank of `x` against `ranks`: now by `holds` where all is known, else by `condition` in a step."""
+    """The rank of `x` against `ranks`: by `holds` now where all is known, else by `condition` in the step."""
     x = convert_to_tensor(x, name="x")
     ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
     message = message or ""
@@ -349,16 +346,21 @@ def assert_rank_in(
             ranks,
             "rank in",
             lambda found, wanted: found in wanted,
-            lambda found, wanted: functools.reduce(
-                binary.logical_or, [binary.equal(rank, found) for rank in wanted]
-            ),
+            _is_one_of,
             data,
             summarize,
             message,
         )
 
 
-# ------------------------------------------------------------------------------------------------------ shapes
+def _is_one_of(found: Tensor, wanted: Sequence[Tensor]) -> Tensor:
+    condition = binary.equal(wanted[0], found)
+    for rank in wanted[1:]:
+        condition = binary.logical_or(condition, binary.equal(rank, found))
+    return condition
+
+
+# --------------------------------------------------------------------------------------------------- shapes
 
 
 @export("debugging.assert_shapes")
@@ -480,7 +482,7 @@ def _as_int(size: Any) -> int | None:
         return None
 
 
-# ------------------------------------------------------------------------------------------------------- order
+# ---------------------------------------------------------------------------------------------------- order
 
 
 def _steps(x: Any) -> Tensor:
@@ -515,7 +517,7 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
         return reductions.reduce_all(binary.less(zero, steps))
 
 
-# ------------------------------------------------------------------------------------------- not NaN, not infinite
+# ------------------------------------------------------------------------------------ not NaN, not infinite
 
 
 @export("verify_tensor_all_finite", "debugging.assert_all_finite")

@@ -154,7 +154,7 @@ class CondContext:
         with control_dependencies(None):
             inner = switch(outside, self.pred)[self.branch]
         for controls in graph._local.controls:
-            if tensor.op in controls.seen:  # what waits for a block's dependencies does so inside the branch too
+            if tensor.op in controls.seen:  # what waits for a block's dependencies does so in here too
                 controls.seen.add(inner.op)
         self._adopt(inner.op)
         graph.prevent_feeding(inner)
@@ -230,10 +230,10 @@ def cond(
         for tensor in (side_true, side_false, pivot_true, pivot_false, pred):
             graph.prevent_fetching(tensor.op)
         true_context, true_result, true_flat = _branch(
-            graph, CondContext(pred, pivot_true, 1), true_fn, strict
+            graph, CondContext(pred, pivot_true, 1), true_fn, "true_fn", strict
         )
         false_context, false_result, false_flat = _branch(
-            graph, CondContext(pred, pivot_false, 0), false_fn, strict
+            graph, CondContext(pred, pivot_false, 0), false_fn, "false_fn", strict
         )
         _check_same(true_result, false_result, true_flat, false_flat)
         merged = [_merge_results(f, t) for f, t in zip(false_flat, true_flat, strict=True)]
@@ -259,14 +259,14 @@ def _one_of(function: Callable | None, old: Callable | None, name: str, old_name
 
 
 def _branch(
-    graph: Any, context: CondContext, function: Callable, strict: bool
+    graph: Any, context: CondContext, function: Callable, name: str, strict: bool
 ) -> tuple[CondContext, Any, list[Any]]:
     local = graph._local
     outer, local.context = local.context, context
     try:
         result = function()
         if result is None:
-            result = constants.no_operation()
+            raise ValueError(f"{name} must have a return value.")
         if not strict:
             result = _unpack_single(result)
         flat = [context.result(value) for value in nest.flatten(result)]

@@ -169,14 +169,14 @@ def _(features, labels):
 
 @sparse_softmax_cross_entropy_with_logits_op.kernel
 def _(features, labels):
-    columns = labels.long().unsqueeze(1)
     _check_classes(features)
+    columns = labels.long().unsqueeze(1)
     logs = torch.log_softmax(features, -1)
     try:
-        loss = logs.gather(1, columns).squeeze(1).neg_()
+        picked = logs.gather(1, columns)
     except RuntimeError:  # the index is checked there already
         raise _bad_label(labels, features.shape[1]) from None
-    return loss, _less_one_at(logs.exp_(), columns)
+    return _loss_and_backprop(logs, picked, columns)
 
 
 @sparse_softmax_cross_entropy_with_logits_op.kernel("cuda")
@@ -187,11 +187,13 @@ def _(features, labels):
     valid = (columns >= 0) & (columns < features.shape[1])
     columns = torch.where(valid, columns, 0)
     logs = torch.where(valid, torch.log_softmax(features, -1), torch.nan)
-    return logs.gather(1, columns).squeeze(1).neg_(), _less_one_at(logs.exp_(), columns)
+    return _loss_and_backprop(logs, logs.gather(1, columns), columns)
 
 
-def _less_one_at(rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
-    return rows.scatter_add_(1, columns, rows.new_full((1, 1), -1).expand(len(rows), 1))
+def _loss_and_backprop(logs: torch.Tensor, picked: torch.Tensor, columns: torch.Tensor) -> tuple:
+    """Minus the logarithm of the label's probability, and the probabilities with 1 taken from the label's."""
+    loss = picked.squeeze(1).neg()
+    return loss, logs.exp_().scatter_(1, columns, picked.exp_().sub_(1))
 
 
 def _check_classes(features: torch.Tensor) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.composite import SparseTensor
+from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
@@ -28,7 +28,8 @@ from tideflow.runtime.values import to_numpy, to_torch
 
 sparse_reshape_op = Op(
     "SparseReshape",
-    "input_indices: int64, input_shape: int64, new_shape: int64 -> output_indices: int64, output_shape: int64",
+    "input_indices: int64, input_shape: int64, new_shape: int64 "
+    "-> output_indices: int64, output_shape: int64",
     host="input_shape, new_shape",
     differentiable=False,
 )
@@ -42,7 +43,7 @@ sparse_concat_op = Op(
     differentiable=False,
 )
 
-# ---------------------------------------------------------------------------------------------------- reshape
+# -------------------------------------------------------------------------------------------------- reshape
 
 
 @sparse_reshape_op.shape
@@ -91,11 +92,11 @@ sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At 
 
 
 def _checked_sparse(value: Any) -> SparseTensor:
-    if isinstance(value, SparseTensor):
-        return value
-    if hasattr(value, "dense_shape") and hasattr(value, "indices"):
+    if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
-    raise TypeError("Input must be a SparseTensor.")
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
 
 
 @export("sparse.reshape", "sparse_reshape")
@@ -111,7 +112,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
         return SparseTensor(indices, constants.identity(sp_input.values), sizes)
 
 
-# ----------------------------------------------------------------------------------------------------- retain
+# --------------------------------------------------------------------------------------------------- retain
 
 
 @export("sparse.retain", "sparse_retain")
@@ -128,7 +129,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     )
 
 
-# ----------------------------------------------------------------------------------------------------- concat
+# --------------------------------------------------------------------------------------------------- concat
 
 
 @sparse_concat_op.shape
@@ -202,17 +203,19 @@ def sparse_concat(
     if len(sp_inputs) == 1:
         return sp_inputs[0]
     sizes = [value.dense_shape for value in sp_inputs]
-    if expand_nonconcat_dim or expand_nonconcat_dims:
-        sizes = _widened(sizes, axis)
-    return SparseTensor(
-        *sparse_concat_op(
-            [value.indices for value in sp_inputs],
-            [value.values for value in sp_inputs],
-            sizes,
-            concat_dim=axis,
-            name=name,
-        )
+    widens = expand_nonconcat_dim or expand_nonconcat_dims
+    indices, values, shape = sparse_concat_op(
+        [value.indices for value in sp_inputs],
+        [value.values for value in sp_inputs],
+        _widened(sizes, axis) if widens else sizes,
+        concat_dim=axis,
+        name=name,
     )
+    if not widens and all(value.shape.is_fully_defined() for value in sp_inputs):
+        known = sp_inputs[0].shape.as_list()
+        known[axis] = sum(value.shape.tuple[axis] for value in sp_inputs)
+        shape = constants.constant(known, dtypes.int64)
+    return SparseTensor(indices, values, shape)
 
 
 def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
@@ -225,7 +228,7 @@ def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
     ]
 
 
-# ------------------------------------------------------------------------------------------- sparse plus dense
+# ---------------------------------------------------------------------------------------- sparse plus dense
 
 sparse_tensor_dense_add_op = Op(
     "SparseTensorDenseAdd",

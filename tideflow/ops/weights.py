@@ -1,4 +1,4 @@
-"""Weights of losses and metrics: they must be a scalar, or of the values' rank with each size 1 or the same."""
+"""Weights of losses and metrics: a scalar, or of the values' rank with each size 1 or the same."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _static_verdict(weights: TensorShape, values: TensorShape) -> str | None:
-    """What the shapes alone say: a reason why all is well, None where it depends on the step, or ValueError."""
+    """What the shapes alone say: why all is well, or None where it depends on the step; or ValueError."""
     if weights.ndims is None or values.ndims is None:
         return None
     if weights.ndims == 0:

@@ -8,6 +8,7 @@ from tideflow.variables import (  # noqa: F401
     partitioned,
     partitioners,
     reference,
+    regularizers,
     resource,
     template,
     variable_scope,

@@ -155,6 +155,26 @@ def graphs_with_weights(tf, np, name):
     return [getattr(tf.losses, name)(y, x, w, scope="mine"), graph(tf)]
 
 
+@cases(*product(["mean_squared_error", "sparse_softmax_cross_entropy"], ["known", "partly", "unknown"]))
+def dynamic_weights(tf, np, name, kind):
+    """Weights whose shape only the step knows; those that cannot be broadcast are refused by it."""
+    shape = {"known": [3, 2], "partly": [None, 2], "unknown": None}[kind]
+    x, w = tf.placeholder(tf.float32, shape, "x"), tf.placeholder(tf.float32, None, "w")
+    y = tf.placeholder(
+        *((tf.int32, [3] if kind == "known" else None) if "sparse" in name else (tf.float32, shape))
+    )
+    loss = getattr(tf.losses, name)(y, x, w)
+    feeds = {x: normal(np, 3, 2), y: [1, 0, 1] if "sparse" in name else np.ones([3, 2])}
+    fitting = [2.0, [1.0, 0.0, 2.0]] if "sparse" in name else [2.0, [[1.0], [0.0], [2.0]], np.ones([3, 2])]
+    with tf.Session() as session:
+        found = [session.run(loss, {**feeds, w: v}) for v in fitting]
+        wrong = [
+            raises(session.run, loss, {**feeds, w: v})
+            for v in (np.ones([2]), np.ones([3, 3]), np.ones([1, 1, 1]))
+        ]
+    return [found, wrong, graph(tf)]
+
+
 def squeezing_of_labels(tf, np):
     x = normal(np, 3, 4).astype(np.float32)
     made = [

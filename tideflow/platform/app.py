@@ -1,0 +1,22 @@
+"""`tf.app.run`: the entry point of a TensorFlow 1 program."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from absl import app as absl_app
+
+from tideflow.export import export
+from tideflow.platform import flags
+
+
+@export("app.run")
+def run(main: Callable | None = None, argv: Sequence[str] | None = None) -> None:
+    """Parses the flags, calls `main` (the program's own, where None) with what is left, and exits."""
+    absl_app.run(main=main or sys.modules["__main__"].main, argv=argv, flags_parser=_parse_known)
+
+
+def _parse_known(argv: Sequence[str] | None) -> list[str]:
+    """Flags that nobody defined are left to `main`; absl itself would refuse them."""
+    return flags.FLAGS(sys.argv if argv is None else argv, known_only=True)

@@ -1,0 +1,279 @@
+"""What `tf.test.TestCase` asserts beyond absl's and unittest's own assertions."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from absl.testing import absltest
+from google.protobuf import text_format
+
+from tideflow.graph import dtypes, errors, nest
+from tideflow.graph.convert import is_tensor
+from tideflow.graph.device import canonical_name
+from tideflow.graph.graph import GRAPH_DEF_VERSION
+from tideflow.graph.operation import Tensor
+
+
+class Assertions(absltest.TestCase):
+    """Assertions about arrays, structures of arrays, tensors, messages and errors."""
+
+    evaluate: Callable[[Any], Any]  # the values of a structure of tensors: the test case has the session
+
+    def _array(self, value: Any) -> np.ndarray:
+        """The value as an array; ValueError for a ragged list."""
+        if any(map(is_tensor, nest.flatten(value))):
+            value = self.evaluate(value)
+        return value if isinstance(value, np.ndarray) else np.array(value)
+
+    # -------------------------------------------------------------------------------------------- closeness
+
+    def assertAllClose(
+        self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
+    ) -> None:
+        """Arrays, tensors, or structures of them, are near each other: |a - b| <= atol + rtol * |b|."""
+        self._assert_close(a, b, rtol, atol, "", msg or "")
+
+    def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, path: str, msg: str) -> None:
+        a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
+        if isinstance(a, Mapping) != isinstance(b, Mapping):
+            raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg}")
+        if isinstance(a, Mapping):
+            self.assertCountEqual(a, b, f"mismatched keys of a{path} and b{path}. {msg}")
+            for key in a:
+                self._assert_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
+            return
+        try:
+            left, right = self._array(a), self._array(b)
+            if left.dtype == object or right.dtype == object:
+                raise TypeError(f"a{path} has {type(a)}, but b{path} has {type(b)}. {msg}")
+        except (ValueError, TypeError):
+            if not isinstance(a, (list, tuple)) or not isinstance(b, (list, tuple)):
+                raise
+            if len(a) != len(b):
+                raise ValueError(
+                    f"Mismatched length: a{path} has {len(a)} items, but b{path} has {len(b)} items. {msg}"
+                ) from None
+            for i, (x, y) in enumerate(zip(a, b)):
+                self._assert_close(x, y, rtol, atol, f"{path}[{i}]", msg)
+            return
+        self._assert_same_shape(left, right, msg)
+        np.testing.assert_allclose(
+            left,
+            right,
+            rtol,
+            atol,
+            equal_nan=True,
+            err_msg=f"Mismatched value: a{path} is different from b{path}. {msg}",
+        )
+
+    def _assert_same_shape(self, a: np.ndarray, b: np.ndarray, msg: str | None) -> None:
+        contents = f" with contents {b}" if b.size < 500 else ""
+        self.assertEqual(
+            a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}{contents}. {msg or ''}"
+        )
+
+    def assertAllCloseAccordingToType(
+        self,
+        a: Any,
+        b: Any,
+        rtol: float = 1e-6,
+        atol: float = 1e-6,
+        float_rtol: float = 1e-6,
+        float_atol: float = 1e-6,
+        half_rtol: float = 1e-3,
+        half_atol: float = 1e-3,
+        bfloat16_rtol: float = 1e-2,
+        bfloat16_atol: float = 1e-2,
+        msg: str | None = None,
+    ) -> None:
+        """`assertAllClose` with the tolerance of the less precise of the two types."""
+        a, b = self._array(a), self._array(b)
+        for kinds, type_rtol, type_atol in (
+            ((np.float32, np.complex64), float_rtol, float_atol),
+            ((np.float16,), half_rtol, half_atol),
+            ((ml_dtypes.bfloat16,), bfloat16_rtol, bfloat16_atol),
+        ):
+            if a.dtype in kinds or b.dtype in kinds:
+                rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
+        self.assertAllClose(a, b, rtol, atol, msg)
+
+    def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
+        """`assertAllClose` fails."""
+        try:
+            self.assertAllClose(a, b, **kwargs)
+        except AssertionError:
+            return
+        raise AssertionError("The two values are close at all elements")
+
+    def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
+        """|f1 - f2| <= err."""
+        self.assertTrue(
+            f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}"
+        )
+
+    def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
+        """Each pair of two sequences of numbers is within `err`."""
+        self.assertEqual(len(farray1), len(farray2), msg)
+        for x, y in zip(farray1, farray2):
+            self.assertNear(float(x), float(y), err, msg)
+
+    def assertNDArrayNear(
+        self, ndarray1: np.ndarray, ndarray2: np.ndarray, err: float, msg: str | None = None
+    ) -> None:
+        """The arrays' difference has a norm below `err`."""
+        distance = np.linalg.norm(np.subtract(ndarray1, ndarray2))
+        self.assertLess(distance, err, msg)
+
+    # -------------------------------------------------------------------------------------------- elements
+
+    def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """The same shape and the same elements, NaN being equal to NaN."""
+        a, b = self._array(a), self._array(b)
+        self._assert_same_shape(a, b, msg)
+        same = a == b
+        if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+            same |= np.isnan(a) & np.isnan(b)
+        if not np.all(same):
+            where = np.nonzero(np.atleast_1d(~np.asarray(same, bool)))
+            lhs, rhs = np.atleast_1d(a)[where], np.atleast_1d(b)[where]
+            self.fail(f"not equal where = {where}\nnot equal lhs = {lhs}\nnot equal rhs = {rhs}\n{msg or ''}")
+
+    def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
+        """`assertAllEqual` fails."""
+        try:
+            self.assertAllEqual(a, b)
+        except AssertionError:
+            return
+        raise AssertionError(f"The two values are equal at all elements. {msg or ''}")
+
+    def _assert_all(self, holds: Callable, a: Any, wanted: str) -> None:
+        array = self._array(a)
+        bad = ~np.asarray(holds(array), bool)
+        if bad.any():
+            self.fail(f"not all elements are {wanted}: {np.atleast_1d(array)[np.atleast_1d(bad)][:10]}")
+
+    def assertAllGreater(self, a: Any, comparison_target: float) -> None:
+        """Every element is greater than the target."""
+        self._assert_all(lambda x: x > comparison_target, a, f"> {comparison_target}")
+
+    def assertAllGreaterEqual(self, a: Any, comparison_target: float) -> None:
+        """Every element is the target or greater."""
+        self._assert_all(lambda x: x >= comparison_target, a, f">= {comparison_target}")
+
+    def assertAllLess(self, a: Any, comparison_target: float) -> None:
+        """Every element is less than the target."""
+        self._assert_all(lambda x: x < comparison_target, a, f"< {comparison_target}")
+
+    def assertAllLessEqual(self, a: Any, comparison_target: float) -> None:
+        """Every element is the target or less."""
+        self._assert_all(lambda x: x <= comparison_target, a, f"<= {comparison_target}")
+
+    def assertAllInRange(
+        self,
+        target: Any,
+        lower_bound: float,
+        upper_bound: float,
+        open_lower_bound: bool = False,
+        open_upper_bound: bool = False,
+    ) -> None:
+        """Every element lies between the bounds."""
+        above = np.greater if open_lower_bound else np.greater_equal
+        below = np.less if open_upper_bound else np.less_equal
+        wanted = f"in {'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}"
+        self._assert_all(
+            lambda x: above(x, lower_bound) & below(x, upper_bound),
+            target,
+            wanted + (")" if open_upper_bound else "]"),
+        )
+
+    def assertAllInSet(self, target: Any, expected_set: Any) -> None:
+        """Every element is one of the set."""
+        self._assert_all(lambda x: np.isin(x, list(expected_set)), target, f"in {expected_set}")
+
+    def assertItemsEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
+        """The same items, in any order."""
+        self.assertCountEqual(first, second, msg)
+
+    # -------------------------------------------------------------------------------------------- tensors
+
+    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
+        """The target has this dtype."""
+        found = target.dtype if hasattr(target, "dtype") else self._array(target).dtype
+        self.assertEqual(dtypes.as_dtype(found).base_dtype, dtypes.as_dtype(expected_dtype))
+
+    def assertShapeEqual(self, np_array: Any, tf_tensor: Tensor, msg: str | None = None) -> None:
+        """The tensor's shape in the graph is the array's."""
+        if not isinstance(np_array, (np.ndarray, np.generic)):
+            raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
+        if not isinstance(tf_tensor, Tensor):
+            raise TypeError("tf_tensor must be a Tensor")
+        self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
+        """Two names of one device."""
+        first, second = canonical_name(device1), canonical_name(device2)
+        self.assertEqual(first, second, f"Devices {first} and {second} are not equal. {msg or ''}")
+
+    # -------------------------------------------------------------------------------------------- messages
+
+    def assertProtoEquals(
+        self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None
+    ) -> None:
+        """The message is the expected one, given as a message or as its text."""
+        expected = expected_message_maybe_ascii
+        if isinstance(expected, str):
+            expected = text_format.Parse(expected, type(message)())
+        self.assertIs(type(expected), type(message), msg)
+        if expected != message:
+            self.assertMultiLineEqual(str(expected), str(message), msg)
+
+    def assertProtoEqualsVersion(
+        self,
+        expected: str,
+        actual: Any,
+        producer: int = GRAPH_DEF_VERSION,
+        min_consumer: int = 0,
+        msg: str | None = None,
+    ) -> None:
+        """The GraphDef is the expected one, given as text without its versions."""
+        versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }}\n"
+        self.assertProtoEquals(versions + expected, actual, msg)
+
+    # -------------------------------------------------------------------------------------------- errors
+
+    @contextlib.contextmanager
+    def assertRaisesWithPredicateMatch(
+        self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
+    ) -> Iterator[None]:
+        """The block raises such an exception, whose message (or op names) the pattern or predicate
+        accepts.
+        """
+        wanted = expected_err_re_or_predicate
+        matches = wanted if callable(wanted) else lambda error: re.search(wanted, _searched(error))
+        try:
+            yield
+        except Exception as error:
+            if not isinstance(error, exception_type) or not matches(error):
+                raise AssertionError(f"Exception of type {type(error)}: {error}") from error
+        else:
+            self.fail(f"{exception_type.__name__} not raised")
+
+    def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
+        """The block raises a tf.errors.OpError whose message matches."""
+        return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+def _searched(error: Exception) -> str:
+    """An error's message, and the names of the ops it comes from."""
+    if not isinstance(error, errors.OpError):
+        return str(error)
+    lines, op = [error.message], error.op
+    while op is not None:
+        lines.append(f"Caused by: {op.name}")
+        op = getattr(op, "_original_op", None)
+    return "\n".join(lines)

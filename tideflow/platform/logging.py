@@ -1,0 +1,153 @@
+"""`tf.logging`: the standard library's logger "tensorflow", as programs and log readers know it.
+
+The name is TensorFlow's on purpose: programs set `logging.getLogger("tensorflow")`, and tools read lines such
+as `INFO:tensorflow:loss = 0.5, step = 100`.
+"""
+
+from __future__ import annotations
+
+import collections
+import logging
+import sys
+import threading
+from typing import Any
+
+from tideflow.export import export, expose
+
+DEBUG, INFO, WARN, ERROR, FATAL = logging.DEBUG, logging.INFO, logging.WARN, logging.ERROR, logging.FATAL
+for _name in ("DEBUG", "INFO", "WARN", "ERROR", "FATAL"):
+    expose(globals()[_name], f"logging.{_name}")
+
+_THE_CALLER = 3  # frames from `Logger.log` to the user's line, through `_log` and the public function
+
+_setup = threading.Lock()
+_ready = False
+_calls: collections.Counter = collections.Counter()  # by the place of the call
+
+
+@export("get_logger")
+def get_logger() -> logging.Logger:
+    """The logger of `tf.logging`; the first call gives it a handler where the program has none of its own."""
+    global _ready
+    logger = logging.getLogger("tensorflow")
+    with _setup:
+        if not _ready:
+            _ready = True
+            if not logging.getLogger().handlers:
+                _add_handler(logger)
+    return logger
+
+
+def _add_handler(logger: logging.Logger) -> None:
+    interactive = hasattr(sys, "ps1") or sys.flags.interactive
+    if interactive:
+        logger.setLevel(INFO)
+    handler = logging.StreamHandler(sys.stdout if interactive else sys.stderr)
+    handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+    logger.addHandler(handler)
+
+
+def _log(level: int, msg: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    get_logger().log(level, msg, *args, **{"stacklevel": _THE_CALLER, **kwargs})
+
+
+@export("logging.log")
+def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at `level`."""
+    _log(level, msg, args, kwargs)
+
+
+@export("logging.vlog")
+def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at `level`."""
+    _log(level, msg, args, kwargs)
+
+
+@export("logging.debug")
+def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level DEBUG."""
+    _log(DEBUG, msg, args, kwargs)
+
+
+@export("logging.info")
+def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level INFO."""
+    _log(INFO, msg, args, kwargs)
+
+
+@export("logging.warn")
+def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level WARN."""
+    _log(WARN, msg, args, kwargs)
+
+
+@export("logging.warning")
+def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level WARN."""
+    _log(WARN, msg, args, kwargs)
+
+
+@export("logging.error")
+def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level ERROR."""
+    _log(ERROR, msg, args, kwargs)
+
+
+@export("logging.fatal")
+def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+    """Logs `msg % args` at level FATAL; the program goes on."""
+    _log(FATAL, msg, args, kwargs)
+
+
+@export("logging.TaskLevelStatusMessage")
+def TaskLevelStatusMessage(msg: Any) -> None:
+    """Logs `msg` at level ERROR."""
+    _log(ERROR, msg, (), {})
+
+
+@export("logging.log_if")
+def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
+    """Logs `msg % args` at `level` where `condition` holds."""
+    if condition:
+        _log(level, msg, args, {})
+
+
+@export("logging.log_every_n")
+def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs the first, (n+1)st, (2n+1)st … call from this line."""
+    if _earlier_calls() % n == 0:
+        _log(level, msg, args, {})
+
+
+@export("logging.log_first_n")
+def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+    """Logs the first n calls from this line."""
+    if _earlier_calls() < n:
+        _log(level, msg, args, {})
+
+
+def _earlier_calls() -> int:
+    """How often the line that called the caller has done so before."""
+    frame = sys._getframe(2)
+    place = frame.f_code.co_filename, frame.f_lineno
+    _calls[place] += 1
+    return _calls[place] - 1
+
+
+@export("logging.flush")
+def flush() -> None:
+    """What was logged has left the process's buffers."""
+    for handler in get_logger().handlers:
+        handler.flush()
+
+
+@export("logging.get_verbosity")
+def get_verbosity() -> int:
+    """The lowest level that is shown."""
+    return get_logger().getEffectiveLevel()
+
+
+@export("logging.set_verbosity")
+def set_verbosity(v: int | str) -> None:
+    """Messages below level `v` are not shown."""
+    get_logger().setLevel(v)

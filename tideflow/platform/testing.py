@@ -1,0 +1,388 @@
+"""`tf.test`: test cases that run graphs, and what tests ask of the machine."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import os
+import random
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from absl.testing import absltest
+from tensorboard.compat.proto.config_pb2 import ConfigProto, OptimizerOptions
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+from tideflow.export import export, expose
+from tideflow.graph.graph import Graph
+from tideflow.graph.scopes import (
+    DEFAULT_GRAPH_SEED,
+    get_default_session,
+    reset_default_graph,
+    set_random_seed,
+)
+from tideflow.graph.stacks import default_graphs
+from tideflow.platform import app
+from tideflow.platform.assertions import Assertions
+from tideflow.session.session import Session
+
+expose(mock, "test.mock")
+
+
+# ------------------------------------------------------------------------------------------------ the machine
+
+
+@export("test.is_gpu_available")
+def is_gpu_available(
+    cuda_only: bool = False, min_cuda_compute_capability: tuple[int, int] | None = None
+) -> bool:
+    """Whether a GPU can be used, of at least this compute capability."""
+    if not torch.cuda.is_available():
+        return False
+    least = min_cuda_compute_capability or (0, 0)
+    return any(torch.cuda.get_device_capability(i) >= tuple(least) for i in range(torch.cuda.device_count()))
+
+
+@export("test.gpu_device_name")
+def gpu_device_name() -> str:
+    """The name of the first GPU, or nothing."""
+    return "/device:GPU:0" if torch.cuda.is_available() else ""
+
+
+@export("test.is_built_with_cuda")
+def is_built_with_cuda() -> bool:
+    """Whether the kernels include CUDA's."""
+    return torch.version.cuda is not None
+
+
+@export("test.is_built_with_rocm")
+def is_built_with_rocm() -> bool:
+    """Whether the kernels include ROCm's."""
+    return torch.version.hip is not None
+
+
+@export("test.is_built_with_gpu_support")
+def is_built_with_gpu_support() -> bool:
+    """Whether the kernels include any GPU's."""
+    return is_built_with_cuda() or is_built_with_rocm()
+
+
+@export("test.get_temp_dir")
+@functools.cache
+def get_temp_dir() -> str:
+    """A directory for the tests of this process, removed at its end."""
+    program = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    path = tempfile.mkdtemp(prefix=program, dir=os.environ.get("TEST_TMPDIR"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
+@export("test.test_src_dir_path")
+def test_src_dir_path(relative_path: str) -> str:
+    """The path under TEST_SRCDIR of a file of the source tree."""
+    return os.path.join(os.environ["TEST_SRCDIR"], "org_tensorflow/tensorflow", relative_path)
+
+
+@export("test.main")
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs the tests of the program."""
+    app.run(lambda rest: absltest.main(argv=rest), sys.argv if argv is None else argv)
+
+
+# ------------------------------------------------------------------------------------------------ test cases
+
+
+class CheckedThread:
+    """A thread of a test; what it raises, `join` raises."""
+
+    def __init__(self, target: Callable, args: tuple, kwargs: dict):
+        self._call = functools.partial(target, *args, **kwargs)
+        self._thread = threading.Thread(target=self._run)
+        self._error: Exception | None = None
+
+    def _run(self) -> None:
+        try:
+            self._call()
+        except Exception as error:
+            self._error = error
+
+    def start(self) -> None:
+        """Starts the thread."""
+        self._thread.start()
+
+    def join(self) -> None:
+        """Waits for the thread; the test fails where it failed."""
+        self._thread.join()
+        if self._error is not None:
+            raise AssertionError(f"Error in checkedThread: {self._error}") from self._error
+
+    def is_alive(self) -> bool:
+        """Whether the thread still runs."""
+        return self._thread.is_alive()
+
+
+class CapturedWrites:
+    """What was written to a stream while it was captured."""
+
+    def __init__(self, path: str):
+        self._path = path
+
+    def contents(self) -> str:
+        """All of it."""
+        with open(self._path) as file:
+            return file.read()
+
+
+@export("test.TestCase")
+class TestCase(Assertions):
+    """A test of graphs: starts with an empty default graph and fixed seeds."""
+
+    def __init__(self, methodName: str = "runTest"):
+        super().__init__(methodName)
+        self._threads: list[CheckedThread] = []
+        self._directory: str | None = None
+        self._cached: tuple[Session, tuple] | None = None
+
+    def setUp(self) -> None:
+        super().setUp()
+        self._close_cached()
+        random.seed(DEFAULT_GRAPH_SEED)
+        np.random.seed(DEFAULT_GRAPH_SEED)
+        default_graphs.items.clear()  # what a test that failed inside a `with` may have left
+        reset_default_graph()
+        set_random_seed(DEFAULT_GRAPH_SEED)
+        if self.id().endswith(".test_session"):  # its name makes it look like a test
+            self.skipTest("Not a test.")
+
+    def tearDown(self) -> None:
+        try:
+            for thread in self._threads:
+                self.assertFalse(thread.is_alive(), "A checkedThread was not joined.")
+        finally:
+            self._close_cached()
+            super().tearDown()
+
+    def _close_cached(self) -> None:
+        if self._cached is not None:
+            self._cached[0].close()
+            self._cached = None
+
+    def get_temp_dir(self) -> str:
+        """A directory of this test's own."""
+        if self._directory is None:
+            self._directory = tempfile.mkdtemp(dir=get_temp_dir())
+        return self._directory
+
+    def evaluate(self, tensors: Any) -> Any:
+        """The values of a structure of tensors, in the default session or one of this test."""
+        session = get_default_session()
+        if session is not None:
+            return session.run(tensors)
+        with self.test_session() as session:
+            return session.run(tensors)
+
+    @contextlib.contextmanager
+    def session(
+        self,
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Iterator[Session]:
+        """A new session, default inside the block; ops are made for the CPU unless a GPU is asked for."""
+        with (
+            Session(graph=graph, config=_test_config(config, force_gpu)) as session,
+            _default_on_device(session, use_gpu, force_gpu),
+        ):
+            yield session
+
+    @contextlib.contextmanager
+    def cached_session(
+        self,
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Iterator[Session]:
+        """Like `session`, but the same one in all blocks of a test."""
+        session, asked = self._cached_session(graph, config, force_gpu)
+        for label, before, now in zip(
+            ("graph", "config", "force_gpu value"), asked, (graph, config, force_gpu)
+        ):
+            if before is not now:
+                raise ValueError(
+                    f"The {label} used to get the cached session is different than the one that was used to "
+                    "create the session. Maybe create a new session with self.session()"
+                )
+        with _default_on_device(session, use_gpu, force_gpu):
+            yield session
+
+    def _cached_session(self, graph: Graph | None, config: ConfigProto | None, force_gpu: bool) -> tuple:
+        if self._cached is None:
+            session = Session(graph=graph, config=_test_config(config, force_gpu))
+            self._cached = session, (graph, config, force_gpu)
+        return self._cached
+
+    @contextlib.contextmanager
+    def test_session(
+        self,
+        graph: Graph | None = None,
+        config: ConfigProto | None = None,
+        use_gpu: bool = False,
+        force_gpu: bool = False,
+    ) -> Iterator[Session]:
+        """A cached session where no graph is given, a new one otherwise."""
+        if graph is not None:
+            with self.session(graph, config, use_gpu, force_gpu) as session:
+                yield session
+            return
+        session, _ = self._cached_session(graph, config, force_gpu)
+        with _default_on_device(session, use_gpu, force_gpu):
+            yield session
+
+    def checkedThread(
+        self, target: Callable, args: tuple | None = None, kwargs: dict | None = None
+    ) -> CheckedThread:
+        """A thread, to be started and joined, whose failure fails the test."""
+        thread = CheckedThread(target, args or (), kwargs or {})
+        self._threads.append(thread)
+        return thread
+
+    @contextlib.contextmanager
+    def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:
+        """What the block writes to the stream's file descriptor is captured."""
+        stream.flush()
+        original = os.dup(stream.fileno())
+        file, path = tempfile.mkstemp(dir=self.get_temp_dir())
+        os.dup2(file, stream.fileno())
+        try:
+            yield CapturedWrites(path)
+        finally:
+            stream.flush()
+            os.dup2(original, stream.fileno())
+            os.close(original)
+            os.close(file)
+
+
+def _test_config(config: ConfigProto | None, force_gpu: bool) -> ConfigProto:
+    """Nothing is optimized away: a test runs the ops that it names."""
+    result = ConfigProto(allow_soft_placement=True)
+    if config is not None:
+        result.CopyFrom(config)
+    if force_gpu:
+        result.allow_soft_placement = False
+    result.graph_options.optimizer_options.opt_level = OptimizerOptions.L0
+    return result
+
+
+@contextlib.contextmanager
+def _default_on_device(session: Session, use_gpu: bool, force_gpu: bool) -> Iterator[None]:
+    place = "/device:GPU:0" if force_gpu else None if use_gpu else "/device:CPU:0"
+    with session.graph.as_default(), session.as_default():
+        with contextlib.nullcontext() if place is None else session.graph.device(place):
+            yield
+
+
+# ------------------------------------------------------------------------------------------------ helpers
+
+
+@export("test.StubOutForTesting")
+class StubOutForTesting:
+    """Attributes replaced for a test and put back after it."""
+
+    def __init__(self):
+        self._set: list[Any] = []
+        self._smartly_set: list[Any] = []
+
+    def Set(self, parent: Any, child_name: str, new_child: Any) -> None:
+        """Replaces an attribute of `parent`."""
+        self._replace(self._set, parent, child_name, new_child)
+
+    def SmartSet(self, obj: Any, attr_name: str, new_attr: Any) -> None:
+        """Replaces an attribute where it is defined: of an instance, its own or its class's."""
+        owned = isinstance(obj, type) or attr_name in getattr(obj, "__dict__", {})
+        self._replace(self._smartly_set, obj if owned else type(obj), attr_name, new_attr)
+
+    @staticmethod
+    def _replace(stubs: list[Any], parent: Any, name: str, value: Any) -> None:
+        patch = mock.patch.object(parent, name, value)
+        patch.start()
+        stubs.append(patch)
+
+    def UnsetAll(self) -> None:
+        """Puts back what `Set` replaced."""
+        self._put_back(self._set)
+
+    def SmartUnsetAll(self) -> None:
+        """Puts back what `SmartSet` replaced."""
+        self._put_back(self._smartly_set)
+
+    @staticmethod
+    def _put_back(stubs: list[Any]) -> None:
+        while stubs:
+            stubs.pop().stop()
+
+    def CleanUp(self) -> None:
+        """Puts everything back."""
+        self.SmartUnsetAll()
+        self.UnsetAll()
+
+    def __enter__(self) -> StubOutForTesting:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.CleanUp()
+
+    def __del__(self) -> None:
+        self.CleanUp()
+
+
+@export("test.assert_equal_graph_def")
+def assert_equal_graph_def(
+    actual: GraphDef, expected: GraphDef, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
+) -> None:
+    """The graphs have the same nodes; their order, that of control inputs, and versions do not count.
+
+    `checkpoint_v2` and `hash_table_shared_name` leave out the random names of checkpoints' temporary files
+    and of tables.
+    """
+    for label, graph_def in (("actual", actual), ("expected", expected)):
+        if not isinstance(graph_def, GraphDef):
+            raise TypeError(f"Expected tf.GraphDef for {label}, got {type(graph_def).__name__}")
+    flags = checkpoint_v2, hash_table_shared_name
+    found, wanted = (
+        {node.name: _comparable(node, *flags) for node in graph_def.node} for graph_def in (actual, expected)
+    )
+    for name in wanted:
+        if name not in found:
+            raise AssertionError(f"Did not find expected node '{name}'")
+        if found[name] != wanted[name]:
+            raise AssertionError(f"Node '{name}' is\n{found[name]}\nbut expected is\n{wanted[name]}")
+    for name in found:
+        if name not in wanted:
+            raise AssertionError(f"Found unexpected node '{name}'")
+
+
+def _comparable(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:
+    """A copy of the NodeDef without what may differ."""
+    result = type(node)()
+    result.CopyFrom(node)
+    data = [name for name in node.input if not name.startswith("^")]
+    result.input[:] = data + sorted(name for name in node.input if name.startswith("^"))
+    if checkpoint_v2 and _names_a_temporary_file(node):
+        del result.attr["value"]
+    if hash_table_shared_name and node.op == "HashTableV2" and "shared_name" in node.attr:
+        del result.attr["shared_name"]
+    return result
+
+
+def _names_a_temporary_file(node: Any) -> bool:
+    return node.op == "Const" and any(b"_temp" in text for text in node.attr["value"].tensor.string_val)
