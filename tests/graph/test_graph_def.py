@@ -83,7 +83,8 @@ BAD = {
         "missing attr 'T'",
     ),
     "wrong type": (
-        f'{PLACEHOLDER} node {{ name: "B" op: "Identity" input: "A" attr {{ key: "T" value {{ type: DT_INT32 }} }} }}',
+        f'{PLACEHOLDER} node {{ name: "B" op: "Identity" input: "A" '
+        'attr { key: "T" value { type: DT_INT32 } } }',
         ValueError,
         "Input 0 of node import/B was passed float",
     ),
@@ -98,7 +99,8 @@ BAD = {
         "Unknown input node 'C'",
     ),
     "cycle": (
-        f'node {{ name: "B" op: "Identity" input: "C" {T_FLOAT} }} node {{ name: "C" op: "Identity" input: "B" {T_FLOAT} }}',
+        f'node {{ name: "B" op: "Identity" input: "C" {T_FLOAT} }}'
+        f'node {{ name: "C" op: "Identity" input: "B" {T_FLOAT} }}',
         ValueError,
         "2 nodes in a cycle",
     ),

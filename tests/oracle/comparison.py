@@ -81,10 +81,17 @@ def _of_graphs(expected, actual, path):
     for name, node in expected.items():
         if name in actual:
             other = actual[name]
-            lines += _of_mappings(node["attrs"], other["attrs"], f"{path}: {name} ({node['op']})")
+            wanted, found = _without_counter(node["attrs"]), _without_counter(other["attrs"])
+            lines += _of_mappings(wanted, found, f"{path}: {name} ({node['op']})")
             for key in ("op", "inputs", "control", "device"):
                 lines += differences(node[key], other[key], f"{path}: {name}.{key}")
     return lines
+
+
+def _without_counter(attrs):
+    """A custom gradient's name ends in how many the process has made: that says nothing of the graph."""
+    name = attrs.get("_gradient_op_type", b"")
+    return {**attrs, "_gradient_op_type": b"CustomGradient"} if name.startswith(b"CustomGradient-") else attrs
 
 
 def _of_arrays(expected, actual, path, tolerance):

@@ -112,7 +112,7 @@ def test_bad_feeds():
             ValueError, match=r"Cannot feed value of shape \(3,\) for Tensor 'x:0', which has shape '\(2,\)'"
         ):
             sess.run(y, {x: [1, 2, 3]})
-        with pytest.raises(TypeError, match="cannot be a tf.Tensor"):
+        with pytest.raises(TypeError, match=r"cannot be a tf.Tensor"):
             sess.run(y, {x: tf.constant([1, 2])})
         with pytest.raises(TypeError, match="Cannot interpret feed_dict key"):
             sess.run(y, {"z:0": [1, 2]})
@@ -259,7 +259,7 @@ def test_uninitialized_variables():
     v = tf.Variable(1.0, name="weights")
     with (
         tf.Session() as sess,
-        pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value weights"),
+        pytest.raises(tf.errors.FailedPreconditionError, match=r"uninitialized value weights"),
     ):
         sess.run(v)
 
@@ -277,7 +277,7 @@ def test_check_finite_names_the_first_op():
     y = tf.sqrt(tf.log(x, name="the_log") * 1.0)
     with tf.Session(check_finite=True) as sess:
         assert np.isfinite(sess.run(y, {x: [2.0, 3.0]})).all()
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Inf.*Log 'the_log'") as info:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Inf.*Log 'the_log'") as info:
             sess.run(y, {x: [0.0, 1.0]})
     assert __file__ in str(info.value)
 
@@ -363,7 +363,7 @@ def test_no_optimization_gives_the_same():
 def test_devices_that_are_not_there():
     with tf.device("/gpu:7"):
         a = tf.constant(1.0) + 1.0
-    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device"):
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match=r"Cannot assign a device"):
         sess.run(a)
     with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as sess:
         assert sess.run(a) == 2.0

@@ -409,7 +409,8 @@ class Layer:
             raise AttributeError(f"Layer {self._name} is not connected, no {what} to return.")
         if len(self._calls) > 1:
             raise AttributeError(
-                f'Layer {self._name} has multiple inbound nodes, hence the notion of "layer {what}" is ill-defined.'
+                f"Layer {self._name} has multiple inbound nodes, hence the notion of "
+                f'"layer {what}" is ill-defined.'
             )
         return self._calls[0][part]
 

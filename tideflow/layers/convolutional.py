@@ -182,10 +182,13 @@ class _ConvTranspose(_Conv):
         output_shape = (batch, self.filters, *larger) if channels_first else (batch, *larger, self.filters)
         strides = (1, 1, *self.strides) if channels_first else (1, *self.strides, 1)
         transposed = nn.conv2d_transpose if self.rank == 2 else nn.conv3d_transpose
+        output_shape = joining.stack(output_shape)
+        if self.rank == 2:
+            output_shape[0]
         outputs = transposed(
             inputs,
             self.kernel,
-            joining.stack(output_shape),
+            output_shape,
             strides,
             padding=self.padding.upper(),
             data_format=self._tensor_format,

@@ -31,7 +31,7 @@ from tideflow.variables.base import VariableAggregation
 
 @export("layers.BatchNormalization")
 class BatchNormalization(Layer):
-    """Subtracts the batch's mean and divides by its deviation while training; uses moving averages of both afterwards.
+    """Subtracts the batch's mean and divides by its deviation while training; by moving averages after it.
 
     The moving averages are updated by operations in the collection UPDATE_OPS.
     """

@@ -51,7 +51,8 @@ def embedding_lookup(
         ids = convert_to_tensor(ids, name="ids")
         if len(tables) == 1:
             with colocate_with(tables[0]):
-                return constants.identity(_clipped(indexing.gather(tables[0], ids, name=name), ids, max_norm))
+                rows = _clipped(indexing.gather(tables[0], ids, name=name), ids, max_norm)
+            return constants.identity(rows)
         return _from_parts(tables, ids, partition_strategy, max_norm, name)
 
 

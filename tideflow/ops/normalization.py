@@ -109,7 +109,7 @@ def _(x, scale, offset, mean, variance, *, data_format, is_training, exponential
     given = _forward_shapes(
         x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor
     )
-    return [*given, []]
+    return [*given, None]
 
 
 def _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, factor) -> list:

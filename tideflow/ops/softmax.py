@@ -106,13 +106,15 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} is the number of "
             "dimensions in the input.",
         )
-    result = _swapped_with_last(op(_swapped_with_last(logits, axis % rank)), axis % rank, name)
+    shapes.rank(logits)  # as in TensorFlow's graph, where nobody takes it
+    axes = shapes.rank(logits)
+    result = _swapped_with_last(op(_swapped_with_last(logits, axes, axis % rank)), axes, axis % rank, name)
     result.set_shape(logits.shape)
     return result
 
 
-def _swapped_with_last(tensor: Tensor, axis: int, name: str | None = None) -> Tensor:
-    last = binary.subtract(shapes.rank(tensor), 1)
+def _swapped_with_last(tensor: Tensor, rank: Tensor, axis: int, name: str | None = None) -> Tensor:
+    last = binary.subtract(rank, 1)
     between = creation.range(axis), [last], creation.range(axis + 1, last), [axis]
     return shapes.transpose(tensor, joining.concat(between, 0), name=name or "transpose")
 

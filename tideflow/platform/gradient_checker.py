@@ -37,8 +37,8 @@ def compute_gradient(
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict | None = None,
 ) -> Jacobians | list[Jacobians]:
-    """The Jacobian of y by x, from the graph's gradient and numerically: a row for each element of x, a column
-    for each of y; complex numbers count as two. For a list of x, a list of such pairs.
+    """The Jacobian of y by x, from the graph's gradient and numerically: a row for each element of x, a
+    column for each of y; complex numbers count as two. For a list of x, a list of such pairs.
     """
     for target in init_targets or ():
         target.run()

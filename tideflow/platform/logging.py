@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import logging
 import sys
-import threading
 from typing import Any
 
 from tideflow.export import export, expose
@@ -20,22 +19,8 @@ for _name in ("DEBUG", "INFO", "WARN", "ERROR", "FATAL"):
 
 _THE_CALLER = 3  # frames from `Logger.log` to the user's line, through `_log` and the public function
 
-_setup = threading.Lock()
-_ready = False
+_logger = logging.getLogger("tensorflow")
 _calls: collections.Counter = collections.Counter()  # by the place of the call
-
-
-@export("get_logger")
-def get_logger() -> logging.Logger:
-    """The logger of `tf.logging`; the first call gives it a handler where the program has none of its own."""
-    global _ready
-    logger = logging.getLogger("tensorflow")
-    with _setup:
-        if not _ready:
-            _ready = True
-            if not logging.getLogger().handlers:
-                _add_handler(logger)
-    return logger
 
 
 def _add_handler(logger: logging.Logger) -> None:
@@ -47,8 +32,20 @@ def _add_handler(logger: logging.Logger) -> None:
     logger.addHandler(handler)
 
 
+# At import, as TensorFlow: tf.app.run gives the root logger a handler of its own, and the lines
+# `INFO:tensorflow:…` are expected all the same. A program that has set up logging before is left alone.
+if not logging.getLogger().handlers and not _logger.handlers:
+    _add_handler(_logger)
+
+
+@export("get_logger")
+def get_logger() -> logging.Logger:
+    """The logger of `tf.logging`."""
+    return _logger
+
+
 def _log(level: int, msg: Any, args: tuple, kwargs: dict[str, Any]) -> None:
-    get_logger().log(level, msg, *args, **{"stacklevel": _THE_CALLER, **kwargs})
+    _logger.log(level, msg, *args, **{"stacklevel": _THE_CALLER, **kwargs})
 
 
 @export("logging.log")
@@ -137,17 +134,17 @@ def _earlier_calls() -> int:
 @export("logging.flush")
 def flush() -> None:
     """What was logged has left the process's buffers."""
-    for handler in get_logger().handlers:
+    for handler in _logger.handlers:
         handler.flush()
 
 
 @export("logging.get_verbosity")
 def get_verbosity() -> int:
     """The lowest level that is shown."""
-    return get_logger().getEffectiveLevel()
+    return _logger.getEffectiveLevel()
 
 
 @export("logging.set_verbosity")
 def set_verbosity(v: int | str) -> None:
     """Messages below level `v` are not shown."""
-    get_logger().setLevel(v)
+    _logger.setLevel(v)

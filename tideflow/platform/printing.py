@@ -35,7 +35,7 @@ _LOGS = {
 
 @export("print")
 def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
-    """An operation that prints `inputs`: tensors (abbreviated), structures of tensors, and what Python prints.
+    """An operation that prints `inputs`: tensors (abbreviated), structures of them, and what Python prints.
 
     Takes `output_stream` (sys.stderr, sys.stdout, tf.logging.info … or "file://path"), `summarize`, `sep`,
     `end` and `name`.

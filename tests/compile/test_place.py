@@ -1,0 +1,132 @@
+"""Placement: what was asked for, what the op can run on, beside the state it touches. No device is needed."""
+
+import logging
+
+import numpy as np
+import pytest
+import torch
+
+import tideflow as tf
+from tests.compile.steps import program
+from tideflow.compile.place import place
+from tideflow.runtime.devices import Device, Placement
+
+TASK = "/job:localhost/replica:0/task:0"
+CPU = Device(f"{TASK}/device:CPU:0", "CPU", 0, torch.device("cpu"), 1)
+CPU_1 = Device(f"{TASK}/device:CPU:1", "CPU", 1, torch.device("cpu"), 1)
+GPUS = tuple(Device(f"{TASK}/device:GPU:{i}", "GPU", i, torch.device("cuda", i), 1) for i in range(2))
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+def placed(fetches, feeds=None, devices=(CPU, *GPUS), **options):
+    """The device of each node, by name."""
+    made = program(fetches, feeds)
+    place(made, Placement(tuple(devices), **options))
+    return {node.name: str(node.device) for node in made.nodes}
+
+
+def test_without_gpus_all_is_on_the_cpu():
+    found = placed(tf.exp(tf.constant(1.0)) + 1.0, devices=[CPU])
+    assert set(found.values()) == {"cpu"}
+
+
+def test_numbers_go_to_the_first_gpu():
+    assert placed(tf.exp(tf.constant(1.0), name="e"))["e"] == "cuda:0"
+
+
+def test_sizes_and_strings_stay_on_the_cpu():
+    sizes = tf.constant([1, 2]) + tf.constant([3, 4], name="i")
+    words = tf.concat([tf.constant(["a"]), tf.constant(["b"])], 0, name="s")
+    found = placed([sizes, words])
+    assert found["i"] == "cpu" and found["s"] == "cpu"
+
+
+def test_what_was_asked_for_is_given():
+    with tf.device("/gpu:1"):
+        a = tf.exp(tf.constant(1.0), name="a")
+    with tf.device("/cpu:0"):
+        b = tf.exp(a, name="b")
+    found = placed(b)
+    assert found["a"] == "cuda:1" and found["b"] == "cpu"
+
+
+def test_state_and_what_touches_it_are_together():
+    with tf.device("/gpu:1"):
+        v = tf.Variable(tf.zeros([2]), name="v")
+        r = tf.Variable(tf.zeros([2]), name="r", use_resource=True)
+    change = tf.raw_ops.AssignAddVariableOp(resource=r.handle, value=[1.0, 1.0], name="change")
+    found = placed([tf.assign_add(v, [1.0, 1.0], name="add"), change])
+    assert found["v"] == found["add"] == found["r"] == found["change"] == "cuda:1"
+
+
+def test_counters_stay_where_the_plan_can_read_them():
+    step = tf.Variable(0, name="step")
+    assert placed(step.assign_add(1))["step"] == "cpu"
+
+
+def test_colocated_nodes_follow():
+    with tf.device("/gpu:1"):
+        a = tf.exp(tf.constant(1.0), name="a")
+    with tf.colocate_with(a):
+        b = tf.exp(tf.constant(2.0), name="b")
+    assert placed([a, b])["b"] == "cuda:1"
+
+
+def test_a_device_that_has_no_kernel_for_the_op():
+    with tf.device("/gpu:0"):
+        words = tf.concat([tf.constant(["a"]), tf.constant(["b"])], 0, name="s")
+    assert placed(words)["s"] == "cpu"
+
+
+def test_a_device_that_is_not_there():
+    with tf.device("/gpu:7"):
+        a = tf.exp(tf.constant(1.0), name="a")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device for operation") as info:
+        placed(a)
+    assert "GPU:0" in str(info.value) and "GPU:1" in str(info.value)
+    assert placed(a, soft=True)["a"] == "cpu"
+
+
+@pytest.mark.parametrize(
+    "wanted", ["/job:worker/task:0/cpu:0", "/job:localhost/task:1", "/device:TPU:0", "/replica:3"]
+)
+def test_other_jobs_tasks_and_kinds_are_not_here(wanted):
+    with tf.device(wanted):
+        a = tf.exp(tf.constant(1.0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device"):
+        placed(a)
+
+
+@pytest.mark.parametrize("wanted", ["/job:localhost", "/cpu:0", "/device:CPU:*", "/task:0/cpu:0", ""])
+def test_names_may_be_partial(wanted):
+    with tf.device(wanted):
+        a = tf.exp(tf.constant(1.0), name="a")
+    assert placed(a, devices=[CPU])["a"] == "cpu"
+
+
+def test_logical_cpus():
+    with tf.device("/cpu:1"):
+        a = tf.exp(tf.constant(0.0))
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+        assert session.run(a) == 1.0
+    assert placed(a, devices=[CPU, CPU_1])
+
+
+def test_the_choice_is_told_when_asked(caplog):
+    with tf.device("/gpu:0"):
+        a = tf.exp(tf.constant(1.0), name="told")
+    with caplog.at_level(logging.INFO, "tideflow"):
+        placed(a, log=True)
+    assert f"told: (Exp): {TASK}/device:GPU:0" in caplog.text
+
+
+def test_feeds_arrive_on_the_cpu():
+    x = tf.placeholder(tf.float32, [2])
+    made = program(tf.exp(x), {x: np.zeros(2, np.float32)})
+    place(made, Placement((CPU, *GPUS)))
+    assert str(made.feeds[0].op.device) == "cpu"

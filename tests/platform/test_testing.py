@@ -1,0 +1,159 @@
+"""tf.test: the test case and its assertions, used as a user's tests use them."""
+
+import collections
+import os
+import sys
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class AssertionsTest(tf.test.TestCase):
+    def test_close(self):
+        self.assertAllClose({"a": [1.0], "b": (2, {"c": 3})}, {"a": [1.0], "b": (2, {"c": 3 + 1e-7})})
+        self.assertAllClose(Pair(1, tf.constant(2.0)), Pair(1, 2))
+        self.assertAllClose([[1], [2, 3]], [[1], [2, 3]])
+        self.assertAllClose(float("nan"), float("nan"))
+        self.assertAllCloseAccordingToType(np.float16(1), np.float16(1.001))
+        self.assertNotAllClose([1], [2])
+        for a, b in (([1, 2], [1, 3]), ([1], [1, 2]), ({"a": 1}, {"a": 2}), ([[1], [2, 3]], [[1], [2, 4]])):
+            with self.assertRaises(AssertionError):
+                self.assertAllClose(a, b)
+        with self.assertRaisesRegex(ValueError, "Can't compare dict to non-dict"):
+            self.assertAllClose({"a": 1}, [1])
+
+    def test_elements(self):
+        self.assertAllEqual(tf.constant(["a"]), [b"a"])
+        self.assertAllEqual([float("nan")], [float("nan")])
+        self.assertNotAllEqual([1], [2])
+        self.assertAllInRange([1, 2], 1, 2)
+        self.assertAllInSet([1, 1, 2], {1, 2, 3})
+        for name, args in (
+            ("assertAllEqual", ([1], 1)),
+            ("assertAllEqual", (1, 2)),
+            ("assertAllGreater", ([1, 2], 1)),
+            ("assertAllGreaterEqual", ([1, 2], 2)),
+            ("assertAllLess", (2, 2)),
+            ("assertAllLessEqual", ([3], 2)),
+            ("assertAllInRange", ([1, 2], 1, 2, True)),
+            ("assertAllInRange", ([float("nan")], 0, 2)),
+            ("assertAllInSet", ([1, 5], {1, 2})),
+            ("assertNear", (1.0, 1.3, 0.2)),
+            ("assertArrayNear", ([1.0, 2.0], [1.0, 2.3], 0.2)),
+            ("assertNDArrayNear", (np.ones(2), np.zeros(2), 0.1)),
+        ):
+            with self.assertRaises(AssertionError, msg=name):
+                getattr(self, name)(*args)
+
+    def test_tensors_and_messages(self):
+        self.assertDTypeEqual(tf.constant(1), np.int32)
+        self.assertShapeEqual(np.ones((2, 3)), tf.ones((2, 3)))
+        self.assertDeviceEqual("/cpu:0", "/device:CPU:0")
+        self.assertProtoEquals("versions { producer: 134 }", tf.Graph().as_graph_def())
+        self.assertProtoEqualsVersion("", tf.Graph().as_graph_def())
+        with self.assertRaises(AssertionError):
+            self.assertProtoEquals("versions { producer: 1 }", tf.Graph().as_graph_def())
+
+    def test_errors(self):
+        with self.session():
+            fed = tf.placeholder(tf.float32, name="fed")
+            with self.assertRaisesOpError("must feed"):
+                fed.eval()
+            with self.assertRaisesOpError(lambda error: error.op.name == "fed"):
+                fed.eval()
+            with self.assertRaisesRegex(AssertionError, "Exception of type"):
+                with self.assertRaisesWithPredicateMatch(tf.errors.NotFoundError, "must feed"):
+                    fed.eval()
+            with self.assertRaisesRegex(AssertionError, "OpError not raised"):
+                with self.assertRaisesOpError("anything"):
+                    pass
+
+    def test_sessions(self):
+        with self.cached_session() as first:
+            self.assertEqual(tf.constant(1).device, "/device:CPU:0")
+        with self.test_session() as again:
+            self.assertIs(again, first)
+        with self.assertRaisesRegex(ValueError, "The graph used to get the cached session"):
+            with self.cached_session(graph=tf.Graph()):
+                pass
+        with self.session(use_gpu=True) as other:
+            self.assertIsNot(other, first)
+            self.assertEqual(tf.constant(1).device, "")
+        self.assertEqual(self.evaluate({"a": tf.constant(2)}), {"a": 2})
+        self.assertEqual(tf.get_default_graph().seed, 87654321)
+
+    def test_surroundings(self):
+        self.assertTrue(os.path.isdir(self.get_temp_dir()))
+        self.assertStartsWith(self.get_temp_dir(), tf.test.get_temp_dir())
+        failing = self.checkedThread(lambda: 1 / 0)
+        failing.start()
+        with self.assertRaisesRegex(AssertionError, "division by zero"):
+            failing.join()
+        with self.captureWritesToStream(sys.__stdout__) as captured:
+            print("captured", file=sys.__stdout__)
+        self.assertEqual(captured.contents(), "captured\n")
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(np.float64, 1e-6), (np.float32, 1e-2), (np.complex64, 1e-2)])
+def test_gradients_agree_with_small_steps(dtype, tolerance):
+    with tf.Graph().as_default(), tf.Session():
+        value = np.arange(1, 7).reshape(2, 3).astype(dtype)
+        x = tf.constant(value)
+        y = tf.square(x)[:, :2]
+        graph, numeric = tf.test.compute_gradient(x, [2, 3], y, [2, 2], value)
+        parts = 2 if dtype is np.complex64 else 1
+        assert graph.shape == numeric.shape == (6 * parts, 4 * parts)
+        assert graph[0, 0] == 2
+        assert tf.test.compute_gradient_error(x, [2, 3], y, [2, 2], value) < tolerance
+
+
+def test_gradients_of_several_inputs_sparse_and_empty_ones():
+    with tf.Graph().as_default(), tf.Session():
+        x, empty = tf.ones([5, 2]), tf.zeros([0, 2])
+        y = tf.gather(x, [1, 1, 3])
+        pairs = tf.test.compute_gradient([x, x], [[5, 2]] * 2, y, [3, 2])
+        assert [graph.shape for graph, _ in pairs] == [(10, 6)] * 2
+        assert tf.test.compute_gradient_error(x, [5, 2], y, [3, 2]) < 1e-2
+        assert tf.test.compute_gradient_error(empty, [0, 2], empty * 2, [0, 2]) == 0
+
+
+def test_a_wrong_gradient_is_found():
+    @tf.custom_gradient
+    def wrong(x):
+        return tf.square(x), lambda dy: dy * x
+
+    with tf.Graph().as_default(), tf.Session():
+        x = tf.constant([1.0, 2.0])
+        assert tf.test.compute_gradient_error(x, [2], wrong(x), [2], np.float32([1, 2])) > 0.5
+
+
+def test_stubs_are_put_back():
+    exists, isdir = os.path.exists, os.path.isdir
+    with tf.test.StubOutForTesting() as stubs:
+        stubs.Set(os.path, "exists", lambda path: "stub")
+        stubs.SmartSet(os.path, "isdir", lambda path: "stub")
+        assert os.path.exists("") == os.path.isdir("") == "stub"
+    assert os.path.exists is exists and os.path.isdir is isdir
+
+
+def test_graph_defs_are_compared_by_name():
+    def graph_def(*names, value=1):
+        with tf.Graph().as_default() as graph:
+            for name in names:
+                tf.constant(value, name=name)
+        return graph.as_graph_def()
+
+    tf.test.assert_equal_graph_def(graph_def("a", "b"), graph_def("b", "a"))
+    for other, message in (
+        (graph_def("a", value=2), "Node 'a' is"),
+        (graph_def("a", "c"), "Did not find"),
+        (graph_def(), "unexpected node 'a'"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            tf.test.assert_equal_graph_def(graph_def("a"), other)
+    with pytest.raises(TypeError, match="Expected tf.GraphDef for actual, got int"):
+        tf.test.assert_equal_graph_def(1, graph_def("a"))
