@@ -50,5 +50,5 @@ def test_what_is_off_already_can_be_turned_off():
 
 @pytest.mark.parametrize("name", ["eager_execution", "v2_behavior", "tensor_equality", "v2_tensorshape"])
 def test_what_is_not_there_cannot_be_turned_on(name):
-    with pytest.raises(RuntimeError, match="Tideflow|TensorFlow 1"):
+    with pytest.raises(RuntimeError, match=r"Tideflow|TensorFlow 1"):
         getattr(tf, f"enable_{name}")()

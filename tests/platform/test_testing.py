@@ -155,5 +155,5 @@ def test_graph_defs_are_compared_by_name():
     ):
         with pytest.raises(AssertionError, match=message):
             tf.test.assert_equal_graph_def(graph_def("a"), other)
-    with pytest.raises(TypeError, match="Expected tf.GraphDef for actual, got int"):
+    with pytest.raises(TypeError, match=r"Expected tf\.GraphDef for actual, got int"):
         tf.test.assert_equal_graph_def(1, graph_def("a"))

@@ -95,5 +95,5 @@ class GrowthWatch:
                 f"The graph has grown before each of the last {self._STEPS} steps: '{newest.name}' was made "
                 "at "
                 f"{newest.user_line}. Build operations once, outside the loop, and run them many times.",
-                stacklevel=5,
+                stacklevel=4,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,38 @@ from tideflow.graph.operation import Tensor
 from tideflow.runtime.values import to_torch
 
 
+def flat_feeds(graph: Graph, feed_dict: Mapping | None) -> tuple[list[Tensor], list[Any]]:
+    """Every tensor that a feed_dict names, and the value that is fed for it."""
+    if feed_dict is not None and not isinstance(feed_dict, Mapping):
+        raise TypeError(f"feed_dict must be a dictionary of tensors and values, not {feed_dict!r}")
+    pairs = [pair for key, value in (feed_dict or {}).items() for pair in _pairs(graph, key, value)]
+    return [tensor for tensor, _ in pairs], [value for _, value in pairs]
+
+
+def _pairs(graph: Graph, key: Any, value: Any) -> list[tuple[Tensor, Any]]:
+    if isinstance(key, tuple):
+        if not isinstance(value, (tuple, list)) or len(value) != len(key):
+            raise ValueError(f"Cannot feed {value!r} for the {len(key)} keys {key}: give a value for each.")
+        return [pair for k, v in zip(key, value) for pair in _pairs(graph, k, v)]
+    tensors = resolve_feed(graph, key)
+    if not isinstance(key, (SparseTensor, IndexedSlices)):
+        return [(tensors[0], value)]
+    parts = [part for part in value if part is not None] if isinstance(value, (tuple, list)) else [value]
+    if len(parts) != len(tensors):
+        raise ValueError(f"Cannot feed {value!r} for {key}: give a value for each of its parts.")
+    return list(zip(tensors, parts))
+
+
 def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
-    """The tensors that a key of a feed_dict stands for: one, or the parts of a sparse value."""
+    """The tensors that a key of a feed_dict stands for: one, the parts of a sparse value, or those of a
+    tuple.
+    """
     if isinstance(key, SparseTensor):
         return [key.indices, key.values, key.dense_shape]
     if isinstance(key, IndexedSlices):
         return [part for part in (key.values, key.indices, key.dense_shape) if part is not None]
+    if isinstance(key, tuple):
+        return [tensor for part in key for tensor in resolve_feed(graph, part)]
     try:
         tensor = graph.as_graph_element(key, allow_operation=False)
     except (TypeError, ValueError, KeyError) as error:
@@ -46,8 +72,10 @@ def feeder(tensor: Tensor) -> Callable[[Any], Any]:
     copied.
     """
     dtype = tensor.dtype.base_dtype
+    if dtype is dtypes.string:
+        return _string_feeder(tensor)
     if dtype.torch is None:
-        return _string_feeder(tensor) if dtype.name == "string" else lambda value: value
+        raise TypeError(f"Tensor {tensor.name!r} of type {dtype.name} may not be fed.")
     numpy_dtype, torch_dtype = np.dtype(dtype.as_numpy_dtype), dtype.torch
     from_numpy, array = torch.from_numpy, np.array
     is_float = dtype in (dtypes.float32, dtypes.float64)

@@ -59,9 +59,7 @@ class Fetches:
         if isinstance(fetch, (list, tuple)) and not isinstance(fetch, (IndexedSlices, SparseTensor)):
             return self._walk_sequence(fetch)
         if isinstance(fetch, dict):
-            packs = {key: self._walk(item) for key, item in fetch.items()}
-            kind = type(fetch)
-            return lambda values: kind((key, pack(values)) for key, pack in packs.items())
+            return self._walk_mapping(fetch)
         if hasattr(fetch, "__attrs_attrs__"):
             fields = [a.name for a in fetch.__attrs_attrs__]
             packs = [self._walk(getattr(fetch, name)) for name in fields]
@@ -87,6 +85,17 @@ class Fetches:
         if kind is list:
             return lambda values: [pack(values) for pack in packs]
         return lambda values: kind([pack(values) for pack in packs])
+
+    def _walk_mapping(self, fetch: dict) -> Pack:
+        packs = {key: self._walk(item) for key, item in fetch.items()}
+        kind = type(fetch)
+
+        def pack(values: list) -> dict:
+            made = kind()
+            made.update((key, pack(values)) for key, pack in packs.items())
+            return made
+
+        return pack
 
     def _together(self, tensors: list, contract: Callable) -> Pack:
         packs = [self._leaf(tensor) for tensor in tensors]

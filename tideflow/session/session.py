@@ -23,7 +23,7 @@ from tideflow.runtime.resources import ResourceManager
 from tideflow.session import checks
 from tideflow.session.config import apply_config
 from tideflow.session.explain import explain
-from tideflow.session.feeds import resolve_feed
+from tideflow.session.feeds import flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
 from tideflow.session.partial_run import PartialRun
 from tideflow.session.step import Step
@@ -62,6 +62,7 @@ class BaseSession:
         self._resources = ResourceManager()
         self._closed = False
         self._steps: dict[Any, Step] = {}
+        self._split_steps: dict[Any, Step] = {}  # those with keys that stand for several tensors
         self._partial_runs: dict[str, PartialRun] = {}
         self._lock = threading.Lock()
         self._after_each = checks.finite if check_finite else None
@@ -101,41 +102,34 @@ class BaseSession:
 
     def _run_with_care(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
         """A step not seen before, or with options."""
+        self._check_ready()
         trace = Trace() if run_metadata is not None and options is not None and options.trace_level else None
-        step = self._prepared(key, fetches, feed_dict, options, trace)
-        result = step(self._flat_values(feed_dict))
+        feeds, values = flat_feeds(self._graph, feed_dict)
+        # On the quick path a step takes the dictionary's values as they are: only where each key is a tensor.
+        steps = self._steps if len(feeds) == len(feed_dict or ()) else self._split_steps
+        step = steps.get(key) if options is None and key is not None else None
+        if step is None:
+            step = Step(
+                self, Fetches(self._graph, fetches), feeds, checks.hooks(self._after_each, trace, options)
+            )
+            if options is None and key is not None:
+                self._growth.new_step()
+                steps[key] = step
+        result = step(values)
         if trace is not None:
             trace.fill(run_metadata)
         return result
 
-    def _prepared(self, key: Any, fetches: Any, feed_dict: Any, options: Any, trace: Trace | None) -> Step:
-        """Checks everything about a step; caches it where it has no options."""
+    def _check_ready(self) -> None:
         self._check_open()
         if not self._graph.version:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
-        if feed_dict is not None and not isinstance(feed_dict, dict):
-            feed_dict = dict(feed_dict)
         if self._is_stale():
             self._steps.clear()
+            self._split_steps.clear()
             self._mutations = self._graph._mutations
-        mapped = Fetches(self._graph, fetches)
-        feeds = [tensor for name in feed_dict or () for tensor in resolve_feed(self._graph, name)]
-        after_each = checks.hooks(self._after_each, trace, options)
-        step = Step(self, mapped, feeds, after_each)
-        plain = options is None and trace is None and len(feeds) == len(feed_dict or ())
-        if plain and key is not None:
-            self._growth.new_step()
-            self._steps[key] = step
-        return step
-
-    def _flat_values(self, feed_dict: dict | None) -> list[Any]:
-        values = []
-        for key, value in (feed_dict or {}).items():
-            parts = len(resolve_feed(self._graph, key))
-            values += [value] if parts == 1 else [part for part in value if part is not None][:parts]
-        return values
 
     def _compile(
         self,
@@ -202,10 +196,8 @@ class BaseSession:
             raise InvalidArgumentError(
                 None, None, f"Must run 'setup' before performing partial runs! No partial run {handle!r}."
             )
-        feeds = {
-            tensor: v for key, v in (feed_dict or {}).items() for tensor in resolve_feed(self._graph, key)
-        }
         run = self._partial_runs[handle]
+        feeds = dict(zip(*flat_feeds(self._graph, feed_dict), strict=True))
         results = run(Fetches(self._graph, fetches), feeds)
         if run.finished:
             del self._partial_runs[handle]
@@ -213,11 +205,9 @@ class BaseSession:
 
     def explain(self, fetches: Any, feed_dict: dict | None = None) -> str:
         """The plan of this step, for reading: its source, devices, rewrites, compile time and peak memory."""
-        mapped = Fetches(self._graph, fetches)
-        feeds = [tensor for name in feed_dict or () for tensor in resolve_feed(self._graph, name)]
-        step = Step(self, mapped, feeds)
-        args = [feed(value) for feed, value in zip(step.feeders, self._flat_values(feed_dict), strict=True)]
-        return explain(step.plan_for(args))
+        feeds, values = flat_feeds(self._graph, feed_dict)
+        step = Step(self, Fetches(self._graph, fetches), feeds)
+        return explain(step.plan_for([feed(value) for feed, value in zip(step.feeders, values, strict=True)]))
 
     # ------------------------------------------------------------------ the session itself
 
@@ -241,6 +231,7 @@ class BaseSession:
         """Ends the session and lets go of its state."""
         self._closed = True
         self._steps.clear()
+        self._split_steps.clear()
         self._partial_runs.clear()
         self._resources.clear()
 
