@@ -23,6 +23,8 @@ _ACCEPTED = {  # Python kinds that may stand for an element of each kind of dtyp
 
 def as_array(value: Any, dtype: Any = None) -> np.ndarray:
     """The array that a constant of this value holds; its own copy."""
+    if type(value) is float and dtype is None:
+        return np.array(value, np.float32)  # the commonest constants, spared the general way
     dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)

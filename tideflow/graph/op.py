@@ -31,7 +31,7 @@ from tideflow.graph.errors import NotFoundError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import get_default_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import user_frames, user_line
 
@@ -222,7 +222,7 @@ class Op:
         if not self._checked:
             self.check_parts(self.parts())
             self._checked = True
-        graph = _graph_of(args)
+        graph = graph_of(args)
         if graph is not get_default_graph():
             with graph.as_default():
                 return self._node(graph, args, name or self.name, attrs)
@@ -537,18 +537,6 @@ def _keyword_names(function: Callable) -> tuple[str, ...]:
     except (ValueError, TypeError):  # a builtin without a signature takes tensors only
         return ()
     return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
-
-
-def _graph_of(args: Sequence[Any]) -> Any:
-    """The graph that the inputs live in; the default graph where none of them is in one."""
-    for value in args:
-        if isinstance(value, Tensor):
-            return value.op.graph
-        if isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, Tensor):
-                    return item.op.graph
-    return get_default_graph()
 
 
 def _has_tensor(value: Any) -> bool:

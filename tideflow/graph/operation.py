@@ -11,7 +11,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.graph.traceback import Frame, user_line
+from tideflow.graph.traceback import Frame, file_and_line, user_line
 
 if TYPE_CHECKING:
     from tideflow.graph.graph import Graph
@@ -95,9 +95,9 @@ class Operation:
         """The user's frames that made this op, outermost first."""
         import linecache
 
+        found = [(*file_and_line(frame), frame[0].co_name) for frame in self._frames[::-1]]
         return [
-            (file, line, fn, linecache.getline(file, line).strip() or None)
-            for file, line, fn in self._frames[::-1]
+            (file, line, name, linecache.getline(file, line).strip() or None) for file, line, name in found
         ]
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from tideflow.export import export, expose
 from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
 
 
@@ -55,13 +56,12 @@ class name_scope:
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "
-                "this "
-                "into the `values` kwarg."
+                "this into the `values` kwarg."
             )
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._stack = None
+        self._entered: list[tuple[Any, str, Graph | None]] = []
 
     @property
     def name(self) -> str | None:
@@ -73,15 +73,32 @@ class name_scope:
                 f"At least one of name ({self._name}) and default_name ({self._default_name}) must be "
                 "provided."
             )
-        from tideflow.graph.op import _graph_of
-
-        graph = _graph_of(self._values) if self._values else get_default_graph()
-        self._stack = contextlib.ExitStack()
-        self._stack.enter_context(graph.as_default())
-        return self._stack.enter_context(graph.name_scope(self._name))
+        default = get_default_graph()
+        graph = graph_of(self._values) if self._values else default
+        local = graph._local
+        scope = graph._scope_for(self._name) if self._name else ""
+        self._entered.append((local, local.name_stack, None if graph is default else graph))
+        local.name_stack = scope
+        if graph is not default:
+            default_graphs.items.append(graph)
+        return f"{scope}/" if scope else ""
 
     def __exit__(self, *exc: Any) -> None:
-        self._stack.__exit__(*exc)
+        local, local.name_stack, pushed = self._entered.pop()
+        if pushed is not None:
+            default_graphs.items.remove(pushed)
+
+
+def graph_of(values: Sequence[Any]) -> Graph:
+    """The graph that the values live in; the default graph where none of them is in one."""
+    for value in values:
+        if isinstance(value, Tensor):
+            return value.op.graph
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                if isinstance(item, Tensor):
+                    return item.op.graph
+    return get_default_graph()
 
 
 @export("op_scope")

@@ -2,11 +2,14 @@
 
 import os
 import sys
+from types import CodeType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _KEPT = 6  # frames of the user's program kept per operation, innermost first
 
-Frame = tuple[str, int, str]  # file, line, function
+Frame = tuple[CodeType, int]  # the code and where in it; the line is looked up only when somebody asks
+
+_is_ours: dict[CodeType, bool] = {}
 
 
 def user_frames() -> tuple[Frame, ...]:
@@ -15,14 +18,24 @@ def user_frames() -> tuple[Frame, ...]:
     frames = []
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
-            frames.append((code.co_filename, frame.f_lineno, code.co_name))
+        ours = _is_ours.get(code)
+        if ours is None:
+            ours = _is_ours[code] = code.co_filename.startswith(_PACKAGE)
+        if not ours:
+            frames.append((code, frame.f_lasti))
             if len(frames) == _KEPT:
                 break
         frame = frame.f_back
     return tuple(frames)
 
 
+def file_and_line(frame: Frame) -> tuple[str, int]:
+    """The file and the line that a frame was at."""
+    code, offset = frame
+    line = next((line for start, end, line in code.co_lines() if start <= offset < end), None)
+    return code.co_filename, line or code.co_firstlineno
+
+
 def user_line(frames: tuple[Frame, ...]) -> str:
     """`file:line` of the innermost user frame, the place to look."""
-    return f"{frames[0][0]}:{frames[0][1]}" if frames else "<unknown>"
+    return "{}:{}".format(*file_and_line(frames[0])) if frames else "<unknown>"

@@ -13,8 +13,7 @@ from typing import Any
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import _graph_of
-from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.graph.scopes import GraphKeys, get_default_graph, graph_of, name_scope
 from tideflow.variables import base
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.store import VariableStore, store_of_default_graph
@@ -354,7 +353,7 @@ class variable_scope:
         if self._name_or_scope is None and self._reuse:
             raise ValueError("reuse=True cannot be used without a name_or_scope")
         with contextlib.ExitStack() as stack:
-            graph = _graph_of(self._values)
+            graph = graph_of(self._values)
             if graph is not get_default_graph():
                 stack.enter_context(graph.as_default())
             opened = self._open_name_scope(stack)

@@ -1,0 +1,190 @@
+"""Errors of a step: TensorFlow's type, the op, what it was given, and the line of the user's program."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import torch
+
+import tideflow as tf
+from tideflow.graph.op import Op, definitions
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+@pytest.fixture
+def failing():
+    """Makes an op whose kernel raises what it is told; it is forgotten after the test."""
+    made = []
+
+    def op(error, signature="x: float -> y: float"):
+        name = f"Failing{len(made)}"
+        made.append(name)
+        op = Op(name, signature, differentiable=False)
+        op.shape(lambda *shapes: shapes[0] if not isinstance(shapes[0], list) else shapes[0][0])
+
+        @op.kernel
+        def _(*args):
+            raise error
+
+        op.samples()
+        return op
+
+    yield op
+    for name in made:
+        del definitions()[name]
+
+
+def error_of(fetch, feeds=None):
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.OpError) as info:
+            session.run(fetch, feeds)
+        return info.value
+
+
+def here():
+    """The line of the caller."""
+    return inspect.currentframe().f_back.f_lineno
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [
+        (RuntimeError("sizes differ"), tf.errors.InvalidArgumentError),
+        (ValueError("bad value"), tf.errors.InvalidArgumentError),
+        (IndexError("index 7 is out of range"), tf.errors.InvalidArgumentError),
+        (MemoryError(), tf.errors.ResourceExhaustedError),
+        (torch.OutOfMemoryError("CUDA out of memory"), tf.errors.ResourceExhaustedError),
+        (
+            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
+            tf.errors.ResourceExhaustedError,
+        ),
+        (NotImplementedError("no kernel"), tf.errors.UnimplementedError),
+        (tf.errors.OutOfRangeError(None, None, "no more"), tf.errors.OutOfRangeError),
+        (tf.errors.AbortedError(None, None, "lost"), tf.errors.AbortedError),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_what_a_kernel_raises_becomes_an_error_of_a_step(failing, raised, kind):
+    x = tf.placeholder(tf.float32, [2, 3], "x")
+    y, line = failing(raised)(x, name="the_op"), here()
+    error = error_of(y, {x: np.zeros((2, 3))})
+    assert type(error) is kind
+    assert error.op is y.op and error.node_def.name == "the_op"
+    assert "the_op" in str(error) and f"{__file__}:{line}" in str(error)
+    assert error.error_code == kind(None, None, "").error_code
+
+
+def test_what_was_given_is_said(failing):
+    x, n = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [])
+    y = failing(RuntimeError("too bad"), "x: float, n: float -> y: float")(x, n)
+    message = error_of(y, {x: np.zeros((2, 3)), n: 1.0}).message
+    assert "too bad" in message and "float32[2, 3], float32[]" in message
+
+
+def test_lists_and_temporaries_that_were_given_are_said(failing):
+    x = tf.placeholder(tf.float32, [2])
+    op = failing(RuntimeError("too bad"), "xs: N * float -> y: float")
+    message = error_of(op([tf.exp(x), x, tf.constant([1.0, 2.0])]), {x: [1.0, 2.0]}).message
+    assert message.count("float32[2]") == 3
+
+
+def test_the_innards_of_torch_are_not_shown(failing):
+    error = error_of(failing(RuntimeError("told\nException raised from here at there.cpp:12 (frames)"))(1.0))
+    assert "told" in error.message and "there.cpp" not in error.message
+
+
+def test_an_error_without_words_is_named_by_its_type(failing):
+    assert "KeyError" in error_of(failing(KeyError())(1.0)).message
+
+
+def test_the_cause_is_kept(failing):
+    raised = RuntimeError("the cause")
+    assert error_of(failing(raised)(1.0)).__cause__ is raised
+
+
+def test_the_error_names_the_op_of_the_users_graph_not_a_fused_one():
+    x, w = tf.placeholder(tf.float32, None), tf.placeholder(tf.float32, None)
+    y = tf.nn.bias_add(tf.matmul(x, w, name="product"), tf.constant([1.0, 2.0]), name="biased")
+    error = error_of(y, {x: np.ones((2, 3)), w: np.ones((4, 2))})
+    assert error.op.name in ("product", "biased") and "MatMul" in str(error) + error.op.type
+
+
+def test_an_error_in_a_gradient_names_the_op_it_was_made_for():
+    x, i = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, [])
+    y = tf.reshape(x, [i, -1], name="the_reshape")
+    error = error_of(tf.gradients(y, x), {x: [1.0, 2.0, 3.0], i: 2})
+    assert "the_reshape" in str(error) and __file__ in str(error)
+
+
+def test_an_error_in_a_branch():
+    x, pred = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [])
+    y = tf.cond(pred, lambda: tf.reshape(x, [2, 2], name="inside"), lambda: tf.zeros([2, 2]))
+    assert "inside" in str(error_of(y, {x: [1.0], pred: True}))
+
+
+def test_integer_division_by_zero():
+    x = tf.placeholder(tf.int32, [2])
+    error = error_of(tf.constant([1, 2]) // x, {x: [1, 0]})
+    assert type(error) is tf.errors.InvalidArgumentError and "division by zero" in error.message
+
+
+def test_after_an_error_the_session_goes_on():
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.reshape(x, [2, 2])
+    with tf.Session() as session:
+        for _ in range(3):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(y, {x: [1.0]})
+            assert session.run(y, {x: np.arange(4.0)}).tolist() == [[0.0, 1.0], [2.0, 3.0]]
+
+
+def test_what_ran_before_the_error_has_happened_and_nothing_after(failing):
+    v = tf.Variable(0)
+    with tf.control_dependencies([v.assign_add(1)]):
+        bad = failing(RuntimeError("bad"))(tf.placeholder_with_default(1.0, []))
+    with tf.control_dependencies([bad]):
+        after = v.assign_add(10)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            session.run([after, bad])
+        assert session.run(v) == 1
+
+
+def test_errors_can_be_sent_to_another_process(failing):
+    error = error_of(failing(RuntimeError("too bad"))(1.0, name="the_op"))
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is type(error) and str(copy) == str(error) and copy.error_code == error.error_code
+
+
+def test_interrupts_are_not_errors_of_a_step(failing):
+    for raised in (KeyboardInterrupt(), SystemExit()):
+        y = failing(raised)(1.0)
+        with tf.Session() as session, pytest.raises(type(raised)):
+            session.run(y)
+
+
+def test_sizes_that_this_steps_feeds_show_to_be_wrong():
+    x, y = tf.placeholder(tf.float32, None), tf.placeholder(tf.float32, None)
+    z = tf.add(x, y, name="the_sum")
+    error = error_of(z, {x: np.ones(3), y: np.ones(4)})
+    assert type(error) is tf.errors.InvalidArgumentError
+    assert "the_sum" in str(error) and "[3]" in str(error) and "[4]" in str(error)
+
+
+def test_check_finite_tells_values_from_their_causes():
+    x = tf.placeholder(tf.float32, [2])
+    logs = tf.log(x, name="log")
+    y = tf.exp(logs, name="exp")
+    with tf.Session(check_finite=True) as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="NaN in output 0 of Log 'log'"):
+            session.run(y, {x: [-1.0, 1.0]})
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Inf in output 0 of Exp 'exp'") as info:
+            session.run(y, {logs: [0.0, 1000.0]})
+    assert "float32[2] in [0, 1000]" in str(info.value)
