@@ -227,11 +227,12 @@ def in_threads(*works):
         except BaseException as error:
             failures.append(error)
 
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
+    threads = [threading.Thread(target=guarded, args=(work,), daemon=True) for work in works]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(60)
+        assert not thread.is_alive(), "a thread waits for a lock that nobody frees"
     assert not failures, failures
 
 

@@ -104,7 +104,7 @@ def test_signals_at_any_instant_leave_every_variable_whole_and_free(alarm, kind)
             for k in range(60):
                 alarm(lambda: session.run(step), 0.0005 + 0.00003 * k)
                 found = []
-                reader = threading.Thread(target=lambda: found.append(session.run(reads)))
+                reader = threading.Thread(target=lambda: found.append(session.run(reads)), daemon=True)
                 reader.start()
                 reader.join(30)
                 assert found, "a variable is still locked"

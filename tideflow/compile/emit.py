@@ -15,12 +15,14 @@ from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, k
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation
+from tideflow.runtime.denormals import flushing
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import host_value, to_torch
 
 _CPU = torch.device("cpu")
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
 _VALUE = re.compile(r"(v|c|var|feed)\d")  # how the plan calls its values
+_WORTH_FLUSHING = 256  # elements
 _INLINE = 200  # characters: longer literals are bound to a name instead
 
 
@@ -32,6 +34,7 @@ class Plan:
     source: str
     lines: dict[int, Node]  # line of the source -> the node it runs
     program: Program
+    namespace: dict[str, Any]  # what the source's names mean
     applied: list[str] = field(default_factory=list)  # rewrites that changed something
     compile_seconds: float = 0.0
 
@@ -77,7 +80,15 @@ class _Emitter:
         self.text.append(f"    return ({fetched})")
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
-        return Plan(self.namespace["step"], source, self.lines, self.program)
+        step = self.namespace["step"]
+        function = flushing(step) if self._computes_with_floats() else step
+        return Plan(function, source, self.lines, self.program, self.namespace)
+
+    def _computes_with_floats(self) -> bool:
+        """Whether the step's arithmetic is more than the cost of setting how it is done."""
+        outputs = (value for node in self.program.nodes if node.type != "Const" for value in node.outputs)
+        floats = (value.shape.num_elements() for value in outputs if value.dtype.base_dtype.is_floating)
+        return any(count is None or count >= _WORTH_FLUSHING for count in floats)
 
     def _last_uses(self) -> dict[Node, list[Value]]:
         seen = set(self.program.fetches)

@@ -65,6 +65,6 @@ def _describe_inputs(plan: Plan, node: Node, values: dict[str, Any]) -> str:
     names = {arg.name for arg in node.definition.inputs}
     call = plan.source.splitlines()[next(line for line, n in plan.lines.items() if n is node) - 1]
     taken = re.findall(r"\b(?:v|feed|c|var)\d+\b", call.partition("= ")[2] or call)
-    spaces = {**plan.function.__globals__, **values}
+    spaces = {**plan.namespace, **values}
     shown = [describe(spaces[name]) for name in dict.fromkeys(taken) if name in spaces]
     return ", ".join(shown) + f" (inputs: {', '.join(sorted(names))})" if shown else "no tensors"

@@ -87,6 +87,115 @@ def gradient_graph_of(tf, np, key):
     return [tf.gradients(_GRADIENTS[key](tf, x, y), [x, y]), graph(tf)]
 
 
+# Where the rows are not known, these need them, or do not go through at all.
+_ONLY_KNOWN = ("unstack", "reshape", "stack")
+
+
+@cases(*[key for key in _GRADIENTS if key not in _ONLY_KNOWN])
+def gradient_graph_of_unknown_rows(tf, np, key):
+    x, y = tf.placeholder(tf.float32, [None, 3], "x"), tf.placeholder(tf.float32, [None, 3], "y")
+    return [tf.gradients(_GRADIENTS[key](tf, x, y), [x, y]), graph(tf)]
+
+
+_MORE_GRADIENTS = {
+    "floordiv": lambda tf, x, y: x // y,
+    "mod": lambda tf, x, y: x % y,
+    "pow of both": lambda tf, x, y: tf.pow(x, y),
+    "minimum": lambda tf, x, y: tf.minimum(x, y),
+    "sin": lambda tf, x, y: tf.sin(x) + tf.cos(x),
+    "tan": lambda tf, x, y: tf.tan(x),
+    "asin": lambda tf, x, y: tf.asin(x) + tf.acos(x) + tf.atan(x),
+    "sinh": lambda tf, x, y: tf.sinh(x) + tf.cosh(x),
+    "asinh": lambda tf, x, y: tf.asinh(x) + tf.acosh(x) + tf.atanh(x),
+    "reciprocal": lambda tf, x, y: tf.reciprocal(x),
+    "rsqrt": lambda tf, x, y: tf.rsqrt(x),
+    "log1p": lambda tf, x, y: tf.log1p(x) + tf.expm1(x),
+    "erf": lambda tf, x, y: tf.erf(x) + tf.erfc(x),
+    "lgamma": lambda tf, x, y: tf.lgamma(x),
+    "abs": lambda tf, x, y: tf.abs(x) + tf.sign(x),
+    "relu6": lambda tf, x, y: tf.nn.relu6(x),
+    "elu": lambda tf, x, y: tf.nn.elu(x) + tf.nn.selu(x),
+    "softplus": lambda tf, x, y: tf.nn.softplus(x) + tf.nn.softsign(x),
+    "leaky_relu": lambda tf, x, y: tf.nn.leaky_relu(x, 0.3),
+    "prod": lambda tf, x, y: tf.reduce_prod(x, 1),
+    "min kept": lambda tf, x, y: tf.reduce_min(x, [0], keepdims=True),
+    "logsumexp": lambda tf, x, y: tf.reduce_logsumexp(x, 1),
+    "cumprod": lambda tf, x, y: tf.cumprod(x, 1),
+    "batch matmul": lambda tf, x, y: tf.matmul(tf.expand_dims(x, 0), tf.expand_dims(y, 0), transpose_b=True),
+    "matmul both transposed": lambda tf, x, y: tf.matmul(x, y[:, :2], transpose_a=True, transpose_b=True),
+    "gather axis": lambda tf, x, y: tf.gather(x, [2, 0], axis=1),
+    "gather_nd": lambda tf, x, y: tf.gather_nd(x, [[0, 1], [1, 1]]),
+    "scatter_nd": lambda tf, x, y: tf.scatter_nd([[0], [3]], x, [4, 3]),
+    "slice function": lambda tf, x, y: tf.slice(x, [0, 1], [2, 2]),
+    "slice new": lambda tf, x, y: x[:, None, ::-1],
+    "mirror pad": lambda tf, x, y: tf.pad(x, [[1, 1], [0, 0]], "REFLECT"),
+    "broadcast_to": lambda tf, x, y: tf.broadcast_to(x, [4, 2, 3]),
+    "reverse": lambda tf, x, y: tf.reverse(x, [1]),
+    "expand": lambda tf, x, y: tf.expand_dims(x, 1),
+    "fill": lambda tf, x, y: tf.fill([2, 2], tf.reduce_sum(x)),
+    "split sizes": lambda tf, x, y: tf.split(x, [1, 2], 1)[1],
+    "top_k": lambda tf, x, y: tf.nn.top_k(x, 2).values,
+    "add_n": lambda tf, x, y: tf.add_n([x, y, x]),
+    "cross entropy": lambda tf, x, y: tf.nn.softmax_cross_entropy_with_logits_v2(labels=y, logits=x),
+    "sparse entropy": lambda tf, x, y: tf.nn.sparse_softmax_cross_entropy_with_logits(
+        labels=[0, 2], logits=x
+    ),
+    "sigmoid entropy": lambda tf, x, y: tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=x),
+    "softmax axis": lambda tf, x, y: tf.nn.softmax(x, axis=0),
+    "l2_normalize": lambda tf, x, y: tf.nn.l2_normalize(x, 1),
+    "moments": lambda tf, x, y: tf.nn.moments(x, [0]),
+    "dropout": lambda tf, x, y: tf.nn.dropout(x, rate=0.5, seed=1),
+    "batch norm": lambda tf, x, y: tf.nn.batch_normalization(x, y, 1.0, None, None, 0.1),
+    "bias_add": lambda tf, x, y: tf.nn.bias_add(x, y[0]),
+    "clip_by_norm": lambda tf, x, y: tf.clip_by_norm(x, 1.0),
+    "global norm": lambda tf, x, y: tf.global_norm([x, y]),
+    "norm": lambda tf, x, y: tf.norm(x, axis=1),
+    "tensordot": lambda tf, x, y: tf.tensordot(x, y, [[0, 1], [0, 1]]),
+    "identity_n": lambda tf, x, y: tf.identity_n([x, y]),
+    "tuple": lambda tf, x, y: tf.tuple([x, y]),
+    "stop": lambda tf, x, y: tf.stop_gradient(x) * y,
+    "mean squared error": lambda tf, x, y: tf.losses.mean_squared_error(y, x),
+    "huber": lambda tf, x, y: tf.losses.huber_loss(y, x),
+    "embedding": lambda tf, x, y: tf.nn.embedding_lookup(x, [1, 0, 1]),
+    "segment_sum": lambda tf, x, y: tf.segment_sum(x, [0, 0]),
+    "complex": lambda tf, x, y: tf.abs(tf.complex(x, y)),
+}
+
+
+@cases(*_MORE_GRADIENTS)
+def more_gradient_graphs(tf, np, key):
+    x, y = tf.placeholder(tf.float32, [2, 3], "x"), tf.placeholder(tf.float32, [2, 3], "y")
+    return [tf.gradients(_MORE_GRADIENTS[key](tf, x, y), [x, y]), graph(tf)]
+
+
+_IMAGE_GRADIENTS = {
+    "conv": lambda tf, x, w: tf.nn.conv2d(x, w, [1, 2, 2, 1], "VALID"),
+    "conv unknown": lambda tf, x, w: tf.nn.conv2d(
+        tf.placeholder_with_default(x, [None, None, None, 2]), w, 1, "SAME"
+    ),
+    "conv bias relu": lambda tf, x, w: tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, w, 1, "SAME"), [1.0, 2.0])),
+    "dilated": lambda tf, x, w: tf.nn.convolution(x, w, "SAME", dilation_rate=[2, 2]),
+    "transpose": lambda tf, x, w: tf.nn.conv2d_transpose(x, w, [1, 8, 8, 2], [1, 2, 2, 1]),
+    "depthwise": lambda tf, x, w: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"),
+    "max pool": lambda tf, x, w: tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"),
+    "avg pool": lambda tf, x, w: tf.nn.avg_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"),
+    "fused norm": lambda tf, x, w: tf.nn.fused_batch_norm(x, [1.0, 1.0], [0.0, 0.0])[0],
+    "fused norm inference": lambda tf, x, w: tf.nn.fused_batch_norm(
+        x, [1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [1.0, 1.0], is_training=False
+    )[0],
+    "lrn": lambda tf, x, w: tf.nn.lrn(x),
+    "conv1d": lambda tf, x, w: tf.nn.conv1d(x[:, 0], w[0], 1, "SAME"),
+    "conv3d": lambda tf, x, w: tf.nn.conv3d(x[:, None], w[None], [1, 1, 1, 1, 1], "SAME"),
+    "pool3d": lambda tf, x, w: tf.nn.max_pool3d(x[:, None], [1, 1, 2, 2, 1], [1, 1, 2, 2, 1], "SAME"),
+}
+
+
+@cases(*_IMAGE_GRADIENTS)
+def image_gradient_graphs(tf, np, key):
+    x, w = tf.placeholder(tf.float32, [1, 4, 4, 2], "x"), tf.placeholder(tf.float32, [3, 3, 2, 2], "w")
+    return [tf.gradients(_IMAGE_GRADIENTS[key](tf, x, w), [x, w]), graph(tf)]
+
+
 def gradients_scopes_count(tf, np):
     x = tf.placeholder(tf.float32, [], "x")
     tf.gradients(x * x, x)
