@@ -14,10 +14,12 @@ import pytest
 import tideflow as tf
 
 LONG_STEP = """
-    import sys, threading
+    import signal, threading
     import numpy as np
     import tideflow as tf
 
+    # A parent that runs in the background ignores Ctrl-C, and its children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     v = tf.Variable(tf.zeros([50_000]))
     x = y = tf.placeholder(tf.float32, [700, 700])
     value = np.full((700, 700), 1 / 700, np.float32)
