@@ -72,3 +72,11 @@ def test_one_step_on_digits_is_enough_for_a_picture(tmp_path):
 def test_digits_refuse_no_steps_and_explain_themselves():
     assert "at least 1 step" in run_example("digits.py", "--steps", 0, expect=2)
     assert "--steps" in run_example("digits.py", "--help")
+
+
+def test_an_op_of_ones_own_learns_and_refuses():
+    printed = run_example("add_an_op.py")
+    (share,) = re.findall(r"([\d.]+)% of the points", printed)
+    assert float(share) > 95
+    assert "logits and signs must have one shape, but are (2,) and (3,)" in printed
+    assert "add_an_op.py:" in printed

@@ -165,6 +165,19 @@ class Conv3D(_Conv):
 class _ConvTranspose(_Conv):
     """The transpose of a convolution: it makes images larger."""
 
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        activation: Callable | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ):
+        super().__init__(filters, kernel_size, strides, padding, data_format, 1, activation, *args, **kwargs)
+
     def build(self, input_shape: Any) -> None:
         channels = self._channels(input_shape)
         self.kernel = self._add_kernel("kernel", (*self.kernel_size, self.filters, channels))
@@ -209,34 +222,12 @@ class Conv2DTranspose(_ConvTranspose):
 
     rank = 2
 
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1),
-        padding: str = "valid",
-        data_format: str = "channels_last",
-        **kwargs: Any,
-    ):
-        super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)
-
 
 @export("layers.Conv3DTranspose")
 class Conv3DTranspose(_ConvTranspose):
     """Transposed convolution over three axes."""
 
     rank = 3
-
-    def __init__(
-        self,
-        filters: int,
-        kernel_size: Any,
-        strides: Any = (1, 1, 1),
-        padding: str = "valid",
-        data_format: str = "channels_last",
-        **kwargs: Any,
-    ):
-        super().__init__(filters, kernel_size, strides, padding, data_format, **kwargs)
 
 
 class _SeparableConv(_Conv):
