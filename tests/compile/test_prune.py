@@ -5,7 +5,8 @@ import pytest
 
 import tideflow as tf
 from tests.compile.steps import program, run, types
-from tideflow.compile.prune import needed, ordered
+from tideflow.compile.frames import arranged
+from tideflow.compile.prune import needed
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +204,7 @@ def test_the_order_is_topological():
     late = tf.exp(a)
     early = tf.sin(b)
     late.op._add_control_input(early.op)
-    order = ordered(needed([late], [], set()), set())
+    order = arranged(needed([late], [], set()), set()).members
     assert order.index(early.op) < order.index(late.op)
     assert len(order) == 4
 

@@ -1,3 +1,3 @@
 """Gradients of a graph, as more graph."""
 
-from tideflow.autodiff import custom, gradients, registry  # noqa: F401
+from tideflow.autodiff import custom, gradients, recompute, registry  # noqa: F401

@@ -11,7 +11,7 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.ops import casting, creation, joining, reductions, segments, shapes
+from tideflow.ops import casting, joining, reductions, segments
 
 
 @export("AggregationMethod")
@@ -34,7 +34,7 @@ def summed(grads: list[Any], method: int | None, tensor: Tensor) -> Any:
     ):
         raise ValueError(f"Invalid aggregation_method specified {method}.")
     if any(isinstance(grad, IndexedSlices) for grad in grads):
-        return _summed_slices(grads)
+        return reductions.add_n(grads) if any(isinstance(g, Tensor) for g in grads) else _summed_slices(grads)
     if method == AggregationMethod.EXPERIMENTAL_TREE:
         return _summed_in_pairs(grads, f"{tensor.op.name}_gradient_sum")
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
@@ -48,8 +48,7 @@ def _summed_in_pairs(grads: list[Any], name: str) -> Tensor:
         return functools.reduce(lambda total, grad: reductions.add_n([total, grad]), grads)
 
 
-def _summed_slices(grads: list[Any]) -> IndexedSlices:
-    slices = [_as_slices(grad) for grad in grads]
+def _summed_slices(slices: list[IndexedSlices]) -> IndexedSlices:
     if len({s.indices.dtype for s in slices}) > 1:
         slices = [
             IndexedSlices(s.values, casting.cast(s.indices, dtypes.int64), s.dense_shape) for s in slices
@@ -59,13 +58,6 @@ def _summed_slices(grads: list[Any]) -> IndexedSlices:
         joining.concat([s.indices for s in slices], 0),
         slices[0].dense_shape,
     )
-
-
-def _as_slices(grad: Any) -> IndexedSlices:
-    if isinstance(grad, IndexedSlices):
-        return grad
-    full = shapes.shape(grad)
-    return IndexedSlices(grad, creation.range(0, full[0]), full)
 
 
 def _slices_to_tensor(

@@ -10,10 +10,11 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tideflow.autodiff import aggregate
+from tideflow.autodiff.loops import LoopGradients
 from tideflow.autodiff.registry import gradient_function
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,7 +22,8 @@ from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.ops import constants, control_flow, creation, flow, indexing, joining, shapes
+from tideflow.ops import constants, creation, flow, indexing, joining, shapes, switches
+from tideflow.ops.contexts import is_exit, is_loop_switch
 
 Grad = Tensor | IndexedSlices | None
 
@@ -72,7 +74,8 @@ def gradients(
         for y, seed in zip(ys, seeds, strict=True):
             walk.add(y.values if isinstance(y, IndexedSlices) else y, seed)
         walk.run()
-        return [walk.result(x, unconnected) for x in sources]
+    walk.loops.finish()
+    return [walk.result(x, unconnected) for x in sources]
 
 
 def _as_list(x: Any) -> list[Any]:
@@ -160,6 +163,7 @@ class _Walk:
         self.to_ops = list(dict.fromkeys(to_ops))
         reached = _reached_from([x.op for x in xs])
         self.between = _between(self.to_ops, reached)
+        self.loops = LoopGradients(self.between, colocate)
         self.pending = collections.Counter(
             t.op for op in self.between for t in op.inputs if t.op in self.between
         )
@@ -175,26 +179,62 @@ class _Walk:
 
     def run(self) -> None:
         queue = collections.deque(op for op in self.to_ops if self.pending[op] == 0 and op in self.between)
+        if self.loops:
+            for tensor in self.loops.unused_exits(self.pending, set(self.to_ops)):
+                if _carries_gradient(tensor):
+                    self.add(tensor, self.loops.zeros_for_exit(tensor))
+                    queue.append(tensor.op)
         while queue:
             op = queue.popleft()
             with _beside(op, self.colocate):
                 self._visit(op)
             for tensor in op.inputs:
-                self.pending[tensor.op] -= 1
-                if self.pending[tensor.op] == 0 and tensor.op in self.between:
-                    queue.append(tensor.op)
+                self._done_with(tensor, queue)
+
+    def _done_with(self, tensor: Tensor, queue: collections.deque) -> None:
+        """One more consumer of the tensor has been visited."""
+        op = tensor.op
+        self.pending[op] -= 1
+        # A loop variable's Switch is visited twice: from the Exit, and once the body has been walked.
+        again = self.loops and self.pending[op] > 0 and is_loop_switch(op)
+        if self.pending[op] != 0 and not again:
+            return
+        if self.loops and is_exit(op):
+            self._hold(tensor, queue)
+        else:
+            queue.append(op)
+
+    def _hold(self, tensor: Tensor, queue: collections.deque) -> None:
+        """A backward loop begins when all Exits of the forward loop are reached."""
+        state = self.loops.state_of(tensor.op, before=False)
+        state.deferred_exits.append(tensor)
+        state.waiting_exits -= 1
+        if state.waiting_exits:
+            return
+        used = [exit for exit in state.deferred_exits if any(self.grads.get(exit.op, ()))]
+        state.unused_exits += [exit for exit in state.deferred_exits if exit not in used]
+        queue.extend(exit.op for exit in used)
+        for exit in state.unused_exits:
+            if used and _carries_gradient(exit):
+                self.add(exit, self.loops.zeros_for_exit(exit))
+            queue.append(exit.op)
 
     def _visit(self, op: Operation) -> None:
         """Sends the gradient of op's outputs to its inputs."""
-        out_grads = self._summed(op)
+        with self.loops.entered(op, before=True):
+            out_grads = self._summed(op)
         if op in self.stop_ops or all(grad is None for grad in out_grads):
             return
         function = gradient_function(op)
         if function is None:
             return
-        for i, grad in enumerate(out_grads):
-            if grad is None and _carries_gradient(op.outputs[i]):
-                out_grads[i] = control_flow.zeros_like_output(op, i)
+        with self.loops.entered(op, before=False):
+            for i, grad in enumerate(out_grads):
+                if grad is None and _carries_gradient(op.outputs[i]):
+                    out_grads[i] = self.loops.zeros_like(op, i)
+            self._apply(op, function, out_grads)
+
+    def _apply(self, op: Operation, function: Callable, out_grads: list[Grad]) -> None:
         with name_scope(f"{op.name}_grad"):
             in_grads = _as_list(function(op, *out_grads))
             if len(in_grads) != len(op.inputs):
@@ -236,7 +276,7 @@ class _Walk:
         if gathered:
             return gathered[0]
         if unconnected is UnconnectedGradients.ZERO:
-            return creation.zeros_like(control_flow.value_of(x))
+            return creation.zeros_like(switches.value_of(x))
         return None
 
 

@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable, Sequence, Set
 
 from tideflow.compile import rules, rules_math, rules_nn  # noqa: F401 - registers the rewrites
+from tideflow.compile.blocking import may_deadlock
+from tideflow.compile.build import Unstructured, build_program
 from tideflow.compile.emit import Plan, emit
 from tideflow.compile.group import group_updates
+from tideflow.compile.hot import warming
 from tideflow.compile.place import place
-from tideflow.compile.prune import build_program
 from tideflow.compile.rewrite import optimize
+from tideflow.compile.tokens import token_plan
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
@@ -29,12 +32,21 @@ def compile_step(
 ) -> Plan:
     """The plan that computes `fetches` and runs `targets` from values for `feeds`; what is `done` has run."""
     began = time.perf_counter()
-    program = build_program(fetches, targets, feeds, feed_shapes, done)
+    if "structure" in disabled_rules:
+        return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
+    try:
+        program = build_program(fetches, targets, feeds, feed_shapes, done)
+    except Unstructured:
+        return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
+    if may_deadlock(program):
+        return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
     place(program, placement)
     applied = optimize(program, disabled_rules)
     if "group_updates" not in disabled_rules:
         applied += ["group_updates"] * group_updates(program)
     plan = emit(program, resources, after_each)
-    plan.applied = applied
+    plan.applied, plan.advice = applied, program.advice
     plan.compile_seconds = time.perf_counter() - began
+    if after_each is None and "hot" not in disabled_rules:
+        warming(plan, resources)
     return plan

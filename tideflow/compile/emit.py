@@ -10,10 +10,11 @@ from typing import Any
 
 import torch
 
-from tideflow.compile.ir import Guards, Node, Program, Value
+from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
 from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, kernel_for
+from tideflow.compile.loop_values import number_text, scalar_variables, sums
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.errors import CancelledError, InvalidArgumentError
 from tideflow.graph.operation import Operation
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.resources import ResourceManager
@@ -36,6 +37,7 @@ class Plan:
     program: Program
     namespace: dict[str, Any]  # what the source's names mean
     applied: list[str] = field(default_factory=list)  # rewrites that changed something
+    advice: list[str] = field(default_factory=list)  # what its author may not have meant
     compile_seconds: float = 0.0
 
     def operation_at(self, line: int) -> Operation | None:
@@ -43,16 +45,30 @@ class Plan:
         return None if node is None else node.source
 
 
-def emit(program: Program, resources: ResourceManager, after_each: Callable | None = None) -> Plan:
+def emit(
+    program: Program,
+    resources: ResourceManager,
+    after_each: Callable | None = None,
+    implied: Guards = frozenset(),
+    in_place: bool = True,
+) -> Plan:
     """Compiles the program. `after_each(node, outputs, inputs)` is called after every kernel, for checks and
-    traces.
+    traces. Where `implied` holds is known; without `in_place` every result is in memory of its own.
     """
-    return _Emitter(program, resources, after_each).plan()
+    return _Emitter(program, resources, after_each, implied, in_place).plan()
 
 
 class _Emitter:
-    def __init__(self, program: Program, resources: ResourceManager, after_each: Callable | None):
+    def __init__(
+        self,
+        program: Program,
+        resources: ResourceManager,
+        after_each: Callable | None,
+        implied: Guards,
+        in_place: bool,
+    ):
         self.program = program
+        self.in_place = in_place and after_each is None
         self.resources = resources
         self.after_each = after_each
         self.namespace: dict[str, Any] = {"host": host_value}
@@ -60,22 +76,20 @@ class _Emitter:
         self.text: list[str] = []
         self.lines: dict[int, Node] = {}
         self.bound: dict[int, str] = {}
-        self.block: Guards = frozenset()
-        self.indent = "    "
+        self.loop: Loop | None = None  # the innermost loop being written
+        self.implied = implied  # what holds where the next line stands, but for the open `if`
+        self.base = "    "
+        self.block: Guards = frozenset()  # the conditions of the open `if`
         self.unfreed: list[str] = []
         self.fresh: set[Value] = set()  # values in memory of their own
+        self.numbers: set[Value] = set()  # values that are Python numbers, not tensors
         self.uses = program.uses()
-        self.position = {node: i for i, node in enumerate(program.nodes)}
+        self.position = {node: i for i, node in enumerate(walk(program))}
 
     def plan(self) -> Plan:
         feeds = [self._name(value, "feed") for value in self.program.feeds]
         self.text.append(f"def step({', '.join(feeds)}):")
-        last_use = self._last_uses()
-        for node in self.program.nodes:
-            self._enter_block(node)
-            self._emit(node)
-            self._free(last_use.get(node, ()))
-        self._leave_block()
+        self._emit_all(self.program)
         fetched = "".join(f"{self._argument(value, _CPU)}, " for value in self.program.fetches)
         self.text.append(f"    return ({fetched})")
         source = "\n".join(self.text) + "\n"
@@ -86,58 +100,138 @@ class _Emitter:
 
     def _computes_with_floats(self) -> bool:
         """Whether the step's arithmetic is more than the cost of setting how it is done."""
-        outputs = (value for node in self.program.nodes if node.type != "Const" for value in node.outputs)
+        outputs = (value for node in walk(self.program) if node.type != "Const" for value in node.outputs)
         floats = (value.shape.num_elements() for value in outputs if value.dtype.base_dtype.is_floating)
         return any(count is None or count >= _WORTH_FLUSHING for count in floats)
 
-    def _last_uses(self) -> dict[Node, list[Value]]:
-        seen = set(self.program.fetches)
-        last: dict[Node, list[Value]] = {}
-        for node in reversed(self.program.nodes):
-            ending = [
-                value for value in dict.fromkeys((*node.dependencies, *node.outputs)) if value not in seen
-            ]
-            seen.update(ending)
-            if ending:
-                last[node] = ending
-        return last
+    def _emit_all(self, program: Program) -> None:
+        last_use = _last_uses(program)
+        for node in program.nodes:
+            self._enter_block(node)
+            self._emit(node)
+            self._free(last_use.get(node, ()))
+        self._leave_block()
 
     # ------------------------------------------------------------------ conditional blocks
 
+    @property
+    def indent(self) -> str:
+        return f"{self.base}    " if self.block else self.base
+
     def _enter_block(self, node: Node) -> None:
         """Opens the `if` under which this node runs, unless it is open already."""
-        if node.guards == self.block or node.type == "Const" or node.definition.handle:
+        if node.type == "Const" or node.definition.handle:
+            return
+        if self.loop is not None and (self.loop.pred, True) in node.guards - self.implied:
+            self._break_unless_going_on()
+        guards = node.guards - self.implied
+        if guards == self.block:
             return
         self._leave_block()
-        if node.guards:
-            self.text.append(f"    if {self._condition(node.guards)}:")
-            self.block, self.indent = node.guards, "        "
+        if guards:
+            self.text.append(f"{self.base}if {self._condition(guards)}:")
+            self.block = guards
 
     def _leave_block(self) -> None:
-        self.block, self.indent = frozenset(), "    "
+        self.block = frozenset()
         if self.unfreed:
-            self.text.append(f"    {' = '.join(self.unfreed)} = None")
+            self.text.append(f"{self.base}{' = '.join(self.unfreed)} = None")
             self.unfreed = []
+
+    def _number(self, value: Value) -> str:
+        if value.constant is not None:
+            return self._literal(value.constant.item())
+        return self.names[value] if value in self.numbers else f"{self.names[value]}_number"
 
     def _condition(self, guards: Guards) -> str:
         """The guards as an expression, outer predicates first: an inner one may exist only where the outer
         ones hold.
         """
-        ordered = sorted(guards, key=lambda guard: self.position.get(guard[0].op, -1))
+        ordered = sorted(guards - self.implied, key=lambda guard: self.position.get(guard[0].op, -1))
         return " and ".join(f"{'' if side else 'not '}{self.names[pred]}" for pred, side in ordered) or "True"
 
     def _free(self, values: Any) -> None:
         names = [
             (self.names[v], v) for v in values if v in self.names and self.names[v] not in self.namespace
         ]
-        here = [name for name, value in names if value.op.guards == self.block]
+        names = [(name, value.op.guards - self.implied) for name, value in names]
+        here = [name for name, guards in names if guards == self.block]
         if here:
             self.text.append(f"{self.indent}del {', '.join(here)}")
-        later = [name for name, value in names if value.op.guards != self.block]
+        later = [name for name, guards in names if guards != self.block]
         if self.block:
             self.unfreed += later  # freed whether or not this block runs
         elif later:
-            self.text.append(f"    {' = '.join(later)} = None")
+            self.text.append(f"{self.base}{' = '.join(later)} = None")
+
+    # ------------------------------------------------------------------ loops
+
+    def _emit_loop(self, node: Loop) -> None:
+        """The variables, then the body as often as the predicate holds. The outputs are the variables."""
+        variables = node.body.feeds
+        if self.in_place:
+            numbers, wanted = scalar_variables(node, self.numbers)
+            self.numbers |= numbers
+            for value in wanted:
+                self._line(f"{self.names[value]}_number = {self._argument(value, _CPU)}.item()", node)
+        initial = [self._entering(v, var) for v, var in zip(node.inputs, variables, strict=True)]
+        if self.in_place:
+            for i, variable in enumerate(variables):
+                if variable in sums(node, self.uses):
+                    initial[i] += ".clone()"
+                    self.fresh.add(variable)
+        names = [self._name(value, "v") for value in variables]
+        self._line(f"{', '.join(names)} = {', '.join(initial)}", node)
+        self._line("while True:", node)
+        outside = self.loop, self.implied, self.base, self.block, self.unfreed
+        self.loop, self.base = node, f"{self.indent}    "
+        self.implied, self.block, self.unfreed = self.implied | self.block, frozenset(), []
+        self._line(
+            f"if {self._bind('resources', self.resources)}.closed: {self._bind('stop', _stop)}()", node
+        )
+        self._emit_all(node.body)
+        if (node.pred, True) not in self.implied:
+            self._break_unless_going_on()
+        following = node.body.fetches[1:]
+        texts = [self._entering(v, var) for v, var in zip(following, variables, strict=True)]
+        changed = [(name, text) for name, text in zip(names, texts, strict=True) if name != text]
+        if changed:
+            self._line(", ".join(n for n, _ in changed) + " = " + ", ".join(t for _, t in changed), node)
+        self.loop, self.implied, self.base, self.block, self.unfreed = outside
+        for value, variable, name in zip(node.outputs, variables, names, strict=True):
+            self.names[value] = name
+            if variable in self.numbers and self.uses.get(value):
+                self._line(f"{name} = {self._as_tensor(variable)}", node)
+        made = {self.names[v] for inner in node.body.nodes for v in inner.outputs if v in self.names}
+        left = [text for text in dict.fromkeys(texts) if text in made and text not in self.namespace]
+        if left:
+            self._line(f"{' = '.join(left)} = None", node)
+
+    def _entering(self, value: Value, variable: Value) -> str:
+        """A value on its way into a loop's variable."""
+        if variable not in self.numbers:
+            return self._argument(value, variable.device)
+        if value in self.numbers:
+            return self.names[value]
+        if value.constant is not None:
+            return self._literal(value.constant.item())
+        return f"{self._argument(value, _CPU)}.item()"
+
+    def _as_tensor(self, number: Value) -> str:
+        tensor, kind = self._bind("tensor", torch.tensor), self._literal(number.dtype.torch)
+        return f"{tensor}({self.names[number]}, dtype={kind})"
+
+    def _break_unless_going_on(self) -> None:
+        self._leave_block()
+        pred = (
+            self.names[self.loop.pred]
+            if self.loop.pred in self.numbers
+            else self._argument(self.loop.pred, _CPU)
+        )
+        self._line(f"if not {pred}: break", self.loop)
+        self.implied |= {(self.loop.pred, True)}
+
+    # ------------------------------------------------------------------ conditions
 
     # ------------------------------------------------------------------ one node
 
@@ -148,10 +242,19 @@ class _Emitter:
             return
         if op.handle:
             function = op.kernels[""]
-            self._bind_value(node.outputs[0], function(**self._keywords(node, function)), "var")
+            self._bind_value(
+                node.outputs[0], function(**keyword_values(node, function, self.resources)), "var"
+            )
             return
         if node.choices:
             self._emit_merge(node)
+            return
+        if isinstance(node, Loop):
+            self._emit_loop(node)
+            return
+        if node.outputs and node.outputs[0] in self.numbers:
+            inputs = [self._number(value) for value in node.inputs]
+            self._line(self._assignment(node) + number_text(node, inputs), node)
             return
         call = self._call(node)
         self._line(self._assignment(node) + call, node)
@@ -202,7 +305,7 @@ class _Emitter:
                 args.append(f"[{', '.join(self._input(arg, value, node) for value in given)}]")
             else:
                 args.append(self._input(arg, given, node) if arg.name in op.host else given)
-        return function, args, self._keywords(node, function)
+        return function, args, keyword_values(node, function, self.resources)
 
     def _shortcut(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]] | None:
         """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
@@ -220,7 +323,7 @@ class _Emitter:
 
     def _reusable(self, node: Node, function: Callable, args: list[Value | str]) -> int | None:
         """The argument whose memory can take the result: made here, as large, and taken by nobody else."""
-        if function not in REUSING or self.after_each is not None:
+        if function not in REUSING or not self.in_place:
             return None
         output = node.outputs[0]
         for i, value in enumerate(args[: 2 if function in COMMUTATIVE else 1]):
@@ -229,8 +332,8 @@ class _Emitter:
                 and value in self.fresh
                 and self.uses[value] == 1
                 and value.dtype is output.dtype
-                and value.op.device == node.device
-                and value.op.guards == node.guards
+                and value.device == node.device
+                and value.op.guards - self.implied == node.guards - self.implied
                 and output.shape.is_fully_defined()
                 and value.shape.tuple == output.shape.tuple
             ):
@@ -241,13 +344,21 @@ class _Emitter:
         if arg.name in node.definition.host:
             if value.constant is not None:
                 return self._literal(value.constant.tolist())
+            if value in self.numbers:
+                return self.names[value]
             return f"host({self._argument(value, _CPU)})"
         return self._argument(value, node.device)
 
     def _argument(self, value: Value, device: torch.device | None) -> str:
         """The name of a value on a device, with a copy made there on first use."""
         name = self.names[value]
-        home = value.op.device
+        if value in self.numbers:
+            key = (value, "tensor", self.loop, self.block)
+            if key not in self.names:
+                self.names[key] = f"{name}_tensor"
+                self._line(f"{self.names[key]} = {self._as_tensor(value)}", value.op)
+            return self.names[key]
+        home = value.device
         if (
             device is None
             or home is None
@@ -256,25 +367,11 @@ class _Emitter:
             or value.dtype._is_ref_dtype
         ):
             return name
-        key = (value, device, self.block)
+        key = (value, device, self.loop, self.block)
         if key not in self.names:
             self.names[key] = f"{name}_{device.type}{device.index or 0}"
             self._line(f"{self.names[key]} = {name}.to({self._literal(device)})", value.op)
         return self.names[key]
-
-    def _keywords(self, node: Node, function: Callable) -> dict[str, Any]:
-        return {name: self._keyword(node, name) for name in node.definition.wants(function)}
-
-    def _keyword(self, node: Node, name: str) -> Any:
-        if name in node.attrs:
-            return node.attrs[name]
-        if name == "device":
-            return node.device or _CPU
-        if name == "resources":
-            return self.resources
-        if name == "state":
-            return self.resources.get_or_create("", "state of an op", node.name, dict)
-        return node
 
     def _emit_after(self, node: Node) -> None:
         outputs = "".join(f"{self.names[value]}, " for value in node.outputs)
@@ -316,6 +413,38 @@ class _Emitter:
             if len(text) <= _INLINE and "nan" not in text and "inf" not in text:
                 return text
         return self._bind(type(value).__name__, value)
+
+
+def keyword_values(node: Node, function: Callable, resources: ResourceManager) -> dict[str, Any]:
+    """What a kernel asks for beside its inputs: attributes of the node, its device, its state."""
+    extras = {
+        "device": lambda: node.device or _CPU,
+        "resources": lambda: resources,
+        "state": lambda: resources.get_or_create("", "state of an op", node.name, dict),
+        "node": lambda: node,
+    }
+    wanted = node.definition.wants(function)
+    return {name: node.attrs[name] if name in node.attrs else extras[name]() for name in wanted}
+
+
+def _last_uses(program: Program) -> dict[Node, list[Value]]:
+    """The values of the program that each node is the last to take."""
+    seen = set(program.fetches)
+    made = {value for node in program.nodes for value in node.outputs}
+    if not program.is_body:
+        made.update(program.feeds)
+    last: dict[Node, list[Value]] = {}
+    for node in reversed(program.nodes):
+        taken = dict.fromkeys((*node.dependencies, *node.outputs))
+        ending = [value for value in taken if value in made and value not in seen]
+        seen.update(ending)
+        if ending:
+            last[node] = ending
+    return last
+
+
+def _stop() -> None:
+    raise CancelledError(None, None, "The session was closed while a step was in a loop.")
 
 
 def _one_holds(choices: list[Guards]) -> bool:

@@ -30,11 +30,11 @@ def group_updates(program: Program) -> int:
 
     for node in program.nodes:
         key = _key(node, taken)
-        touched = states(node.inputs) if node.definition.effects else ()
+        touched = states(node.inputs) if node.effects else ()
         if key is not None or node.type in READS or node.definition.handle:
             if not pending.isdisjoint(touched):
                 close()  # what reads or updates a variable sees the updates before it
-        elif node.definition.effects:
+        elif node.effects:
             close()
         if key is None:
             nodes.append(node)

@@ -7,7 +7,7 @@ serve both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation
+from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 
 # The conditions under which a node runs: predicates and the side of each that must be taken.
@@ -36,6 +37,11 @@ class Value:
     def constant(self) -> Any:
         """The ndarray of a constant, None for anything else."""
         return self.op.attrs["value"] if self.op.definition.name == "Const" else None
+
+    @property
+    def device(self) -> Any:
+        """Where the value is."""
+        return self.op.device_of(self.value_index)
 
     def __repr__(self) -> str:
         return f"{self.op.name}:{self.value_index}"
@@ -66,6 +72,11 @@ class Node:
         return self.definition.name
 
     @property
+    def effects(self) -> bool:
+        """Whether running the node is more than computing its outputs."""
+        return self.definition.effects
+
+    @property
     def grouped_inputs(self) -> list[Any]:
         """Inputs by argument of the schema; list arguments as lists."""
         return self.definition.group_inputs(self.inputs, self.attrs)
@@ -77,6 +88,10 @@ class Node:
             return self.inputs
         return [*self.inputs, *(pred for guards in (self.guards, *self.choices) for pred, _ in guards)]
 
+    def device_of(self, index: int) -> Any:
+        """Where an output is."""
+        return self.device
+
     def replace_values(self, replaced: dict[Value, Value]) -> None:
         """Takes other values in place of some."""
         self.inputs = [replaced.get(value, value) for value in self.inputs]
@@ -87,6 +102,65 @@ class Node:
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.name}>"
+
+
+loop_op = Op("_Loop", "initial: Tin -> final: Tout", Tin=attr("list(type)"), Tout=attr("list(type)"))
+loop_op.shape(lambda initial, *, Tout: [None] * len(Tout))
+loop_op.kernel(lambda initial: None)
+loop_op.gradient(lambda op, *grads: None)
+loop_op.samples()
+
+
+class Loop(Node):
+    """A while loop. Its body is a program: variables in, the predicate and the variables' next values out.
+
+    What the body takes from outside it takes as it is. Nodes that run only where the predicate holds have it
+    among their guards.
+    """
+
+    __slots__ = ("body",)
+
+    def __init__(self, name: str, initial: list[Value], body: Program, source: Operation | None):
+        types = [value.dtype.base_dtype for value in body.feeds]
+        super().__init__(loop_op, name, initial, {"Tin": types, "Tout": types}, source)
+        self.body = body
+        self.outputs = [Value(self, i, v.dtype, v.shape) for i, v in enumerate(body.feeds)]
+
+    @property
+    def pred(self) -> Value:
+        return self.body.fetches[0]
+
+    def device_of(self, index: int) -> Any:
+        return self.body.feeds[index].device
+
+    @property
+    def effects(self) -> bool:
+        return any(node.effects for node in self.body.nodes)
+
+    @property
+    def dependencies(self) -> list[Value]:
+        return [*super().dependencies, *self.taken]
+
+    @property
+    def taken(self) -> list[Value]:
+        """What the body takes from outside."""
+        made = {value for node in self.body.nodes for value in node.outputs}.union(self.body.feeds)
+        values = [value for node in self.body.nodes for value in node.dependencies]
+        return [value for value in dict.fromkeys((*values, *self.body.fetches)) if value not in made]
+
+    def replace_values(self, replaced: dict[Value, Value]) -> None:
+        super().replace_values(replaced)
+        for node in self.body.nodes:
+            node.replace_values(replaced)
+        self.body.fetches = [replaced.get(value, value) for value in self.body.fetches]
+
+
+def walk(program: Program) -> Iterator[Node]:
+    """Every node of the program, those of loops after the loop they are in."""
+    for node in program.nodes:
+        yield node
+        if isinstance(node, Loop):
+            yield from walk(node.body)
 
 
 def states(values: Iterable[Value]) -> set[tuple[str, str]]:
@@ -139,12 +213,19 @@ class Program:
     nodes: list[Node]
     fetches: list[Value]
     targets: set[Node] = field(default_factory=set)
+    is_body: bool = False  # of a loop: the feeds are its variables
+    advice: list[str] = field(default_factory=list)
 
     def uses(self) -> dict[Value, int]:
-        """How often each value is taken, fetches counted."""
+        """How often each value is taken, fetches counted; what a loop takes from outside counts more than
+        once.
+        """
         counts: dict[Value, int] = {}
-        for node in self.nodes:
-            for value in node.dependencies:
+        for node in walk(self):
+            taken = node.dependencies
+            if isinstance(node, Loop):
+                taken = [*taken, *node.body.fetches]
+            for value in taken:
                 counts[value] = counts.get(value, 0) + 1
         for value in self.fetches:
             counts[value] = counts.get(value, 0) + 1
@@ -152,12 +233,17 @@ class Program:
 
     def check(self) -> None:
         """The legal program: every input is made before it is taken; every node's inputs fit its schema."""
-        made = set(self.feeds)
+        self._check(set())
+
+    def _check(self, outside: set[Value]) -> None:
+        made = outside.union(self.feeds)
         for node in self.nodes:
             for value in node.dependencies:
                 if value not in made:
                     raise AssertionError(f"{node} takes {value} before it is made")
             node.grouped_inputs  # noqa: B018 - raises where the number of inputs is not the schema's
+            if isinstance(node, Loop):
+                node.body._check(made)
             made.update(node.outputs)
         for value in self.fetches:
             if value not in made:

@@ -19,10 +19,27 @@ REUSING: dict[Callable, Callable] = {
     ).split()
 }
 COMMUTATIVE = frozenset((torch.add, torch.mul))
+
+
+def _add_product(transpose_a: bool, transpose_b: bool) -> Callable:
+    """`addmm` of transposed matrices, with its form that writes over the first argument."""
+
+    def addmm(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return torch.addmm(total, a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+    def addmm_(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return total.addmm_(a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+    REUSING[addmm] = addmm_
+    return addmm
+
+
+REUSING[torch.addmm] = torch.Tensor.addmm_
+ADD_PRODUCT: dict[tuple[bool, bool], Callable] = {(False, False): torch.addmm} | {
+    key: _add_product(*key) for key in ((False, True), (True, False), (True, True))
+}
 # Functions whose result is in memory of its own, shared with no other value.
-FRESH = frozenset(
-    (*REUSING, *REUSING.values(), torch.mm, torch.addmm, torch.bmm, torch.conv2d, torch.log_softmax)
-)
+FRESH = frozenset((*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2d, torch.log_softmax))
 
 _UNSIGNED = frozenset((dtypes.uint16, dtypes.uint32, dtypes.uint64))
 _OBJECTS = frozenset((dtypes.string, dtypes.variant))
@@ -30,6 +47,8 @@ _OBJECTS = frozenset((dtypes.string, dtypes.variant))
 
 def has_objects(node: Node) -> bool:
     """Whether a value of the node is an array of Python objects (strings), not a torch tensor."""
+    if any(value.dtype.base_dtype is dtypes.resource for value in node.outputs):
+        return True  # handles, gathered or packed
     return any(value.dtype.base_dtype in _OBJECTS for value in (*node.inputs, *node.outputs))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from tideflow.compile.ir import Node, Program
+from tideflow.compile.ir import Loop, Node, Program, walk
 from tideflow.graph import dtypes
 from tideflow.graph.device import DeviceSpec
 from tideflow.graph.errors import InvalidArgumentError
@@ -21,22 +21,31 @@ def place(program: Program, placement: Placement) -> None:
     for value in program.feeds:
         value.op.device = CPU
     if not placement.has_gpu and not any(
-        node.source is not None and node.source.device for node in program.nodes
+        node.source is not None and node.source.device for node in walk(program)
     ):
-        for node in program.nodes:
+        for node in walk(program):
             node.device = CPU
+            for value in node.body.feeds if isinstance(node, Loop) else ():
+                value.op.device = CPU
         return
-    chosen: dict[Node, Device] = {}
-    groups = _colocation_groups(program)
+    groups = {node.name: node for node in walk(program) if node.source is not None}
+    _place_all(program, placement, {}, groups)
+
+
+def _place_all(
+    program: Program, placement: Placement, chosen: dict[Node, Device], groups: dict[str, Node]
+) -> None:
     for node in program.nodes:
+        if isinstance(node, Loop):
+            node.device = CPU
+            for variable, initial in zip(node.body.feeds, node.inputs, strict=True):
+                variable.op.device = initial.device  # a variable stays where it began
+            _place_all(node.body, placement, chosen, groups)
+            continue
         device = chosen[node] = _choose(node, placement, chosen, groups)
         node.device = device.torch_device
         if placement.log and node.source is not None:
             _log.info("%s: (%s): %s", node.name, node.type, device.name)
-
-
-def _colocation_groups(program: Program) -> dict[str, Node]:
-    return {node.name: node for node in program.nodes if node.source is not None}
 
 
 def _choose(node: Node, placement: Placement, chosen: dict[Node, Device], groups: dict[str, Node]) -> Device:
@@ -73,18 +82,23 @@ def _choose(node: Node, placement: Placement, chosen: dict[Node, Device], groups
     )
 
 
+# What holds the values of a step lives where they do.
+_HOLDERS = {"TensorArrayV3": "dtype", "StackV2": "elem_type"}
+
+
 def _runs_on_gpu(node: Node) -> bool:
     op = node.definition
+    if node.type in _HOLDERS:
+        return node.attrs[_HOLDERS[node.type]].is_floating
     if op.handle:
         return node.attrs.get(
             "dtype", dtypes.string
         ).is_floating  # counters stay where the plan can read them
     if op.on_host or any(v.dtype.base_dtype in _HOST_ONLY for v in (*node.inputs, *node.outputs)):
         return False
-    # 32-bit integers are sizes and axes nearly always.
-    return not (
-        node.outputs and all(v.dtype.base_dtype is dtypes.int32 for v in (*node.inputs, *node.outputs))
-    )
+    # 32-bit integers are sizes, axes and counters nearly always.
+    types = [v.dtype.base_dtype for v in (*node.inputs, *node.outputs)]
+    return not (node.outputs and dtypes.int32 in types and {*types} <= {dtypes.int32, dtypes.bool})
 
 
 def _matches(device: Device, wanted: DeviceSpec) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tideflow.compile.ir import Node, Program, Value, make_node, states
+from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states
 from tideflow.compile.kernels import kernel_for
 from tideflow.compile.prune import READS
 from tideflow.graph.arrays import dtype_of_array
@@ -84,19 +84,27 @@ def optimize(program: Program, disabled: frozenset[str] = frozenset(), check: bo
     """Applies every phase to the program in place; returns the names of the rules that changed something."""
     applied: list[str] = []
     for phase in PHASES:
-        _sweep(program, phase, disabled, applied)
+        _sweep(program, phase, disabled, applied, program.uses())
         drop_unused(program)
         if check:
             program.check()
     return applied
 
 
-def _sweep(program: Program, phase: str, disabled: frozenset[str], applied: list[str]) -> None:
-    sweep = Sweep(program, program.uses())
+def _sweep(
+    program: Program, phase: str, disabled: frozenset[str], applied: list[str], uses: dict[Value, int]
+) -> None:
+    sweep = Sweep(program, uses)
     seen: dict[Any, Node] = {}
     reads: dict[Any, Node] = {}  # the last read of each variable
     for node in program.nodes:
         node.replace_values(sweep.replaced)
+        if isinstance(node, Loop):
+            _sweep(node.body, phase, disabled, applied, uses)
+            if node.effects:
+                reads.clear()
+            sweep.nodes.append(node)
+            continue
         outputs = _rewritten(node, sweep, phase, disabled, applied)
         if outputs is None and phase == "simplify":
             outputs = _merged(node, seen) or _merged_read(node, reads)
@@ -141,7 +149,7 @@ def _rewritten(
 def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     """Constants in, constants out; sizes that follow from shapes become constants."""
     op = node.definition
-    if node.type == "Const" or op.effects or op.handle or not node.outputs or node.choices:
+    if node.type == "Const" or node.effects or op.handle or not node.outputs or node.choices:
         return None
     if op.value_rule is not None and all(value.dtype.is_integer for value in node.outputs):
         sizes = [_known_sizes(value) for value in node.outputs]
@@ -168,9 +176,9 @@ def _known_sizes(value: Value) -> np.ndarray | None:
     if not fully_known(known):
         return None
     if shape.is_fully_defined():
-        return np.array(known, value.dtype.as_numpy_dtype).reshape(shape.tuple)
+        return np.array(known, value.dtype.numpy).reshape(shape.tuple)
     # A list of nothing does not tell its other sizes.
-    return np.array(known, value.dtype.as_numpy_dtype) if shape.ndims == 1 else None
+    return np.array(known, value.dtype.numpy) if shape.ndims == 1 else None
 
 
 def run_kernel(node: Node) -> list[Any]:
@@ -200,7 +208,7 @@ def _owned_array(result: Any) -> np.ndarray:
 
 def _merged(node: Node, seen: dict[Any, Node]) -> list[Value] | None:
     """The same pure op on the same inputs with the same attributes is computed once."""
-    if node.definition.effects or not node.outputs or node.choices:
+    if node.effects or not node.outputs or node.choices:
         return None
     key = (node.type, tuple(map(id, node.inputs)), node.guards, _attr_key(node))
     first = seen.setdefault(key, node)
@@ -209,8 +217,10 @@ def _merged(node: Node, seen: dict[Any, Node]) -> list[Value] | None:
 
 def _merged_read(node: Node, reads: dict[Any, Node]) -> list[Value] | None:
     """A variable read again, with nothing in between that could have written it, is read once."""
-    if not node.definition.effects:
+    if not node.effects:
         return None
+    if node.definition.blocking:  # while a step waits, others write
+        reads.clear()
     touched = states(node.inputs)
     if node.type not in READS:
         for state in touched:
@@ -244,9 +254,11 @@ def drop_unused(program: Program) -> None:
     needed = set(program.fetches)
     kept = []
     for node in reversed(program.nodes):
-        has_effect = node.definition.effects and node.type not in READS and not node.definition.handle
+        has_effect = node.effects and node.type not in READS and not node.definition.handle
         keep = has_effect or node in program.targets and node.type != "NoOp"
         if keep or any(value in needed for value in node.outputs):
+            if isinstance(node, Loop):
+                drop_unused(node.body)
             needed.update(node.dependencies)
             kept.append(node)
     program.nodes = kept[::-1]

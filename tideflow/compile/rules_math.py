@@ -7,8 +7,10 @@ from typing import Any
 import torch
 
 from tideflow.compile.ir import Node, Value
+from tideflow.compile.kernels import ADD_PRODUCT
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.samples import f32
 
@@ -95,13 +97,12 @@ def _(bias, a, b, *, transpose_a, transpose_b):
 
 @add_matmul_op.kernel
 def _(bias, a, b, *, transpose_a, transpose_b):
-    return torch.addmm(bias, a.t() if transpose_a else a, b.t() if transpose_b else b)
+    return ADD_PRODUCT[transpose_a, transpose_b](bias, a, b)
 
 
 @add_matmul_op.specialize
 def _(node):
-    plain = not node.attrs["transpose_a"] and not node.attrs["transpose_b"]
-    return (torch.addmm, node.inputs) if plain else None
+    return ADD_PRODUCT[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
 
 
 add_matmul_op.samples(
@@ -119,15 +120,21 @@ def matmul_with_bias(node: Node, sweep: Sweep) -> Any:
             and product.dtype.is_floating
             and sweep.only_use(product)
             and made_by.guards == node.guards
-            and bias.shape.ndims == 1
             and node.attrs.get("data_format", "NHWC") == "NHWC"
-            and bias.shape.tuple[0] == product.shape.tuple[1]
+            and _fits(bias.shape, product.shape)
         ):
             attrs = {key: made_by.attrs[key] for key in ("T", "transpose_a", "transpose_b")}
             return sweep.make(add_matmul_op, [bias, *made_by.inputs], attrs, node)
         if node.type == "BiasAdd":
             break
     return None
+
+
+def _fits(bias: TensorShape, product: TensorShape) -> bool:
+    """Whether the sum has the product's shape: a row, or a matrix as large."""
+    if bias.ndims == 1:
+        return bias.tuple[0] == product.tuple[1]
+    return product.is_fully_defined() and bias.tuple == product.tuple
 
 
 multiply_add_op = Op("_MultiplyAdd", "addend: T, x: T, y: T -> sum: T", differentiable=False)

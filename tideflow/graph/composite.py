@@ -13,6 +13,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.told import told_sizes
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -44,7 +45,7 @@ class IndexedSlices:
     def shape(self) -> TensorShape:
         if self._dense_shape is None:
             return TensorShape(None)
-        return _shape_from(self._dense_shape)
+        return _as_shape(partial_value(self._dense_shape))
 
     @property
     def name(self) -> str:
@@ -112,7 +113,8 @@ class SparseTensor:
 
     @property
     def shape(self) -> TensorShape:
-        return _shape_from(self._dense_shape)
+        """The dense shape as far as TensorFlow tells it before the step: what is built depends on it."""
+        return _as_shape(told_sizes(self._dense_shape))
 
     def get_shape(self) -> TensorShape:
         return self.shape
@@ -180,6 +182,32 @@ def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str
     return convert_to_tensor(value, dtype, name)
 
 
-def _shape_from(dense_shape: Tensor) -> TensorShape:
-    sizes = partial_value(dense_shape)
+def _as_shape(sizes: list | None) -> TensorShape:
     return TensorShape(sizes if sizes is None else [None if s is None or s < 0 else int(s) for s in sizes])
+
+
+# ------------------------------------------------------------------------------------------------ taken apart
+# and put together
+
+
+def components(value: Any) -> list[Tensor]:
+    """The tensors a value is made of; of a plain tensor, itself."""
+    if isinstance(value, IndexedSlices):
+        parts = [value.values, value.indices]
+        return parts if value.dense_shape is None else [*parts, value.dense_shape]
+    if isinstance(value, SparseTensor):
+        return [value.indices, value.values, value.dense_shape]
+    return value._components() if hasattr(value, "_components") else [value]
+
+
+def from_components(like: Any, tensors: list[Any]) -> Any:
+    """A value of the kind of `like`, made of these tensors."""
+    if isinstance(like, IndexedSlices):
+        return IndexedSlices(*tensors)
+    if isinstance(like, SparseTensor):
+        return SparseTensor(*tensors)
+    return like._from_components(tensors) if hasattr(like, "_components") else tensors[0]
+
+
+def is_composite(value: Any) -> bool:
+    return isinstance(value, (IndexedSlices, SparseTensor)) or hasattr(value, "_components")

@@ -58,11 +58,15 @@ class Graph:
         self._collections: dict[Any, list] = {}
         self._finalized = False
         self._mutations = 0
+        self._told_about: set[Operation] = set()  # operations of which the user has been warned
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._gradient_overrides: dict[str, str] = {}
         self._gradient_functions: dict[str, Callable] = {}
-        self._functions: dict[str, Any] = {}
+        self._functions: dict[str, Any] = {}  # FunctionDef messages by name
+        self._function_gradients: dict[str, str] = {}  # the function that computes a function's gradient
+        self._function_bodies: dict[Any, Any] = {}
+        self._function_calls: dict[str, Any] = {}  # the op types that call functions by name
         self._container = ""
         self._last_seeds: dict[str, int] = {}
         self._known_reductions: set[tuple] = set()  # shapes and axes that a gradient has met
@@ -242,14 +246,14 @@ class Graph:
 
     # ------------------------------------------------------------------ operations
 
-    def _insert(self, op: Operation) -> None:
+    def _insert(self, op: Operation, given: Sequence[Tensor]) -> None:
         """Takes a new operation in: the scopes' control inputs, device and colocation, its name and its
-        id.
+        id. `given` are its inputs before a loop or a branch brought them in.
         """
         self._check_not_finalized()
         local = self._local
         if local.controls:
-            self._add_scope_controls(op, local.controls)
+            self._add_scope_controls(op, local.controls, given)
         if local.devices:
             self._apply_device_functions(op, local.devices)
         if local.attrs:
@@ -277,8 +281,10 @@ class Graph:
             if key != "_class" or not local.colocations:  # an explicit colocation counts more
                 op.attrs.setdefault(key, value)
 
-    def _add_scope_controls(self, op: Operation, stack: tuple[_Controls, ...]) -> None:
-        inputs = {tensor.op for tensor in op.inputs}
+    def _add_scope_controls(
+        self, op: Operation, stack: tuple[_Controls, ...], given: Sequence[Tensor]
+    ) -> None:
+        inputs = {tensor.op for tensor in given}
         for controls in stack:
             # An input made inside the block already waits for the block's dependencies.
             if inputs.isdisjoint(controls.seen):

@@ -159,6 +159,8 @@ def graph_def_proto(graph: Graph, from_version: int | None = None, add_shapes: b
             node.attr["_output_shapes"].list.shape.extend([t.shape.as_proto() for t in op.outputs])
     for function in graph._functions.values():
         message.library.function.append(function)
+    for name, gradient in graph._function_gradients.items():
+        message.library.gradient.add(function_name=name, gradient_func=gradient)
     return message
 
 

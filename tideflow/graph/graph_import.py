@@ -18,9 +18,10 @@ from tideflow.export import export
 from tideflow.graph import device as device_names
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
+from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import GRAPH_DEF_VERSION, Graph
 from tideflow.graph.graph_def import attr_from_proto
-from tideflow.graph.op import Op, definition
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 
@@ -115,6 +116,8 @@ class _Importer:
         nodes = self._checked_nodes()
         for function in self.graph_def.library.function:
             self.graph._functions[function.signature.name] = function
+        for gradient in self.graph_def.library.gradient:
+            self.graph._function_gradients[gradient.function_name] = gradient.gradient_func
         for node in self._ordered(nodes):
             self._add(node)
         for name, index, (source, output) in self.back_edges:
@@ -182,7 +185,7 @@ class _Importer:
     def _add(self, node: NodeDef) -> None:
         if not node.op:
             raise ValueError(f"Node '{node.name}' does not specify an operation")
-        op_def = definition(node.op)
+        op_def = op_definition(self.graph, node.op)
         full_name = self._unique(self.prefix + node.name)
         attrs = self._attributes(node, op_def, full_name)
         data = [text for text in node.input if not text.startswith("^")]
@@ -249,12 +252,17 @@ class _Importer:
             self.unused.discard(key)
             return self.mapped[key]
         source, output = key
-        if (
-            source not in self.ops
-        ):  # the edge that closes a loop: any tensor of the type stands in until both ends exist
+        if source not in self.ops:
+            # The edge that closes a loop: another input of the Merge stands in until both ends exist.
             self.back_edges.append((node.name, index, key))
-            return self._input(node, 0, node.input[0])
+            return next(
+                self._input(node, i, other) for i, other in enumerate(node.input) if self._is_there(other)
+            )
         return self._output(node.name, source, output)
+
+    def _is_there(self, text: str) -> bool:
+        key = _tensor_key(text)
+        return key in self.mapped or key[0] in self.ops
 
     def _output(self, name: str, source: str, output: int) -> Tensor:
         outputs = self.ops[source].outputs

@@ -11,11 +11,11 @@ from tideflow.export import export
 
 
 @export("nest.is_nested", "contrib.framework.nest.is_sequence")
-def is_nested(structure: Any) -> bool:
-    """Whether `structure` is a container that the functions here look into."""
-    if isinstance(structure, (str, bytes)):
+def is_nested(seq: Any) -> bool:
+    """Whether `seq` is a container that the functions here look into."""
+    if isinstance(seq, (str, bytes)):
         return False
-    return isinstance(structure, (list, tuple, Mapping)) or hasattr(type(structure), "__attrs_attrs__")
+    return isinstance(seq, (list, tuple, Mapping)) or hasattr(type(seq), "__attrs_attrs__")
 
 
 def _children(structure: Any) -> list[Any]:
@@ -142,3 +142,67 @@ def map_structure(
         assert_same_structure(structure[0], other, check_types)
     results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
     return pack_sequence_as(structure[0], results)
+
+
+def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
+    """The parts of `structure` that stand where `shallow` has leaves."""
+    if not is_nested(shallow):
+        return [structure]
+    if not is_nested(structure):
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. Input has type: "
+            f"{type(structure)}."
+        )
+    children, parts = _children(shallow), _children(structure)
+    if len(children) != len(parts):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(parts)}, while shallow structure has length {len(children)}."
+        )
+    return [leaf for child, part in zip(children, parts, strict=True) for leaf in flatten_up_to(child, part)]
+
+
+@export("contrib.framework.nest.get_traverse_shallow_structure")
+def get_traverse_shallow_structure(
+    traverse_fn: Callable, structure: Any, expand_composites: bool = False
+) -> Any:
+    """The structure down to where `traverse_fn` says False, with booleans for leaves.
+
+    For a container, `traverse_fn` may answer with a container of booleans, one for each of its parts.
+    """
+    answer = traverse_fn(structure)
+    if not is_nested(structure):
+        if not isinstance(answer, bool):
+            raise TypeError(f"traverse_fn returned structure: {answer} for non-structure: {structure}")
+        return answer
+    if answer is False:
+        return False
+    parts = _children(structure)
+    deeper = [True] * len(parts) if answer is True else _answers_by_part(answer, structure)
+    below = [
+        get_traverse_shallow_structure(traverse_fn, part) if goes else False
+        for goes, part in zip(deeper, parts, strict=True)
+    ]
+    return _rebuild(structure, below)
+
+
+def _answers_by_part(answer: Any, structure: Any) -> list[bool]:
+    if not is_nested(answer):
+        raise TypeError(f"traverse_fn returned a non-bool scalar: {answer} for input: {structure}")
+    answers = _children(answer)
+    if type(answer) is not type(structure):
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(structure)}, while shallow structure has type {type(answer)}."
+        )
+    if len(answers) != len(_children(structure)):
+        raise ValueError(
+            f"The two structures don't have the same sequence length. Input structure has length "
+            f"{len(_children(structure))}, while shallow structure has length {len(answers)}."
+        )
+    if not all(isinstance(goes, bool) for goes in answers):
+        raise TypeError(
+            f"traverse_fn didn't return a depth=1 structure of bools.  saw: {answer} for structure: "
+            f"{structure}"
+        )
+    return answers

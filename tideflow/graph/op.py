@@ -41,6 +41,11 @@ KERNEL_EXTRAS = ("device", "resources", "state", "node")
 not_differentiable = object()
 
 
+def undefined_gradient(op: Operation, *grads: Any) -> None:
+    """The gradient of an op that has one in mathematics, but not in TensorFlow: asking for it is an error."""
+    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
+
 def definition(op_type: str) -> Op:
     """The definition of an op type; NotFoundError where no op of that name is registered."""
     try:
@@ -78,6 +83,8 @@ class Op:
         stateful: bool = False,
         handle: bool = False,
         on_host: bool = False,
+        blocking: bool = False,
+        registered: bool = True,
         commutative: bool = False,
         aggregate: bool = False,
         uninitialized_ok: bool = False,
@@ -93,6 +100,7 @@ class Op:
         self.effects = stateful or any(arg.is_ref for arg in self.inputs)  # runs in order, and exactly once
         self.handle = handle
         self.on_host = on_host
+        self.blocking = blocking
         self.commutative = commutative
         self.aggregate = aggregate
         self.uninitialized_ok = uninitialized_ok
@@ -115,6 +123,9 @@ class Op:
         self._wanted: dict[Callable, tuple[str, ...]] = {}
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()
+        self.calls: Callable | None = None  # of the call of a function by its name: which one a node calls
+        if not registered:
+            return
         if name in _definitions:
             raise ValueError(f"op type {name!r} is defined twice")
         _definitions[name] = self
@@ -287,20 +298,35 @@ class Op:
         self, graph: Any, name: str, flat: list[Tensor], grouped: list, attrs: dict[str, Any]
     ) -> Operation:
         frames = user_frames()
-        for tensor in flat:
+        for i, tensor in enumerate(flat):
             if tensor.op.graph is not graph:
+                if graph.building_function:
+                    flat[i] = graph.capture(tensor)
+                    continue
                 raise ValueError(
                     f"{tensor} must be from the same graph as the other inputs of '{name}' ({self.name})."
                 )
-        context = graph._local.context
+        if graph.building_function:
+            grouped = self.group_inputs(flat, attrs)
+        context, given = graph._local.context, flat
+        for tensor in flat:
+            if tensor.op._control_flow_context is not None:
+                tensor.op._control_flow_context.check_use(tensor, name, self.name, context)
         if context is not None:
+            home = context.home(self.name, flat)
+            if home is not context:
+                graph._local.context = home
+                try:
+                    return self._insert(graph, name, flat, grouped, attrs)
+                finally:
+                    graph._local.context = context
             with graph.name_scope(f"{name}/"):
                 flat = [context.enter_value(tensor) for tensor in flat]
             grouped = self.group_inputs(flat, attrs)
         op = Operation(graph, self, name, flat, attrs, self.output_types(attrs), frames)
         for tensor, shape in zip(op.outputs, self.infer(grouped, attrs, name, frames), strict=True):
             tensor._shape = shape
-        graph._insert(op)
+        graph._insert(op, given)
         return op
 
     def _set_attr(self, resolved: dict[str, Any], key: str, value: Any) -> None:
@@ -513,9 +539,10 @@ class Op:
         if len(self.outputs) == 1:
             return (lambda op: list(op.outputs)) if self.outputs[0].is_list else (lambda op: op.outputs[0])
         fields = namedtuple(self.name, [arg.name for arg in self.outputs])
-        return lambda op: fields(*self._group_outputs(op))
+        return lambda op: fields(*self.group_outputs(op))
 
-    def _group_outputs(self, op: Operation) -> list[Any]:
+    def group_outputs(self, op: Operation) -> list[Any]:
+        """Outputs by argument of the schema; list arguments as lists."""
         grouped, position = [], 0
         for arg in self.outputs:
             if not arg.is_list:

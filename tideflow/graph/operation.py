@@ -101,6 +101,11 @@ class Operation:
         ]
 
     @property
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str | None, int]]:
+        """`traceback`, with the line on which each function begins."""
+        return [(*entry, frame[0].co_firstlineno) for entry, frame in zip(self.traceback, self._frames[::-1])]
+
+    @property
     def user_line(self) -> str:
         """`file:line` of the program that made this op."""
         return user_line(self._frames)
@@ -189,6 +194,26 @@ def _public_attr(value: Any) -> Any:
     return value
 
 
+class Reference:
+    """A hashable stand-in for a tensor or a variable: equal when it stands for the same one."""
+
+    def __init__(self, wrapped: Any):
+        self._wrapped = wrapped
+
+    def deref(self) -> Any:
+        """What it stands for."""
+        return self._wrapped
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
+
+    def __hash__(self) -> int:
+        return id(self._wrapped)
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
+
+
 @export("Tensor")
 class Tensor:
     """A symbolic handle to one output of an operation. It has a dtype and a (partial) shape, and no value
@@ -196,12 +221,10 @@ class Tensor:
     """
 
     __slots__ = (
+        "__dict__",  # programs hang things on tensors
         "__weakref__",
         "_consumers",
-        "_keras_history",
         "_shape",
-        "_uses_learning_phase",
-        "assign",
         "dtype",
         "op",
         "value_index",
@@ -253,6 +276,10 @@ class Tensor:
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
         """The value, from `session` or the default session."""
         return self.graph._session_for("eval", "tensor", session).run(self, feed_dict)
+
+    def experimental_ref(self) -> Reference:
+        """A key that stands for this tensor in dictionaries and sets."""
+        return Reference(self)
 
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self.dtype.name}>"

@@ -91,6 +91,9 @@ class name_scope:
 
 def graph_of(values: Sequence[Any]) -> Graph:
     """The graph that the values live in; the default graph where none of them is in one."""
+    default = get_default_graph()
+    if default.building_function:
+        return default  # what is outside is captured
     for value in values:
         if isinstance(value, Tensor):
             return value.op.graph
@@ -98,7 +101,7 @@ def graph_of(values: Sequence[Any]) -> Graph:
             for item in value:
                 if isinstance(item, Tensor):
                     return item.op.graph
-    return get_default_graph()
+    return default
 
 
 @export("op_scope")

@@ -1,207 +1,26 @@
-"""Conditionals in the graph: Switch and Merge, and the `cond` that is made of them.
+"""Conditionals in the graph: `cond` and its relatives, made of Switch and Merge.
 
-A value passes a Switch to one side only; what depends on the other side does not run. Merge takes whichever
-input is there. The step compiler reads this structure from the graph and writes `if` statements.
+Only what the functions themselves make runs conditionally. A value made outside is computed whether or not
+the branch that uses it is taken: the commonest misunderstanding of `cond`, which is why it is said at the
+first step that runs into it (see `session`).
 """
 
 from __future__ import annotations
 
+import collections
+import functools
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
-from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import (
-    GraphKeys,
-    colocate_with,
-    control_dependencies,
-    get_default_graph,
-    name_scope,
-)
-from tideflow.graph.shapes import TensorShape
-from tideflow.ops import constants, creation, flow, resource_state
-
-switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
-ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
-merge_op = Op("Merge", "inputs: N * T -> output: T, value_index: int32")
-ref_merge_op = Op("RefMerge", "inputs: N * Ref(T) -> output: Ref(T), value_index: int32")
-
-
-@switch_op.shape
-@ref_switch_op.shape
-def _(data, pred):
-    pred.with_rank(0)
-    return [data, data]
-
-
-@switch_op.kernel
-@ref_switch_op.kernel
-def _(data, pred):
-    return data, data  # what runs on which side is decided by the plan's `if`
-
-
-@switch_op.gradient
-@ref_switch_op.gradient
-def _(op, grad_false, grad_true):
-    if grad_false is None or grad_true is None:
-        return None, None
-    if op.inputs[0].dtype.base_dtype is dtypes.resource:
-        # The gradient of a variable is dense here: a handle has no zeros of its own.
-        grad_false, grad_true = convert_to_tensor(grad_false), convert_to_tensor(grad_true)
-    return merge([convert_to_tensor(grad_false), convert_to_tensor(grad_true)], name="cond_grad")[0], None
-
-
-@merge_op.shape
-@ref_merge_op.shape
-def _(inputs):
-    first = inputs[0]
-    for other in inputs[1:]:
-        first = _common_shape(first, other)
-    return [first, []]
-
-
-def _common_shape(a: Any, b: Any) -> Any:
-    """What holds of both shapes."""
-    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
-        return TensorShape(None)
-    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
-
-
-@merge_op.kernel
-@ref_merge_op.kernel
-def _(inputs):
-    raise AssertionError("a Merge is written into the plan, not called")
-
-
-@merge_op.gradient
-@ref_merge_op.gradient
-def _(op, grad, _):
-    context = op.inputs[0].op._control_flow_context
-    if not isinstance(context, CondContext):
-        return [grad] * len(op.inputs)  # merged without a cond: each side that is there gets the gradient
-    return list(switch(grad, context.pred, name="cond_grad"))
-
-
-switch_op.samples()
-ref_switch_op.samples()
-merge_op.samples()
-ref_merge_op.samples()
-
-
-def switch(data: Any, pred: Any, name: str | None = None) -> tuple[Any, Any]:
-    """`data` on the side that `pred` chooses: (there when false, there when true)."""
-    if isinstance(data, IndexedSlices):
-        values, indices = switch(data.values, pred), switch(data.indices, pred)
-        full = (None, None) if data.dense_shape is None else switch(data.dense_shape, pred)
-        return tuple(IndexedSlices(v, i, s) for v, i, s in zip(values, indices, full, strict=True))
-    data = convert_to_tensor(data, name="data")
-    op = ref_switch_op if data.dtype._is_ref_dtype else switch_op
-    with colocate_with(data, ignore_existing=True):
-        return tuple(op(data, pred, name=name or "Switch"))
-
-
-def merge(inputs: list[Any], name: str | None = None) -> Any:
-    """Whichever of `inputs` is there, and its position."""
-    refs = all(t.dtype._is_ref_dtype for t in inputs)
-    return (ref_merge_op if refs else merge_op)(list(inputs), name=name or "Merge")
-
-
-def zeros_like_output(op: Operation, index: int) -> Tensor:
-    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
-    tensor = op.outputs[index]
-    context = op._control_flow_context
-    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, CondContext):
-        return creation.zeros_like(value_of(tensor), optimize=False)
-    other_side = switch(op.inputs[0], context.pred)[1 - context.branch]
-    with control_dependencies(
-        [constants.identity(other_side) if other_side.dtype.base_dtype is not dtypes.resource else other_side]
-    ):
-        return creation.zeros_like(value_of(other_side), optimize=False)
-
-
-def value_of(tensor: Tensor) -> Tensor:
-    """The tensor, or the value of the variable whose handle it is."""
-    return resource_state.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
-
-
-# ------------------------------------------------------------------------------------------------ cond
-
-
-class CondContext:
-    """One branch being built: values from outside come in through a Switch; ops without inputs wait for the
-    pivot.
-    """
-
-    def __init__(self, pred: Tensor, pivot: Tensor, branch: int):
-        self.pred = pred
-        self.pivot = pivot
-        self.branch = branch
-        self.outer_context = get_default_graph()._local.context
-        self.name = pivot.op.name
-        self._inside: set[Tensor] = {pred, pivot}
-        self._entered: dict[Tensor, Tensor] = {}
-
-    def enter_value(self, tensor: Tensor) -> Tensor:
-        """The tensor as this branch sees it."""
-        if tensor in self._inside:
-            return self._entered.get(tensor, tensor)
-        outside = tensor if self.outer_context is None else self.outer_context.enter_value(tensor)
-        graph = tensor.graph
-        with control_dependencies(None):
-            inner = switch(outside, self.pred)[self.branch]
-        for controls in graph._local.controls:
-            if tensor.op in controls.seen:  # what waits for a block's dependencies does so in here too
-                controls.seen.add(inner.op)
-        self._adopt(inner.op)
-        graph.prevent_feeding(inner)
-        self._inside.add(tensor)
-        self._entered[tensor] = inner
-        return inner
-
-    def _adopt(self, op: Operation) -> None:
-        op._control_flow_context = self
-        op.graph.prevent_fetching(op)
-        context = self
-        while context is not None:
-            context._inside.update(op.outputs)
-            context = context.outer_context
-
-    def add_op(self, op: Operation) -> None:
-        """A new operation of this branch."""
-        if not op.inputs and not any(_is_inside(control, self) for control in op.control_inputs):
-            op.control_inputs.append(self.pivot.op)
-        self._adopt(op)
-        for tensor in op.outputs:
-            op.graph.prevent_feeding(tensor)
-
-    def result(self, value: Any) -> Any:
-        """A branch's result as a tensor that is there only when the branch runs."""
-        if isinstance(value, Operation):
-            return flow.with_dependencies([value], self.pivot)
-        if isinstance(value, IndexedSlices):
-            full = None if value.dense_shape is None else self._output(value.dense_shape)
-            return IndexedSlices(self._output(value.values), self._output(value.indices), full)
-        if isinstance(value, SparseTensor):
-            return SparseTensor(
-                self._output(value.indices), self._output(value.values), self._output(value.dense_shape)
-            )
-        return self._output(convert_to_tensor(value))
-
-    def _output(self, tensor: Tensor) -> Tensor:
-        return self.enter_value(tensor)
-
-
-def _is_inside(op: Operation, context: CondContext) -> bool:
-    inner = op._control_flow_context
-    while inner is not None:
-        if inner is context:
-            return True
-        inner = inner.outer_context
-    return False
+from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.ops import binary, casting, constants, flow, joining, reductions, switches
+from tideflow.ops.contexts import CondContext, inside
 
 
 @export("cond")
@@ -222,8 +41,8 @@ def cond(
         raise TypeError("pred must not be a Python bool")
     graph = get_default_graph()
     with name_scope(name, "cond", [pred]):
-        pred = convert_to_tensor(pred, dtype=dtypes.bool)
-        side_false, side_true = switch_op(pred, pred, name="Switch")
+        pred = convert_to_tensor(pred)
+        side_false, side_true = switches.switch_op(pred, pred, name="Switch")
         pivot_true = constants.identity(side_true, name="switch_t")
         pivot_false = constants.identity(side_false, name="switch_f")
         pred = constants.identity(pred, name="pred_id")
@@ -261,18 +80,25 @@ def _one_of(function: Callable | None, old: Callable | None, name: str, old_name
 def _branch(
     graph: Any, context: CondContext, function: Callable, name: str, strict: bool
 ) -> tuple[CondContext, Any, list[Any]]:
-    local = graph._local
-    outer, local.context = local.context, context
-    try:
+    with inside(graph, context):
         result = function()
         if result is None:
             raise ValueError(f"{name} must have a return value.")
         if not strict:
             result = _unpack_single(result)
-        flat = [context.result(value) for value in nest.flatten(result)]
-    finally:
-        local.context = outer
+        flat = [_branch_result(context, value) for value in nest.flatten(result)]
+    if context.outer_context is not None:
+        context.outer_context.knows(*(part for value in flat for part in components(value)))
     return context, result, flat
+
+
+def _branch_result(context: CondContext, value: Any) -> Any:
+    """What a branch returns, as a value that is there only when the branch runs."""
+    if isinstance(value, Operation):
+        return flow.with_dependencies([value], context.pivot)
+    if is_composite(value):
+        return from_components(value, [context.enter_value(part) for part in components(value)])
+    return context.enter_value(convert_to_tensor(value))
 
 
 def _unpack_single(result: Any) -> Any:
@@ -297,17 +123,10 @@ def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false
 
 
 def _merge_results(on_false: Any, on_true: Any) -> Any:
-    if isinstance(on_true, IndexedSlices):
-        full = None
-        if on_true.dense_shape is not None and on_false.dense_shape is not None:
-            full = merge([on_false.dense_shape, on_true.dense_shape])[0]
-        return IndexedSlices(
-            merge([on_false.values, on_true.values])[0], merge([on_false.indices, on_true.indices])[0], full
-        )
-    if isinstance(on_true, SparseTensor):
-        parts = ("indices", "values", "dense_shape")
-        return SparseTensor(*[merge([getattr(on_false, p), getattr(on_true, p)])[0] for p in parts])
-    return merge([on_false, on_true])[0]
+    if not is_composite(on_true):
+        return switches.merge([on_false, on_true])[0]
+    pairs = zip(components(on_false), components(on_true))
+    return from_components(on_true, [switches.merge([f, t])[0] for f, t in pairs])
 
 
 @export("contrib.framework.smart_cond")
@@ -328,3 +147,134 @@ def smart_constant_value(pred: Any) -> bool | None:
     if pred in (0, 1, True, False):
         return bool(pred)
     raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
+
+
+# ------------------------------------------------------------------------------------------------ one of many
+
+
+@export("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Callable | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose predicate is true, else of `default`; with `exclusive` it is an
+    error when several are.
+    """
+    pairs = _checked_pairs(pred_fn_pairs, exclusive, name)
+    with name_scope(name, "case", [pred for pred, _ in pairs]):
+        if default is None:
+            default, pairs = _last_as_default(pairs)
+        choose = default
+        for pred, action in reversed(pairs):
+            choose = functools.partial(cond, pred, true_fn=action, false_fn=choose, strict=strict)
+        if not exclusive:
+            return choose()
+        with control_dependencies(
+            [_assert_at_most([pred for pred, _ in pairs], 1, "Input error: exclusive=True")]
+        ):
+            return choose()
+
+
+def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor, Callable]]:
+    if isinstance(pairs, dict):
+        if not isinstance(pairs, collections.OrderedDict):
+            if not exclusive:
+                logging.getLogger("tideflow").warning(
+                    "%s: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. "
+                    "The order "
+                    "of conditional tests is deterministic but not guaranteed.",
+                    name,
+                )
+            pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
+        pairs = list(pairs.items())
+    if not isinstance(pairs, (list, tuple)):
+        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, action = pair
+        if not isinstance(pred, Tensor):
+            raise TypeError(f"pred must be a Tensor, got {pred!r}")
+        if pred.dtype.base_dtype is not dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        if not callable(action):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return list(pairs)
+
+
+def _last_as_default(pairs: list[tuple[Tensor, Callable]]) -> tuple[Callable, list[tuple[Tensor, Callable]]]:
+    """Without a default the last pair is it, and says when its predicate is not true either."""
+    *others, (pred, action) = pairs
+    message = (
+        f"Implementation error: selected default action #{len(others)} was called, but some of other "
+        "predicates "
+        "are True: "
+    )
+
+    def checked() -> Any:
+        nothing_true = ("Input error: None of conditions evaluated as True:", _stacked([p for p, _ in pairs]))
+        checks = [
+            _assert_at_most([other for other, _ in others], 0, message),
+            flow.Assert(pred, data=nothing_true),
+        ]
+        with control_dependencies(checks):
+            return action()
+
+    return checked, others
+
+
+def _stacked(preds: list[Tensor]) -> Tensor:
+    return joining.stack(preds, name="preds_c")
+
+
+def _assert_at_most(preds: list[Tensor], limit: int, message: str) -> Operation:
+    stacked = _stacked(preds)
+    count = reductions.reduce_sum(casting.cast(stacked, dtypes.int32), name="num_true_conds")
+    fits = binary.less_equal(count, constants.constant(limit, name="n_true_conds"))
+    names = ", ".join(pred.name for pred in preds)
+    text = f"{message}: more than {limit} conditions ({names}) evaluated as True:"
+    return flow.Assert(fits, data=[text, stacked], summarize=len(preds))
+
+
+@export("switch_case")
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function that `branch_index` names; of `default`, or else the last one, where it
+    names none.
+    """
+    by_index = _indexed_functions(branch_fns)
+    with name_scope(name, "switch_case", [branch_index]):
+        index = convert_to_tensor(branch_index, name="branch_index")
+        if not index.dtype.is_integer:
+            raise TypeError(f"branch_index must a Tensor, got {index.dtype.name}: integers choose a branch")
+        if default is None:
+            default = by_index.pop(max(by_index))
+        if not by_index:
+            return default()
+        return case([(binary.equal(index, i), fn) for i, fn in sorted(by_index.items())], default=default)
+
+
+def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
+    if isinstance(branch_fns, dict):
+        pairs = list(branch_fns.items())
+    elif isinstance(branch_fns, (list, tuple)):
+        pairs = [fn if isinstance(fn, tuple) else (i, fn) for i, fn in enumerate(branch_fns)]
+    else:
+        raise TypeError(f"branch_fns must be a dict or list, but got {type(branch_fns)}")
+    if not pairs:
+        raise ValueError("Must provide at least one item in branch_fns")
+    for index, fn in pairs:
+        if not isinstance(index, int):
+            raise TypeError(f"branch index must be a Python `int`, got {type(index)} {index!r}")
+        if not callable(fn):
+            raise TypeError(f"fn for branch {index} must be callable.")
+    by_index = dict(pairs)
+    if sorted(by_index) != list(range(len(pairs))):
+        raise ValueError(
+            f"branch indices must form contiguous range of [0 to {len(pairs)}) but found {sorted(by_index)}"
+        )
+    return by_index

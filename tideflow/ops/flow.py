@@ -19,7 +19,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
-from tideflow.ops import constants, control_flow
+from tideflow.ops import constants, control_flow, string_format
 from tideflow.ops.samples import f32, i32
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -36,10 +36,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         by_device: dict[str, list[Operation]] = {}
         for item in nest.flatten(inputs):
             if not hasattr(item, "device") and not hasattr(item, "_as_graph_element"):
-                raise TypeError(
-                    f"Expected tf.group() expected Tensor objects not None inputs. Got {item!r} of type "
-                    f"{type(item)}"
-                )
+                raise TypeError(f"tf.group() expects Tensors and Operations, not {item!r} of {type(item)}")
             op = item if isinstance(item, Operation) else item.op  # of a variable its state, not a read of it
             by_device.setdefault(op.device, []).append(op)
         if len(by_device) <= 1:
@@ -71,7 +68,16 @@ def tuple(
         if not gating:
             raise ValueError(f"Must have at least one Tensor: {tensors}")
         gate = group(*dict.fromkeys(sorted(gating, key=lambda op: op._id)))
-        return [t if t is None or isinstance(t, Operation) else with_dependencies([gate], t) for t in tensors]
+        return [_after_gate(gate, t) for t in tensors]
+
+
+def _after_gate(gate: Operation, value: Any) -> Any:
+    if value is None:
+        return None
+    if not isinstance(value, Operation):
+        return with_dependencies([gate], value)
+    with control_dependencies([gate]):
+        return group(value)
 
 
 @export("with_dependencies")
@@ -125,22 +131,29 @@ check_numerics_op = Op(
 
 
 def _summary(value: Any, summarize: int) -> str:
-    """The first elements of a value, as TensorFlow prints them."""
+    """The first elements of a value (all, where `summarize` is negative), as TensorFlow prints them."""
     array = to_numpy(value)
     flat = array.reshape(-1)
-    shown = flat[: summarize if summarize >= 0 else flat.size]
-    text = " ".join(
-        item.decode("utf-8", "replace")
-        if isinstance(item, bytes)
-        else f"{item:g}"
-        if array.dtype.kind == "f"
-        else str(int(item))
-        if array.dtype.kind == "b"
-        else str(item)
-        for item in shown
-    )
-    text += "..." if len(shown) < flat.size else ""
-    return f"[{text}]" if array.ndim else text
+    shown = [_element(item) for item in flat[: summarize if summarize >= 0 else flat.size]]
+    dots = "..." if len(shown) < flat.size else ""
+    return f"[{_rows(shown, array.shape)}{dots}]"
+
+
+def _rows(shown: list[str], shape: Sequence[int]) -> str:
+    """The elements by rows, each in brackets; one that is cut short ends in dots."""
+    if len(shape) < 2:
+        return " ".join(shown)
+    size = int(np.prod(shape[1:]))
+    texts = []
+    for start in range(0, len(shown), max(size, 1)):
+        row = shown[start : start + size]
+        dots = "..." if len(shape) == 2 and len(row) < size else ""
+        texts.append(f"[{_rows(row, shape[1:])}{dots}]")
+    return "".join(texts)
+
+
+def _element(item: Any) -> str:
+    return item.decode("utf-8", "replace") if isinstance(item, bytes) else string_format.element(item)
 
 
 @assert_op.shape
@@ -150,12 +163,13 @@ def _(condition, data):
 
 @assert_op.kernel
 def _(condition, data, *, summarize):
-    if not bool(condition):
+    if condition.ndim:
         raise errors.InvalidArgumentError(
-            None,
-            None,
-            "assertion failed: " + " ".join(f"[{_summary(d, summarize).strip('[]')}]" for d in data),
+            None, None, f"the condition should be a scalar: {list(condition.shape)}"
         )
+    if not condition:
+        shown = " ".join(_summary(d, summarize) for d in data)
+        raise errors.InvalidArgumentError(None, None, f"assertion failed: {shown}")
 
 
 assert_op.samples((True, [i32(2)]))
@@ -189,11 +203,7 @@ def _(input, data):
 def _(input, data, *, message, first_n, summarize, state):
     state["count"] = count = state.get("count", 0) + 1
     if first_n < 0 or count <= first_n:
-        print(
-            message + "".join(f"[{_summary(d, summarize).strip('[]')}]" for d in data),
-            file=sys.stderr,
-            flush=True,
-        )
+        print(message + "".join(_summary(d, summarize) for d in data), file=sys.stderr, flush=True)
     return input
 
 
@@ -379,7 +389,7 @@ py_func_op.samples()
 py_func_stateless_op.samples()
 
 
-@export("py_func", "numpy_function")
+@export("py_func")
 def py_func(
     func: Callable, inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None
 ) -> Any:
@@ -393,7 +403,13 @@ def py_func(
     weakref.finalize(get_default_graph(), _functions.pop, token, None)
     single = not isinstance(Tout, (list, type(())))
     op = py_func_op if stateful else py_func_stateless_op
-    outputs = op(list(inp), token=token, Tout=[Tout] if single else list(Tout), name=name)
-    if single:
-        return outputs[0]
-    return outputs
+    node = op.node(list(inp), token=token, Tout=[Tout] if single else list(Tout), name=name)
+    if not node.outputs:
+        return node
+    return node.outputs[0] if single else list(node.outputs)
+
+
+@export("numpy_function")
+def numpy_function(func: Callable, inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
+    """`py_func` of a function that may have effects."""
+    return py_func(func, inp, Tout, stateful=True, name=name)

@@ -18,7 +18,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops import casting, constants, shapes, slicing, tiling
+from tideflow.ops import casting, constants, contexts, shapes, slicing, tiling
 from tideflow.ops.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES, types
@@ -130,6 +130,8 @@ _MOST_SLICES = 16  # parts; more are cut by one Split
 def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
     """The part of the gradient that belongs to each value."""
     grad = convert_to_tensor(grad)
+    if axis.op.type == "Const" and contexts.output_context(axis.op) is not contexts.output_context(grad.op):
+        axis = constants.constant(axis.op.attrs["value"], axis.dtype)  # a constant need not enter a loop
     axis = casting.cast(axis, dtypes.int32) % shapes.rank(values[0])
     sizes = _shapes_of(values)
     if len(values) > _MOST_SLICES:

@@ -145,6 +145,7 @@ class ResourceManager:
     def __init__(self):
         self._lock = threading.Lock()
         self._resources: dict[tuple[str, str, str], Any] = {}
+        self.closed = False  # the session has ended: steps that still run should, too
 
     def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that name, made by `make` where there is none."""
@@ -162,6 +163,13 @@ class ResourceManager:
         """Every resource of a kind."""
         with self._lock:
             return [resource for (_, k, _), resource in self._resources.items() if k == kind]
+
+    def wake(self) -> None:
+        """Has whoever waits for a resource look around: something has changed that it does not know of."""
+        with self._lock:
+            found = [resource for resource in self._resources.values() if hasattr(resource, "wake")]
+        for resource in found:
+            resource.wake()
 
     def put_back(self) -> None:
         """After an interrupt: what this thread was writing is whole again and free for others."""

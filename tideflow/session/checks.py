@@ -12,6 +12,7 @@ import torch
 from tideflow.compile.ir import Node
 from tideflow.graph.errors import DeadlineExceededError, InvalidArgumentError
 from tideflow.graph.graph import Graph
+from tideflow.runtime import waiting
 from tideflow.runtime.values import describe
 
 Hook = Callable[[Node, tuple, tuple], None]
@@ -43,24 +44,24 @@ def _statistics(value: Any) -> str:
     return f"{describe(value)} in [{numbers.min().item():.6g}, {numbers.max().item():.6g}]"
 
 
-def deadline(seconds: float) -> Hook:
-    """A hook that ends the step with DeadlineExceededError once the time is over."""
-    end = time.monotonic() + seconds
+def in_time(node: Node, outputs: tuple, inputs: tuple) -> None:
+    """DeadlineExceededError once the time that the step was given is over. Not behind an op that waits: it
+    has looked at the clock, and an error now would lose what it took.
+    """
+    if node.definition.blocking:
+        return
+    limits = waiting.limits()
+    if limits.deadline is not None and time.monotonic() > limits.deadline:
+        raise DeadlineExceededError(
+            None,
+            None,
+            f"The step did not finish in {limits.seconds:g} s; it was at {node.type} '{node.name}'.",
+        )
 
-    def check(node: Node, outputs: tuple, inputs: tuple) -> None:
-        if time.monotonic() > end:
-            raise DeadlineExceededError(
-                None, None, f"The step did not finish in {seconds:g} s; it was at {node.type} '{node.name}'."
-            )
 
-    return check
-
-
-def hooks(base: Hook | None, trace: Hook | None, options: Any) -> Hook | None:
-    """One hook for all that this run asks for, or None."""
-    wanted = [hook for hook in (trace, base) if hook is not None]
-    if options is not None and options.timeout_in_ms > 0:
-        wanted.append(deadline(options.timeout_in_ms / 1000))
+def hooks(*given: Hook | None) -> Hook | None:
+    """One hook for all that a run asks for, or None."""
+    wanted = [hook for hook in given if hook is not None]
     if len(wanted) < 2:
         return wanted[0] if wanted else None
 

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections import Counter
 
 from tideflow.compile.emit import Plan
-from tideflow.compile.ir import Program, Value
+from tideflow.compile.ir import Loop, Node, Program, Value, walk
 
 
 def explain(plan: Plan) -> str:
     """Source, devices, rewrites, compile time and peak memory of a plan."""
     program = plan.program
-    devices = Counter(str(node.device or "cpu") for node in program.nodes)
+    nodes = list(walk(program))
+    devices = Counter(str(node.device or "cpu") for node in nodes)
     rules = Counter(plan.applied)
     peak, unknown = _peak_bytes(program)
     lines = [
-        f"# {len(program.nodes)} operations, compiled in {plan.compile_seconds * 1e3:.2f} ms",
+        f"# {len(nodes)} operations, compiled in {plan.compile_seconds * 1e3:.2f} ms",
         "# devices: " + (", ".join(f"{name} runs {count}" for name, count in devices.items()) or "none"),
         "# rewrites: "
         + (", ".join(f"{name} x{count}" if count > 1 else name for name, count in rules.items()) or "none"),
         f"# peak memory of values: {_size(peak)}"
         + (f", and {unknown} values of unknown shape" if unknown else ""),
+        *(f"# {advice}" for advice in plan.advice),
     ]
     return "\n".join([*lines, "", _annotated(plan)])
 
@@ -32,12 +34,21 @@ def _annotated(plan: Plan) -> str:
     shown = []
     for number, text in enumerate(texts, 1):
         node = plan.lines.get(number)
-        if node is None:
-            shown.append(text)
-            continue
-        shapes = ", ".join(f"{v.dtype.base_dtype.name}{_dims(v)}" for v in node.outputs)
-        shown.append(f"{text:<{width}}# {node.name} {shapes}".rstrip())
+        comment = "" if node is None else _comment(node, text)
+        shown.append(f"{text:<{width}}# {comment}".rstrip() if comment else text)
     return "\n".join(shown)
+
+
+def _comment(node: Node, text: str) -> str:
+    shapes = ", ".join(f"{v.dtype.base_dtype.name}{_dims(v)}" for v in node.outputs)
+    if not isinstance(node, Loop):
+        return f"{node.name} {shapes}"
+    if text.endswith("while True:"):
+        return f"loop {node.name}, {len(node.body.nodes)} operations an iteration"
+    before_it = (
+        " = " in text and not text.endswith("= None") and text.split(" = ")[0].count("v") == len(node.outputs)
+    )
+    return f"variables of {node.name}: {shapes}" if before_it else ""
 
 
 def _dims(value: Value) -> str:
@@ -46,16 +57,21 @@ def _dims(value: Value) -> str:
 
 
 def _peak_bytes(program: Program) -> tuple[int, int]:
-    """The largest sum of live values' bytes at any node, and how many values had no known size."""
+    """The largest sum of live values' bytes at any node, and how many values had no known size. What loops
+    push on stacks is not known before they run, and not counted.
+    """
     last: dict[Value, int] = {}
     for i, node in enumerate(program.nodes):
-        for value in (*node.inputs, *node.outputs):
+        for value in (*node.dependencies, *node.outputs):
             last[value] = i
     for value in program.fetches:
         last[value] = len(program.nodes)
     live, peak, unknown = 0, 0, 0
     ending: dict[int, int] = {}
     for i, node in enumerate(program.nodes):
+        if isinstance(node, Loop):
+            inside, unknown_inside = _peak_bytes(node.body)
+            peak, unknown = max(peak, live + inside), unknown + unknown_inside
         for value in node.outputs:
             count = value.shape.num_elements()
             if count is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
+from tideflow.compile import tokens
 from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Node
 from tideflow.graph import errors
@@ -20,6 +21,9 @@ def explained(error: Exception, plan: Plan) -> Exception:
     """The tf.errors exception for what a kernel of the plan raised, naming the op, its inputs and the user's
     line.
     """
+    if hasattr(error, "tideflow_node"):  # from the token executor
+        source = error.tideflow_node.source
+        return _error_type(error)(source.node_def, source, _message(error))
     frame = _plan_frame(error.__traceback__)
     node = plan.lines.get(frame.tb_lineno) if frame is not None else None
     if node is None or node.source is None:
@@ -35,6 +39,23 @@ def explained(error: Exception, plan: Plan) -> Exception:
         node.source,
         f"{_message(error)}\n  {node.type} '{node.name}' was given: {inputs}",
     )
+
+
+def fail(error: Exception, plan: Plan) -> NoReturn:
+    """Raises what `explained` makes of the error."""
+    failure = explained(error, plan)
+    _let_go(error.__traceback__)
+    if failure is error:
+        raise error
+    raise failure from error
+
+
+def _let_go(trace: TracebackType | None) -> None:
+    """Who keeps the error must not keep the step's values: its memory, and the locks it held, are free."""
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename in (_PLAN_FILE, tokens.__file__):
+            trace.tb_frame.clear()
+        trace = trace.tb_next
 
 
 def _plan_frame(trace: TracebackType | None) -> TracebackType | None:

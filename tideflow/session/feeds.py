@@ -15,6 +15,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.runtime.values import to_torch
+from tideflow.session.fetches import expansion_of
 
 
 def flat_feeds(graph: Graph, feed_dict: Mapping | None) -> tuple[list[Tensor], list[Any]]:
@@ -30,6 +31,9 @@ def _pairs(graph: Graph, key: Any, value: Any) -> list[tuple[Tensor, Any]]:
         if not isinstance(value, (tuple, list)) or len(value) != len(key):
             raise ValueError(f"Cannot feed {value!r} for the {len(key)} keys {key}: give a value for each.")
         return [pair for k, v in zip(key, value) for pair in _pairs(graph, k, v)]
+    expansion = expansion_of(key)
+    if expansion is not None and expansion.feed is not None:
+        return list(expansion.feed(key, value))
     tensors = resolve_feed(graph, key)
     if not isinstance(key, (SparseTensor, IndexedSlices)):
         return [(tensors[0], value)]
@@ -49,6 +53,9 @@ def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
         return [part for part in (key.values, key.indices, key.dense_shape) if part is not None]
     if isinstance(key, tuple):
         return [tensor for part in key for tensor in resolve_feed(graph, part)]
+    expansion = expansion_of(key)
+    if expansion is not None and expansion.tensors is not None:
+        return list(expansion.tensors(key))
     try:
         tensor = graph.as_graph_element(key, allow_operation=False)
     except (TypeError, ValueError, KeyError) as error:
@@ -76,7 +83,7 @@ def feeder(tensor: Tensor) -> Callable[[Any], Any]:
         return _string_feeder(tensor)
     if dtype.torch is None:
         raise TypeError(f"Tensor {tensor.name!r} of type {dtype.name} may not be fed.")
-    numpy_dtype, torch_dtype = np.dtype(dtype.as_numpy_dtype), dtype.torch
+    numpy_dtype, torch_dtype = np.dtype(dtype.numpy), dtype.torch
     from_numpy, array = torch.from_numpy, np.array
     is_float = dtype in (dtypes.float32, dtypes.float64)
 

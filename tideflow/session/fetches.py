@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,14 +19,36 @@ from tideflow.runtime.values import to_numpy
 
 Pack = Callable[[list], Any]
 
-_expansions: list[tuple[type, Callable, Callable]] = []
+
+class Expansion(NamedTuple):
+    """How values of a type made of several tensors are fetched and fed."""
+
+    kind: type
+    fetch: Callable
+    feed: Callable | None
+    tensors: Callable | None
 
 
-def register_session_run_conversion_functions(tensor_type: type, fetch_function: Callable, *_: Any) -> None:
-    """Values of this type can be fetched: `fetch_function(value)` gives (tensors, function of their
-    values).
+_expansions: list[Expansion] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Callable,
+    feed_function: Callable | None = None,
+    feed_function_for_partial_run: Callable | None = None,
+) -> None:
+    """Values of this type can be fetched: `fetch_function(value)` gives (tensors, function of their values);
+    and fed: `feed_function(key, value)` gives pairs of tensors and values, the third function the tensors.
     """
-    _expansions.insert(0, (tensor_type, fetch_function, lambda value: None))
+    _expansions.insert(
+        0, Expansion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run)
+    )
+
+
+def expansion_of(value: Any) -> Expansion | None:
+    """How a value is fetched and fed, where that is registered for its type."""
+    return next((expansion for expansion in _expansions if isinstance(value, expansion.kind)), None)
 
 
 def fetch_key(fetches: Any) -> Any:
@@ -71,10 +93,9 @@ class Fetches:
         if isinstance(fetch, IndexedSlices):
             parts = [fetch.values, fetch.indices] + ([] if fetch.dense_shape is None else [fetch.dense_shape])
             return self._together(parts, lambda v: IndexedSlicesValue(*v, *[None] * (3 - len(v))))
-        for kind, expand, _ in _expansions:
-            if isinstance(fetch, kind):
-                tensors, contract = expand(fetch)
-                return self._together(tensors, contract)
+        expansion = expansion_of(fetch)
+        if expansion is not None:
+            return self._together(*expansion.fetch(fetch))
         return self._leaf(fetch)
 
     def _walk_sequence(self, fetch: Any) -> Pack:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.compile.prune import needed
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.session.failures import explained
+from tideflow.session.failures import fail
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
 
@@ -95,7 +95,7 @@ class PartialRun:
         try:
             results = plan.function(*known.values())
         except Exception as error:
-            raise explained(error, plan) from error
+            fail(error, plan)
         except BaseException:
             self._session._resources.put_back()
             raise

@@ -20,6 +20,7 @@ from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.stacks import default_graphs, default_sessions
 from tideflow.runtime.devices import Device
 from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import within
 from tideflow.session import checks
 from tideflow.session.config import apply_config
 from tideflow.session.explain import explain
@@ -61,6 +62,7 @@ class BaseSession:
         self._placement, self._disabled_rules = apply_config(config, deterministic)
         self._resources = ResourceManager()
         self._closed = False
+        self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
         self._steps: dict[Any, Step] = {}
         self._split_steps: dict[Any, Step] = {}  # those with keys that stand for several tensors
         self._partial_runs: dict[str, PartialRun] = {}
@@ -92,6 +94,7 @@ class BaseSession:
             or self._closed
             or options is not None
             or run_metadata is not None
+            or self._timeout
             or self._is_stale()
         ):
             return self._run_with_care(key, fetches, feed_dict, options, run_metadata)
@@ -108,14 +111,17 @@ class BaseSession:
         # On the quick path a step takes the dictionary's values as they are: only where each key is a tensor.
         steps = self._steps if len(feeds) == len(feed_dict or ()) else self._split_steps
         step = steps.get(key) if options is None and key is not None else None
+        limit = (
+            options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms else self._timeout
+        )
         if step is None:
-            step = Step(
-                self, Fetches(self._graph, fetches), feeds, checks.hooks(self._after_each, trace, options)
-            )
+            hook = checks.hooks(trace, self._after_each, checks.in_time if limit else None)
+            step = Step(self, Fetches(self._graph, fetches), feeds, hook)
             if options is None and key is not None:
                 self._growth.new_step()
                 steps[key] = step
-        result = step(values)
+        with within(limit) if limit else contextlib.nullcontext():
+            result = step(values)
         if trace is not None:
             trace.fill(run_metadata)
         return result
@@ -229,7 +235,8 @@ class BaseSession:
 
     def close(self) -> None:
         """Ends the session and lets go of its state."""
-        self._closed = True
+        self._closed = self._resources.closed = True
+        self._resources.wake()
         self._steps.clear()
         self._split_steps.clear()
         self._partial_runs.clear()

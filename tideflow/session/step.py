@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.compile.emit import Plan
 from tideflow.graph.operation import Tensor
-from tideflow.session.failures import explained
+from tideflow.session.failures import fail
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
 
@@ -51,7 +51,7 @@ class Step:
         try:
             results = plan.function(*args)
         except Exception as error:
-            raise explained(error, plan) from error
+            fail(error, plan)
         except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
             self.session._resources.put_back()
             raise

@@ -1,0 +1,94 @@
+"""What a plan would tell its author: operations that always run although only one branch of a `cond` uses
+them.
+
+`cond` runs conditionally what its functions make. What they merely use was made outside and runs in every
+step: the commonest misunderstanding of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence, Set
+
+from tideflow.compile.prune import PLACEHOLDERS, READS
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.ops.contexts import CondContext
+
+_FREE = (*PLACEHOLDERS, *READS, "Const", "Identity", "VariableV2", "VarHandleOp", "Switch", "Enter", "_Arg")
+# What constructs make on their own behalf, outside of the branches that use it; nobody sees its effect.
+_OF_CONSTRUCTS = (
+    "Stack",
+    "StackV2",
+    "StackPopV2",
+    "TensorArrayV3",
+    "TensorArrayGradV3",
+    "TensorArrayGradWithShape",
+    "TensorArrayReadV3",
+    "TensorArrayGatherV3",
+    "TensorArraySizeV3",
+)
+
+
+def advice_about_branches(
+    ops: Set[Operation], fetches: Sequence[Tensor], targets: Sequence[Operation]
+) -> list[str]:
+    """A line for each such operation; a warning, once, for one that changes something."""
+    wanted = {tensor.op for tensor in fetches} | set(targets)
+    waiters: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        for control in op.control_inputs:
+            waiters.setdefault(control, []).append(op)
+    lines = []
+    for op in sorted(_used_in_branches(ops), key=lambda op: op._id):
+        if op in wanted or op.type in _FREE + _OF_CONSTRUCTS or op.definition.handle:
+            continue
+        branch = _only_branch(op, ops, waiters.get(op, []))
+        if branch is None:
+            continue
+        side = "true" if branch.branch else "false"
+        cond = branch.pred.op.name.rpartition("/")[0]
+        lines.append(
+            f"{op.type} '{op.name}' runs in every step, although only the {side} branch of '{cond}' uses it: "
+            "it was "
+            f"made outside of the branch's function, at {op.user_line}"
+        )
+        if _changes_something(op) and op not in op.graph._told_about:
+            op.graph._told_about.add(op)
+            warnings.warn(
+                f"{lines[-1]}. Make it inside the function to run it only when the branch is taken.",
+                stacklevel=2,
+            )
+    return lines
+
+
+def _changes_something(op: Operation) -> bool:
+    return op.definition.effects and "seed2" not in op.attrs  # drawing a random number too many harms nobody
+
+
+def _used_in_branches(ops: Set[Operation]) -> set[Operation]:
+    """Operations outside of a branch that something inside of it takes or waits for."""
+    used: set[Operation] = set()
+    for op in ops:
+        context = op._control_flow_context
+        if not isinstance(context, CondContext):
+            continue
+        if op.type in ("Switch", "RefSwitch"):
+            used.add(op.inputs[0].op)
+        used.update(x for x in op.control_inputs if not context.is_around(x._control_flow_context))
+    return used
+
+
+def _only_branch(op: Operation, ops: Set[Operation], waiters: list[Operation]) -> CondContext | None:
+    """The one branch that uses an operation standing outside of it, if there is but one and nothing
+    else does.
+    """
+    found: CondContext | None = None
+    takers = [user for tensor in op.outputs for user in tensor._consumers if user in ops]
+    for user in (*takers, *waiters):
+        context = user._control_flow_context
+        if not isinstance(context, CondContext) or context.is_around(op._control_flow_context):
+            return None
+        if found is not None and context is not found:
+            return None
+        found = context
+    return found

@@ -1,0 +1,370 @@
+"""From a graph to the program of one step: what the fetches need, in an order that honours every edge, loops
+and calls as what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+
+from tideflow.compile import calls
+from tideflow.compile.advice import advice_about_branches
+from tideflow.compile.frames import (
+    ENTER,
+    EXIT,
+    NEXT,
+    SWITCH,
+    Frame,
+    LoopShape,
+    arranged,
+    exits_behind,
+    is_back_edge,
+    loop_shape,
+    stays_inside,
+)
+from tideflow.compile.ir import Guards, Loop, Node, Program, Value, make_node
+from tideflow.compile.prune import PLACEHOLDERS, READS, behind, feed_op, needed, read_op
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.functions import FunctionBody
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.switches import common_shape, shape_within
+
+_PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
+PASSED = (*ENTER, *EXIT, *NEXT)  # what is in the structure of loops, and not in their bodies
+
+
+def build_program(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    feed_shapes: Sequence[tuple | None],
+    done: Set[Operation] = frozenset(),
+) -> Program:
+    """The pruned graph as a program, without the operations that are `done`. `feed_shapes` are the shapes of
+    this step's feeds: they make other shapes known.
+    """
+    fed = set(feeds)
+    ops = needed(fetches, targets, fed, done)
+    builder = Builder(ops)
+    builder.written = _written_before(ops)
+    for tensor, shape in zip(feeds, feed_shapes, strict=True):
+        builder.feed(tensor, shape)
+    builder.add_all(arranged(ops, fed))
+    program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
+    # What is only waited for runs if it has an effect; a value that nobody takes is not computed. A
+    # placeholder must be fed, unless it stands only behind operations whose outputs are.
+    unfed = [op for op in ops if op.type in PLACEHOLDERS]
+    if unfed:
+        unfed = [op for op in behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
+    program.targets = {builder.node_of[op] for op in (*targets, *unfed)} | builder.waited_reads()
+    if any(op.type in SWITCH for op in ops):
+        program.advice = advice_about_branches(ops, fetches, targets)
+    return program
+
+
+def _written_before(ops: Set[Operation]) -> dict[Operation, set[Operation]]:
+    """The reference variables that have been written when an operation runs, by what it waits for."""
+    writers = [op for op in ops if op.definition._takes_references and op.type not in _PASSING]
+    if not writers:
+        return {}
+    followers: dict[Operation, list[Operation]] = {}
+    for op in ops:
+        for before in {*(tensor.op for tensor in op.inputs), *op.control_inputs}:
+            followers.setdefault(before, []).append(op)
+    written: dict[Operation, set[Operation]] = {}
+    for writer in writers:
+        variables = {_variable_behind(t) for t in writer.inputs if t.dtype._is_ref_dtype}
+        stack = list(followers.get(writer, ()))
+        while stack:
+            op = stack.pop()
+            known = written.setdefault(op, set())
+            if not variables <= known:
+                known |= variables
+                stack += followers.get(op, ())
+    return written
+
+
+def _variable_behind(tensor: Tensor) -> Operation:
+    while tensor.op.inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor.op
+
+
+def _guards_of(value: Value) -> Guards:
+    """The conditions under which a value is there."""
+    node = value.op
+    if node.type not in ("Switch", "RefSwitch"):
+        return node.guards
+    return node.guards | {(_root(node.inputs[1]), value.value_index == 1)}
+
+
+def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
+    return a if shape_within(b, a) else common_shape(a, b)
+
+
+def _root(pred: Value) -> Value:
+    """The predicate behind the identities and switches it passed, so that one condition has one name."""
+    while pred.op.type in ("Identity", "LoopCond", "Switch"):
+        pred = pred.op.inputs[0]
+    return pred
+
+
+class Unstructured(Exception):
+    """A frame that is no while loop: the step runs on the token executor."""
+
+
+def _iterations_overlap(frame: Frame) -> bool:
+    """Whether iterations of the loop may go on while an earlier one waits in an operation."""
+    at_once = any(op.attrs["parallel_iterations"] > 1 for op in frame.enters)
+    return at_once and _waits(frame)
+
+
+def _waits(frame: Frame) -> bool:
+    return any(_waits(m) if isinstance(m, Frame) else m.definition.blocking for m in frame.members)
+
+
+class Builder:
+    """Adds operations to a program in their order. A loop's body, and a function's, is built by a builder of
+    its own.
+    """
+
+    def __init__(
+        self,
+        ops: Set[Operation],
+        outer: Builder | None = None,
+        implied: Guards = frozenset(),
+        under: Guards = frozenset(),
+        prefix: str = "",
+    ):
+        self.ops = ops
+        self.implied = implied  # what holds wherever this program runs
+        self.under = under  # what must hold for anything of it to run
+        self.prefix = prefix  # of the nodes' names
+        self.written: dict[Operation, set[Operation]] = {} if outer is None else outer.written
+        self.feeds: list[Value] = []
+        self.nodes: list[Node] = []
+        self.values: dict[Tensor, Value] = {} if outer is None else dict(outer.values)
+        self.node_of: dict[Operation, Node] = {} if outer is None else dict(outer.node_of)
+        # Nodes of which this step's feeds may tell more than the graph does.
+        self._refined: set[Node] = set() if outer is None else set(outer._refined)
+
+    def add_all(self, frame: Frame) -> None:
+        for member in frame.members:
+            if isinstance(member, Frame):
+                self._add_frame(member)
+            elif member.type not in PASSED and not any(is_back_edge(t, member) for t in member.inputs):
+                self.add(member)
+
+    def feed(self, tensor: Tensor, shape: tuple | None) -> None:
+        node = Node(feed_op, tensor.name, [], {"dtype": tensor.dtype.base_dtype}, tensor.op)
+        known = tensor.shape if shape is None else TensorShape(shape).merge_with(tensor.shape)
+        node.outputs = [Value(node, 0, tensor.dtype.base_dtype, known)]
+        if not tensor.shape.is_fully_defined():
+            self._refined.add(node)
+        self.values[tensor] = node.outputs[0]
+        self.feeds.append(node.outputs[0])
+
+    def add(self, op: Operation) -> None:
+        write_call = calls.lowering(op)
+        if write_call is not None:
+            write_call(self, op)
+            return
+        name = f"{self.prefix}{op.name}"
+        node = Node(op.definition, name, [self._latest(op, t) for t in op.inputs], op.attrs, op)
+        node.inputs = self._read_references(node)
+        node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
+        self._guard(node)
+        self._refine_shapes(node)
+        self.nodes.append(node)
+        self.node_of[op] = node
+        for tensor, value in zip(op.outputs, node.outputs, strict=True):
+            self.values.setdefault(tensor, value)  # a fed output stays fed
+
+    def _latest(self, op: Operation, tensor: Tensor) -> Value:
+        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory: who
+        comes after a write sees what was written, not what was there when it was first read.
+        """
+        read = tensor.op
+        if op in self.written and read.type == "Identity" and read.inputs[0].dtype._is_ref_dtype:
+            is_fed = self.values[tensor].op.definition is feed_op
+            if not is_fed and _variable_behind(read.inputs[0]) in self.written[op]:
+                return self.values[read.inputs[0]]
+        return self.values[tensor]
+
+    # ------------------------------------------------------------------ calls
+
+    def inline(self, body: FunctionBody, args: list[Value], guards: Guards, name: str) -> list[Value]:
+        """Writes a function's body here, under these conditions; returns its results."""
+        given = set(body.inputs)
+        ops = needed(body.outputs, body.targets, given)
+        inner = Builder(ops, None, self.implied, self.under | guards, f"{name}/")
+        inner.nodes = self.nodes
+        inner._refined = self._refined
+        for tensor, value in zip(body.inputs, args, strict=True):
+            inner.values[tensor] = value
+            self._refined.add(value.op)
+        inner.add_all(arranged(ops, given))
+        return [inner._as_value(tensor) for tensor in body.outputs]
+
+    def _as_value(self, tensor: Tensor) -> Value:
+        value = self.values[tensor]
+        return self._read(value, value.op) if value.dtype._is_ref_dtype else value
+
+    def inputs(self, op: Operation) -> list[Value]:
+        """The values a call is given."""
+        return [self._as_value(tensor) for tensor in op.inputs]
+
+    def guards_of(self, op: Operation) -> Guards:
+        """When a call runs."""
+        arriving = [_guards_of(self.values[tensor]) for tensor in op.inputs]
+        waited = [self.node_of[control].guards for control in op.control_inputs if control in self.node_of]
+        return self.under.union(*arriving, *waited) - self.implied
+
+    def root(self, pred: Value) -> Value:
+        return _root(pred)
+
+    # ------------------------------------------------------------------ loops
+
+    def add_loop(
+        self,
+        name: str,
+        initial: list[Value],
+        guards: Guards,
+        write: Callable[[Builder, list[Value]], tuple[Value, list[Value]]],
+        source: Operation,
+    ) -> Loop:
+        """A loop whose body `write` writes: from the variables to the predicate and their next values.
+
+        A variable has the shape it enters with, if an iteration leaves it that way; where it does not, less
+        is known of it.
+        """
+        known = [value.shape for value in initial]
+        while True:
+            inner = Builder(self.ops, self, self.implied | guards)
+            variables = [
+                inner._variable(f"{name}:{i}", v, s, source) for i, (v, s) in enumerate(zip(initial, known))
+            ]
+            pred, following = write(inner, variables)
+            wider = [_wider(a, value.shape) for a, value in zip(known, following, strict=True)]
+            if all(a.tuple == b.tuple for a, b in zip(known, wider, strict=True)):
+                break
+            known = wider
+        goes_on = (pred, True)
+        if any(_guards_of(value) - inner.implied - {goes_on} for value in following):
+            raise Unstructured(name)
+        # What the predicate needs, and what runs whatever it is, comes first.
+        nodes = sorted(inner.nodes, key=lambda node: goes_on in node.guards)
+        loop = Loop(name, initial, Program(variables, nodes, [pred, *following], is_body=True), source)
+        loop.guards = guards
+        self._refined.add(loop)
+        self.nodes.append(loop)
+        return loop
+
+    def _variable(self, name: str, initial: Value, shape: TensorShape, source: Operation) -> Value:
+        node = Node(feed_op, name, [], {"dtype": initial.dtype.base_dtype}, source)
+        node.outputs = [Value(node, 0, initial.dtype.base_dtype, shape)]
+        self._refined.add(node)
+        return node.outputs[0]
+
+    def _add_frame(self, frame: Frame) -> None:
+        """A loop of Enter, Merge, Switch, NextIteration and Exit."""
+        shape = loop_shape(frame, self.ops)
+        if shape is None or _iterations_overlap(frame):
+            raise Unstructured(frame.name)
+        enters = [*(ring.enter for ring in shape.rings), *shape.constants]
+        arriving = [_guards_of(self.values[op.inputs[0]]) for op in enters]
+        waited = [self.node_of[c].guards for op in enters for c in op.control_inputs if c in self.node_of]
+        guards = self.under.union(*arriving, *waited) - self.implied
+        initial = [self.values[ring.enter.inputs[0]] for ring in shape.rings]
+
+        def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
+            for op in shape.constants:
+                inner.values[op.outputs[0]] = inner.values[op.inputs[0]]
+            for ring, value in zip(shape.rings, variables, strict=True):
+                inner.values[ring.merge.outputs[0]] = value
+            inner.add_all(frame)
+            pred = _root(inner.values[shape.cond.inputs[0]])
+            return pred, [inner.values[ring.following.inputs[0]] for ring in shape.rings]
+
+        self._leave(shape, self.add_loop(f"{self.prefix}{frame.name}", initial, guards, write, shape.cond))
+
+    def _leave(self, shape: LoopShape, loop: Loop) -> None:
+        for ring, value in zip(shape.rings, loop.outputs, strict=True):
+            for switch in ring.merge.outputs[0]._consumers:
+                if switch in self.ops and switch.type in SWITCH:
+                    for op in exits_behind(switch.outputs[0], self.ops) or ():
+                        self.values[op.outputs[0]] = value
+                        self.node_of[op] = loop
+
+    def waited_reads(self) -> set[Node]:
+        """Reads of variables that somebody waits for: they say that the variable is initialized."""
+        waited_for = {control for op in self.ops for control in op.control_inputs if control in self.node_of}
+        near = {n for op in waited_for for n in (self.node_of[op], *(v.op for v in self.node_of[op].inputs))}
+        return {node for node in near if node.type in READS}
+
+    def _guard(self, node: Node) -> None:
+        """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge
+        undoes them.
+        """
+        waited = [self.node_of[op].guards for op in node.source.control_inputs if op in self.node_of]
+        if node.type in ("Merge", "RefMerge"):
+            arriving = [_guards_of(value) for value in node.inputs]
+            common = frozenset.intersection(*arriving)
+            node.choices = [guards - common for guards in arriving]
+            node.guards = self.under.union(common, *waited) - self.implied
+        elif node.type != "Const":
+            arriving = [_guards_of(value) for value in node.inputs]
+            node.guards = self.under.union(*arriving, *waited) - self.implied
+        elif any(waited):
+            node.guards = self.under.union(*waited) - self.implied
+
+    def fetch(self, tensor: Tensor) -> Value:
+        if tensor not in self.values:
+            raise stays_inside(tensor)
+        value = self.values[tensor]
+        guards = _guards_of(value)
+        if value.dtype._is_ref_dtype:
+            value = self._read(value, value.op)
+        return self._if_taken(value, guards, tensor) if guards else value
+
+    def _if_taken(self, value: Value, guards: Guards, tensor: Tensor) -> Value:
+        """The value, where the branch that makes it is taken; else the step ends with an error."""
+        node = make_node("Merge", [value], {"N": 1, "T": value.dtype}, value.op, tensor.name)
+        node.guards, node.choices = frozenset(), [guards]
+        self.nodes.append(node)
+        return node.outputs[0]
+
+    def _read_references(self, node: Node) -> list[Value]:
+        """Arguments that want a value get the variable's value at this point of the program."""
+        if not any(value.dtype._is_ref_dtype for value in node.inputs):
+            return node.inputs
+        inputs = []
+        for arg, given in zip(node.definition.inputs, node.grouped_inputs, strict=True):
+            for value in given if arg.is_list else [given]:
+                inputs.append(
+                    value if arg.is_ref or not value.dtype._is_ref_dtype else self._read(value, node)
+                )
+        return inputs
+
+    def _read(self, ref: Value, like: Node) -> Value:
+        read = make_node(read_op, [ref], {"T": ref.dtype.base_dtype}, like)
+        if ref.op in self._refined:
+            self._refined.add(read)
+        read.guards = like.guards or _guards_of(ref)
+        self.nodes.append(read)
+        return read.outputs[0]
+
+    def _refine_shapes(self, node: Node) -> None:
+        """Shapes left open in the graph may follow from this step's feeds."""
+        if not any(value.op in self._refined for value in node.inputs):
+            return
+        self._refined.add(node)
+        if all(value.shape.is_fully_defined() for value in node.outputs):
+            return
+        try:
+            shapes = node.definition.infer(node.grouped_inputs, node.attrs, node.name)
+            for value, shape in zip(node.outputs, shapes, strict=True):
+                value.shape = value.shape.merge_with(shape)
+        except ValueError as error:
+            if not node.guards:  # a branch that is not taken may have sizes that do not fit
+                raise InvalidArgumentError(node.source.node_def, node.source, str(error)) from None

@@ -1,0 +1,219 @@
+"""Calls of functions, written out: the body of a function takes the place of its call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tideflow.autodiff.gradients import gradients
+from tideflow.compile.ir import Guards, Node, Value, make_node
+from tideflow.graph import dtypes, functions
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.functions import FunctionBody
+from tideflow.graph.graph import Graph
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Operation
+from tideflow.ops import creation
+from tideflow.ops.calls import argument_op, called, named
+
+if TYPE_CHECKING:
+    from tideflow.compile.build import Builder
+
+truth_op = Op("_Truth", "value: T -> truth: bool", differentiable=False)
+truth_op.shape(lambda value: [])
+truth_op.samples(())
+
+
+@truth_op.kernel
+def _(value):
+    """What `If` and `While` take for true: a number that is not zero, or a tensor that is not empty."""
+    return value.ne(0) if not value.ndim else value.new_tensor(value.numel() > 0).bool()
+
+
+@truth_op.kernel("string")
+def _(value):
+    import torch
+
+    return torch.tensor(bool(value.item()) if not value.ndim else value.size > 0)
+
+
+def lowering(op: Operation) -> Callable[[Builder, Operation], None] | None:
+    """How the call of a function is written out; None for any other operation."""
+    if op.definition.calls is not None:
+        return _call
+    return _LOWERINGS.get(op.type)
+
+
+def _call(builder: Builder, op: Operation) -> None:
+    name, attrs = called(op)
+    body = functions.body_of(op.graph, name, attrs)
+    _give(builder, op, builder.inline(body, builder.inputs(op), builder.guards_of(op), op.name))
+
+
+def _gradient(builder: Builder, op: Operation) -> None:
+    name, attrs = named(op.attrs["f"])
+    body = gradient_body(op.graph, name, attrs)
+    _give(builder, op, builder.inline(body, builder.inputs(op), builder.guards_of(op), op.name))
+
+
+def gradient_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
+    """The gradient of a function: from its inputs and its outputs' gradients to its inputs' gradients."""
+    if name in graph._function_gradients:
+        return functions.body_of(graph, graph._function_gradients[name], attrs)
+    key = (name, "gradient", repr(attrs))
+    if key not in graph._function_bodies:
+        body = functions.body_of(graph, name, attrs)  # to which the gradient's nodes are added
+        with body.graph.as_default():
+            given = [
+                argument_op(T=tensor.dtype, index=len(body.inputs) + i, name="output_gradient")
+                for i, tensor in enumerate(body.outputs)
+            ]
+            for tensor, output in zip(given, body.outputs, strict=True):
+                tensor.set_shape(output.shape)
+            grads = gradients(body.outputs, body.inputs, given)
+            pairs = zip(grads, body.inputs, strict=True)
+            outputs = [
+                creation.zeros_like(x) if grad is None else convert_to_tensor(grad) for grad, x in pairs
+            ]
+        graph._function_bodies[key] = FunctionBody(body.graph, [*body.inputs, *given], outputs, [])
+    return graph._function_bodies[key]
+
+
+def _if(builder: Builder, op: Operation) -> None:
+    cond, *args = builder.inputs(op)
+    guards = builder.guards_of(op)
+    pred = _truth(builder, cond, op, guards)
+    branches = [
+        (frozenset({(pred, side)}), named(op.attrs[key]))
+        for side, key in ((False, "else_branch"), (True, "then_branch"))
+    ]
+    _choose(builder, op, args, guards, branches)
+
+
+def _case(builder: Builder, op: Operation) -> None:
+    """The last branch is also the one for an index that names none."""
+    index, *args = builder.inputs(op)
+    guards = builder.guards_of(op)
+    functions_of = [named(branch) for branch in op.attrs["branches"]]
+    branches, others = [], frozenset()
+    for i, function in enumerate(functions_of):
+        if i == len(functions_of) - 1:
+            branches.append((others, function))
+            break
+        pred = _equals(builder, index, i, op, guards)
+        branches.append((others | {(pred, True)}, function))
+        others |= {(pred, False)}
+    _choose(builder, op, args, guards, branches)
+
+
+def _choose(
+    builder: Builder,
+    op: Operation,
+    args: list[Value],
+    guards: Guards,
+    branches: list[tuple[Guards, tuple[str, dict[str, Any]]]],
+) -> None:
+    """One of several functions, and whichever result is there."""
+    results = []
+    for i, (condition, (name, attrs)) in enumerate(branches):
+        body = functions.body_of(op.graph, name, attrs)
+        results.append(builder.inline(body, args, guards | condition, f"{op.name}/branch{i}"))
+    outputs = []
+    for values in zip(*results, strict=True):
+        node = make_node(
+            "Merge", list(values), {"N": len(values), "T": values[0].dtype.base_dtype}, name=op.name
+        )
+        node.source, node.guards = op, guards
+        node.choices = [condition for condition, _ in branches]
+        builder.nodes.append(node)
+        outputs.append(node.outputs[0])
+    _give(builder, op, outputs)
+
+
+def _while(builder: Builder, op: Operation) -> None:
+    cond = functions.body_of(op.graph, *named(op.attrs["cond"]))
+    body = functions.body_of(op.graph, *named(op.attrs["body"]))
+
+    def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
+        (test,) = inner.inline(cond, variables, frozenset(), f"{op.name}/cond")
+        pred = _truth(inner, test, op, frozenset())
+        return pred, inner.inline(body, variables, frozenset({(pred, True)}), f"{op.name}/body")
+
+    loop = builder.add_loop(op.name, builder.inputs(op), builder.guards_of(op), write, op)
+    _give(builder, op, loop.outputs)
+
+
+def _for(builder: Builder, op: Operation) -> None:
+    """A loop with a counter, from `start` up or down to `limit`."""
+    start, limit, delta, *args = builder.inputs(op)
+    guards = builder.guards_of(op)
+    body = functions.body_of(op.graph, *named(op.attrs["body"]))
+    whole = {"T": dtypes.int32}
+    zero = _helper(
+        builder, "Const", [], {"value": np.array(0, np.int32), "dtype": dtypes.int32}, op, frozenset()
+    )
+    direction = _helper(builder, "Sign", [delta], whole, op, guards)
+
+    def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
+        nothing: Guards = frozenset()
+        left = _helper(inner, "Sub", [limit, variables[0]], whole, op, nothing)
+        left = _helper(inner, "Mul", [left, direction], whole, op, nothing)
+        pred = _helper(inner, "Greater", [left, zero], whole, op, nothing)
+        going_on = frozenset({(pred, True)})
+        results = inner.inline(body, variables, going_on, f"{op.name}/body")
+        return pred, [_helper(inner, "Add", [variables[0], delta], whole, op, going_on), *results]
+
+    loop = builder.add_loop(op.name, [start, *args], guards, write, op)
+    _give(builder, op, loop.outputs[1:])
+
+
+def _truth(builder: Builder, value: Value, op: Operation, guards: Guards) -> Value:
+    if value.dtype is dtypes.bool and value.shape.ndims == 0:
+        return builder.root(value)
+    return _helper(builder, truth_op, [value], {"T": value.dtype.base_dtype}, op, guards)
+
+
+def _equals(builder: Builder, index: Value, i: int, op: Operation, guards: Guards) -> Value:
+    constant = {"value": np.array(i, np.int32), "dtype": dtypes.int32}
+    number = _helper(builder, "Const", [], constant, op, frozenset())
+    return _helper(builder, "Equal", [index, number], {"T": dtypes.int32}, op, guards)
+
+
+def _helper(
+    builder: Builder, kind: Any, inputs: list[Value], attrs: dict[str, Any], op: Operation, guards: Guards
+) -> Value:
+    node = make_node(kind, inputs, attrs, name=op.name)
+    node.source, node.guards = op, guards
+    builder.nodes.append(node)
+    return node.outputs[0]
+
+
+def _give(builder: Builder, op: Operation, values: list[Value]) -> None:
+    """The results of a call; who waits for the call waits for what stands in its place."""
+    for tensor, value in zip(op.outputs, values, strict=True):
+        builder.values.setdefault(tensor, value)
+    marker = Node(_no_op(), op.name, [], {}, op)
+    marker.guards = builder.guards_of(op)
+    builder.nodes.append(marker)
+    builder.node_of[op] = marker
+
+
+def _no_op() -> Op:
+    from tideflow.graph.op import definition
+
+    return definition("NoOp")
+
+
+_LOWERINGS: dict[str, Callable] = {
+    "PartitionedCall": _call,
+    "StatefulPartitionedCall": _call,
+    "If": _if,
+    "StatelessIf": _if,
+    "Case": _case,
+    "While": _while,
+    "StatelessWhile": _while,
+    "For": _for,
+    "SymbolicGradient": _gradient,
+}

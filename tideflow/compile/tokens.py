@@ -1,0 +1,544 @@
+"""The token executor: runs a graph by sending tokens along its edges, as the papers describe it.
+
+A node runs when its inputs are there; a token may be dead, and what takes a dead one sends dead ones on.
+Every frame has its own iterations, and several of them may be under way at once. This is how loops run that
+are no `while` of a plan, and what the compiled plans are compared with.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from tideflow.compile.build import build_program
+from tideflow.compile.calls import lowering
+from tideflow.compile.emit import Plan, emit, keyword_values
+from tideflow.compile.frames import ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, frames_of, stays_inside
+from tideflow.compile.ir import Node, Program, Value
+from tideflow.compile.kernels import kernel_for
+from tideflow.compile.place import place
+from tideflow.compile.prune import feed_op, needed
+from tideflow.graph.errors import CancelledError, InvalidArgumentError, OpError
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.runtime import waiting
+from tideflow.runtime.devices import Placement
+from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.values import host_value, to_torch
+
+_POLL_SECONDS = 0.1  # how often a step that waits looks whether its session was closed
+
+
+class _Dead:
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD = _Dead()
+
+
+@dataclass(eq=False)
+class _Item:
+    """One operation, ready to run: what it calls, and whom it tells."""
+
+    op: Operation
+    node: Node
+    call: Callable[[list[Any]], Sequence[Any]]
+    inputs: int = 0  # data edges
+    controls: int = 0
+    out: list[list[tuple[_Item, int]]] = field(default_factory=list)  # consumers of each output
+    after: list[_Item] = field(default_factory=list)  # who only waits for it
+    fetched: list[tuple[int, int]] = field(default_factory=list)  # (output, position among the fetches)
+
+    @property
+    def type(self) -> str:
+        return self.op.type
+
+
+class _Waiting:
+    """What has arrived at a node in one iteration."""
+
+    __slots__ = ("controls", "dead", "inputs", "values")
+
+    def __init__(self, item: _Item):
+        self.inputs = item.inputs
+        self.controls = item.controls
+        self.dead = 0
+        self.values: list[Any] = [None] * item.inputs
+
+
+class _FrameRun:
+    """A frame while it runs: its iterations, and what is the same in all of them."""
+
+    def __init__(self, frame: Frame, enters: int, parent: tuple[_FrameRun, int] | None, parallel: int):
+        self.frame = frame
+        self.parent = parent
+        self.awaited = enters  # Enters that have not arrived
+        self.parallel = parallel
+        self.constants: list[tuple[_Item, Any]] = []
+        self.waiting: dict[int, dict[_Item, _Waiting]] = {0: {}}
+        self.busy: dict[int, int] = {0: 0}  # tokens and inner frames under way, by iteration
+        self.deferred: dict[int, list[tuple[_Item, Any]]] = {}
+        self.left: dict[_Item, bool] = {}  # Exits seen, and whether a live value left by them
+        self.inner: dict[tuple[Frame, int], _FrameRun] = {}
+
+
+def token_plan(
+    fetches: Sequence[Tensor],
+    targets: Sequence[Operation],
+    feeds: Sequence[Tensor],
+    resources: ResourceManager,
+    placement: Placement,
+    after_each: Callable | None = None,
+    done: Set[Operation] = frozenset(),
+) -> Plan:
+    """A step that runs on the token executor."""
+    graph = _TokenGraph(fetches, targets, feeds, resources, placement, after_each, done)
+
+    def function(*values: Any) -> tuple:
+        return _Run(graph, values).results()
+
+    source = f"# {len(graph.items)} operations on the token executor, in frames: {graph.frame_names()}\n"
+    return Plan(function, source, {}, graph.program, {})
+
+
+class _TokenGraph:
+    """The part of a graph that a step needs, with a function for every node."""
+
+    def __init__(
+        self,
+        fetches: Sequence[Tensor],
+        targets: Sequence[Operation],
+        feeds: Sequence[Tensor],
+        resources: ResourceManager,
+        placement: Placement,
+        after_each: Callable | None,
+        done: Set[Operation],
+    ):
+        self.resources = resources
+        self.placement = placement
+        self.after_each = after_each
+        fed = set(feeds)
+        ops = needed(fetches, targets, fed, done)
+        order, self.frame_of = frames_of(ops, fed)
+        self.program = self._program(order, feeds)
+        place(self.program, placement)
+        self.items = {op: self._item(node) for op, node in zip(order, self.program.nodes, strict=True)}
+        self.fed: list[list[tuple[_Item, int]]] = [[] for _ in feeds]
+        self.fetches = len(fetches)
+        self.fed_fetches: list[tuple[int, int]] = []
+        self._connect(fetches, feeds, ops)
+        self.enters = collections.Counter(self.frame_of[op] for op in order if op.type in ENTER)
+        self.outside = Frame()
+
+    def frame_names(self) -> str:
+        names = {frame.name for frame in self.frame_of.values() if frame.parent is not None}
+        return ", ".join(sorted(names)) or "none"
+
+    def _program(self, order: list[Operation], feeds: Sequence[Tensor]) -> Program:
+        """The operations as nodes, for placement and kernels; their order says nothing here."""
+        values: dict[Tensor, Value] = {}
+        given = []
+        for tensor in feeds:
+            node = Node(feed_op, tensor.name, [], {"dtype": tensor.dtype.base_dtype}, tensor.op)
+            node.outputs = [Value(node, 0, tensor.dtype.base_dtype, tensor.shape)]
+            values[tensor] = node.outputs[0]
+            given.append(node.outputs[0])
+        nodes = []
+        for op in order:
+            node = Node(op.definition, op.name, [], op.attrs, op)
+            node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
+            nodes.append(node)
+            for tensor, value in zip(op.outputs, node.outputs, strict=True):
+                values.setdefault(tensor, value)
+        for op, node in zip(order, nodes, strict=True):
+            node.inputs = [values[tensor] for tensor in op.inputs]
+        return Program(given, nodes, [])
+
+    def _item(self, node: Node) -> _Item:
+        op = node.source
+        return _Item(op, node, self._function(node), out=[[] for _ in op.outputs])
+
+    def _function(self, node: Node) -> Callable[[list[Any]], Sequence[Any]]:
+        """From input values to output values."""
+        if node.type == "Const":
+            made = [to_torch(node.attrs["value"], node.device)]
+            return lambda values: made
+        if node.type in (*ENTER, *EXIT, *NEXT):
+            return lambda values: values
+        if node.type in SWITCH:
+            return lambda values: (DEAD, values[0]) if values[1] else (values[0], DEAD)
+        if node.type in MERGE:
+            return _merge
+        if lowering(node.source) is not None:
+            return self._call(node.source)
+        kernel = node.definition.kernels[""] if node.definition.handle else kernel_for(node)
+        keywords = keyword_values(node, kernel, self.resources)
+        if node.definition.handle:
+            made = [kernel(**keywords)]
+            return lambda values: made
+        arguments = _arguments(node)
+        single = len(node.definition.outputs) == 1 and not node.definition.outputs[0].is_list
+
+        def run(values: list[Any]) -> Sequence[Any]:
+            result = kernel(*arguments(values), **keywords)
+            return [result] if single else () if result is None else result
+
+        return run
+
+    def _call(self, op: Operation) -> Callable[[list[Any]], Sequence[Any]]:
+        """The call of a function is a plan of its own."""
+        feeds = list(dict.fromkeys(op.inputs))
+        where = [op.inputs.index(tensor) for tensor in feeds]
+        program = build_program(op.outputs, [op], feeds, [None] * len(feeds), set(op.control_inputs))
+        place(program, self.placement)
+        plan = emit(program, self.resources, self.after_each)
+        return lambda values: plan.function(*[values[i] for i in where])
+
+    def _connect(self, fetches: Sequence[Tensor], feeds: Sequence[Tensor], ops: Set[Operation]) -> None:
+        position = {tensor: i for i, tensor in enumerate(feeds)}
+        for op, item in self.items.items():
+            item.inputs = len(op.inputs)
+            for slot, tensor in enumerate(op.inputs):
+                if tensor in position:
+                    self.fed[position[tensor]].append((item, slot))
+                else:
+                    self.items[tensor.op].out[tensor.value_index].append((item, slot))
+            for control in dict.fromkeys(op.control_inputs):
+                if control in ops:
+                    item.controls += 1
+                    self.items[control].after.append(item)
+        for i, tensor in enumerate(fetches):
+            if tensor in position:
+                self.fed_fetches.append((position[tensor], i))
+            elif self.frame_of[tensor.op].parent is not None:
+                raise stays_inside(tensor)
+            else:
+                self.items[tensor.op].fetched.append((tensor.value_index, i))
+
+
+def _merge(values: list[Any]) -> Sequence[Any]:
+    index = next(i for i, value in enumerate(values) if value is not None and value is not DEAD)
+    return values[index], torch.tensor(index, dtype=torch.int32)
+
+
+def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
+    """From a node's flat input values to its kernel's arguments: read, moved, on the host where wanted."""
+    op = node.definition
+    prepare = [
+        (arg, arg.name in op.host, len(given) if arg.is_list else 1)
+        for arg, given in zip(op.inputs, node.grouped_inputs, strict=True)
+    ]
+
+    def one(value: Any, arg: Any, on_host: bool, source: Value) -> Any:
+        if source.dtype._is_ref_dtype and not arg.is_ref:
+            value = value.read()
+        if on_host:
+            return host_value(value.cpu() if isinstance(value, torch.Tensor) else value)
+        if isinstance(value, torch.Tensor) and node.device is not None and value.device != node.device:
+            return value.to(node.device)
+        return value
+
+    def arguments(values: list[Any]) -> list[Any]:
+        made, position = [], 0
+        for arg, on_host, count in prepare:
+            places = range(position, position + count)
+            items = [one(values[i], arg, on_host, node.inputs[i]) for i in places]
+            made.append(items if arg.is_list else items[0])
+            position += count
+        return made
+
+    return arguments
+
+
+class _Run:
+    """One step."""
+
+    def __init__(self, graph: _TokenGraph, feeds: Sequence[Any]):
+        self.graph = graph
+        self.ready: collections.deque[tuple[_Item, _FrameRun, int, list[Any], bool]] = collections.deque()
+        self.fetched: list[Any] = [DEAD] * graph.fetches
+        self.finished: queue.SimpleQueue = queue.SimpleQueue()
+        self.in_threads = 0
+        given = waiting.limits()
+        self.limits = waiting.Limits(given.deadline, given.seconds)
+        self.root = _FrameRun(graph.outside, 0, None, 1)
+        for item in graph.items.values():
+            if not item.inputs and not item.controls:
+                self._schedule(item, self.root, 0, [], False)
+        for value, consumers in zip(feeds, graph.fed, strict=True):
+            for item, slot in consumers:
+                self._arrive(item, slot, value, self.root, 0)
+        for source, position in graph.fed_fetches:
+            self.fetched[position] = feeds[source]
+
+    def results(self) -> tuple:
+        try:
+            while self.ready or self.in_threads:
+                if self.ready:
+                    self._process(*self.ready.popleft())
+                else:
+                    self._wait()
+        except BaseException:
+            self._cancel()
+            raise
+        for value, name in zip(self.fetched, self._fetch_names(), strict=True):
+            if value is DEAD:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"'{name}' does not have a value: no branch that makes it was taken in this step.",
+                )
+        return tuple(v.read() if hasattr(v, "read") else v for v in self.fetched)
+
+    def _cancel(self) -> None:
+        """Ends what still waits on behalf of this step, so that it leaves queues whole."""
+        self.limits.cancelled = True
+        while self.in_threads:
+            self.graph.resources.wake()
+            with contextlib.suppress(queue.Empty):
+                self.finished.get(timeout=_POLL_SECONDS)
+                self.in_threads -= 1
+
+    def _fetch_names(self) -> list[str]:
+        names = [""] * self.graph.fetches
+        for item in self.graph.items.values():
+            for output, position in item.fetched:
+                names[position] = item.op.outputs[output].name
+        return names
+
+    # ------------------------------------------------------------------ running nodes
+
+    def _process(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
+        if self.graph.resources.closed:
+            raise CancelledError(None, None, "The session was closed while a step was running.")
+        if dead:
+            self._complete(item, run, iteration, [DEAD] * len(item.out), dead=True)
+        elif item.op.definition.blocking:
+            self._run_in_thread(item, run, iteration, values)
+        else:
+            self._complete(item, run, iteration, self._call(item, values))
+
+    def _call(self, item: _Item, values: list[Any]) -> Sequence[Any]:
+        try:
+            outputs = item.call(values)
+            if self.graph.after_each is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH):
+                self.graph.after_each(item.node, tuple(outputs), tuple(values))
+            return outputs
+        except OpError as error:
+            if error.op is None:
+                error._op, error._node_def = item.op, item.op.node_def
+            raise
+        except Exception as error:
+            error.tideflow_node = item.node  # for the message that the session makes of it
+            raise
+
+    def _run_in_thread(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any]) -> None:
+        """What may wait for another node of this step must not keep it from running."""
+
+        def work() -> None:
+            try:
+                with waiting.under(self.limits):
+                    self.finished.put((item, run, iteration, self._call(item, values), None))
+            except BaseException as error:
+                self.finished.put((item, run, iteration, (), error))
+
+        self.in_threads += 1
+        thread = threading.Thread(target=work, name=f"tideflow {item.op.name}", daemon=True)
+        thread.start()
+
+    def _wait(self) -> None:
+        try:
+            item, run, iteration, outputs, error = self.finished.get(timeout=_POLL_SECONDS)
+        except queue.Empty:
+            if self.graph.resources.closed:
+                raise CancelledError(None, None, "The session was closed while a step was running.") from None
+            return
+        self.in_threads -= 1
+        if error is not None:
+            raise error
+        self._complete(item, run, iteration, outputs)
+
+    # ------------------------------------------------------------------ sending tokens
+
+    def _complete(
+        self, item: _Item, run: _FrameRun, iteration: int, outputs: Sequence[Any], dead: bool = False
+    ) -> None:
+        if item.type in ENTER:
+            self._enter(item, run, iteration, outputs[0])
+        elif item.type in EXIT:
+            self._exit(item, run, outputs[0])
+        elif item.type in NEXT:
+            self._next(item, run, iteration, outputs[0])
+        else:
+            self._send(item, run, iteration, outputs, dead)
+        self._less_busy(run, iteration)
+
+    def _send(
+        self, item: _Item, run: _FrameRun, iteration: int, outputs: Sequence[Any], dead: bool = False
+    ) -> None:
+        for consumers, value in zip(item.out, outputs, strict=False):
+            for consumer, slot in consumers:
+                self._arrive(consumer, slot, value, run, iteration, item)
+        for consumer in item.after:
+            self._control(consumer, run, iteration, dead)
+        if run is self.root:
+            for output, position in item.fetched:
+                self.fetched[position] = outputs[output]
+
+    def _enter(self, item: _Item, run: _FrameRun, iteration: int, value: Any) -> None:
+        frame = self.graph.frame_of[item.op]
+        inner = run.inner.get((frame, iteration))
+        if inner is None:
+            parallel = item.op.attrs["parallel_iterations"]
+            inner = _FrameRun(frame, self.graph.enters[frame], (run, iteration), parallel)
+            run.inner[(frame, iteration)] = inner
+            run.busy[iteration] += 1
+        inner.awaited -= 1
+        if item.op.attrs["is_constant"]:
+            inner.constants.append((item, value))
+            for live in list(inner.waiting):
+                self._send(item, inner, live, [value], value is DEAD)
+        else:
+            self._send(item, inner, 0, [value], value is DEAD)
+        self._settle(inner)
+
+    def _exit(self, item: _Item, run: _FrameRun, value: Any) -> None:
+        if value is DEAD:
+            run.left.setdefault(item, False)
+            return
+        if run.left.get(item):
+            return  # a value leaves once; where several iterations send one, the first to arrive does
+        run.left[item] = True
+        outer, iteration = run.parent
+        self._send(item, outer, iteration, [value])
+
+    def _next(self, item: _Item, run: _FrameRun, iteration: int, value: Any) -> None:
+        if value is DEAD:
+            return
+        following = iteration + 1
+        if following in run.waiting:
+            self._send(item, run, following, [value])
+        elif len(run.waiting) < run.parallel:
+            self._begin(run, following)
+            self._send(item, run, following, [value])
+        else:
+            run.deferred.setdefault(following, []).append((item, value))
+
+    def _begin(self, run: _FrameRun, iteration: int) -> None:
+        run.waiting[iteration] = {}
+        run.busy[iteration] = 0
+        for item, value in run.constants:
+            self._send(item, run, iteration, [value], value is DEAD)
+
+    def _less_busy(self, run: _FrameRun, iteration: int) -> None:
+        run.busy[iteration] -= 1
+        self._settle(run)
+
+    def _settle(self, run: _FrameRun) -> None:
+        """Ends the iterations that are over, oldest first, and the frame with the last of them."""
+        if run.parent is None:
+            return
+        while run.waiting and not run.awaited:
+            oldest = min(run.waiting)
+            if run.busy[oldest]:
+                return
+            del run.waiting[oldest], run.busy[oldest]
+            following = min(run.deferred, default=None)
+            if following is not None:
+                self._begin(run, following)
+                for item, value in run.deferred.pop(following):
+                    self._send(item, run, following, [value])
+        if not run.waiting and not run.awaited:
+            self._end(run)
+
+    def _end(self, run: _FrameRun) -> None:
+        outer, iteration = run.parent
+        if outer.inner.pop((run.frame, iteration), None) is None:
+            return
+        for item, alive in run.left.items():
+            if not alive:
+                self._send(item, outer, iteration, [DEAD], dead=True)
+        self._less_busy(outer, iteration)
+
+    # ------------------------------------------------------------------ receiving tokens
+
+    def _arrive(
+        self, item: _Item, slot: int, value: Any, run: _FrameRun, iteration: int, sender: _Item | None = None
+    ) -> None:
+        waiting = self._waiting(item, run, iteration)
+        if waiting is None:
+            return
+        if item.type in MERGE:
+            self._arrive_at_merge(item, slot, value, run, iteration, waiting, sender)
+            return
+        waiting.inputs -= 1
+        waiting.values[slot] = value
+        waiting.dead += value is DEAD
+        self._run_if_complete(item, run, iteration, waiting)
+
+    def _control(self, item: _Item, run: _FrameRun, iteration: int, dead: bool) -> None:
+        waiting = self._waiting(item, run, iteration)
+        if waiting is None:
+            return
+        waiting.controls -= 1
+        if dead and item.type not in MERGE and item.type != "ControlTrigger":
+            waiting.dead += 1
+        if item.type in MERGE:
+            self._run_merge(item, run, iteration, waiting)
+        else:
+            self._run_if_complete(item, run, iteration, waiting)
+
+    def _waiting(self, item: _Item, run: _FrameRun, iteration: int) -> _Waiting | None:
+        found = run.waiting.get(iteration)
+        if found is None:
+            return None  # the iteration is over
+        if item not in found:
+            found[item] = _Waiting(item)
+        return found[item]
+
+    def _run_if_complete(self, item: _Item, run: _FrameRun, iteration: int, waiting: _Waiting) -> None:
+        if not waiting.inputs and not waiting.controls:
+            self._schedule(item, run, iteration, waiting.values, waiting.dead > 0)
+
+    def _arrive_at_merge(
+        self,
+        item: _Item,
+        slot: int,
+        value: Any,
+        run: _FrameRun,
+        iteration: int,
+        waiting: _Waiting,
+        sender: _Item | None,
+    ) -> None:
+        """The first live input is enough; it is dead when all inputs are, or when the loop it begins was
+        never entered.
+        """
+        if value is DEAD:
+            waiting.dead += 1
+            if sender is not None and sender.type in ENTER:
+                waiting.dead = item.inputs
+        elif waiting.inputs > 0:
+            waiting.inputs = 0
+            waiting.values[slot] = value
+        self._run_merge(item, run, iteration, waiting)
+
+    def _run_merge(self, item: _Item, run: _FrameRun, iteration: int, waiting: _Waiting) -> None:
+        if waiting.controls:
+            return
+        if waiting.inputs == 0:
+            waiting.inputs = -1
+            self._schedule(item, run, iteration, waiting.values, False)
+        elif waiting.inputs > 0 and waiting.dead == item.inputs:
+            waiting.inputs = -1
+            self._schedule(item, run, iteration, waiting.values, True)
+
+    def _schedule(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
+        run.busy[iteration] += 1
+        self.ready.append((item, run, iteration, values, dead))

@@ -1,0 +1,283 @@
+"""Functions in a graph's library: FunctionDef messages, their bodies as graphs, the op types that
+call them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+from tensorboard.compat.proto.function_pb2 import FunctionDef
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+from tensorboard.compat.proto.op_def_pb2 import OpDef
+
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph.graph import Graph
+from tideflow.graph.graph_def import attr_from_proto, node_def_proto
+from tideflow.graph.op import Op, definition
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import attr
+
+
+@dataclass
+class FunctionBody:
+    """A function as a graph: what it takes, what it gives, and what runs whether or not its output
+    is wanted.
+    """
+
+    graph: Graph
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    targets: list[Operation]
+
+
+class FunctionGraph(Graph):
+    """A function's body while it is being made. What it takes from outside becomes a further input."""
+
+    def __init__(self, outer: Graph):
+        super().__init__()
+        self.outer = outer
+        self._functions = outer._functions
+        self._function_gradients = outer._function_gradients
+        self.inputs: list[Tensor] = []
+        self.captured: dict[Tensor, Tensor] = {}  # the outer tensor -> the input that stands for it
+
+    @property
+    def building_function(self) -> bool:
+        return True
+
+    def add_input(self, dtype: Any, shape: Any, name: str) -> Tensor:
+        """A further input of the function."""
+        with self.as_default(), self.control_dependencies(None):
+            tensor = definition("_Arg")(T=dtype, index=len(self.inputs), name=name)
+        tensor.set_shape(shape)
+        self.inputs.append(tensor)
+        return tensor
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """The tensor of an outer graph, as this function sees it."""
+        if isinstance(self.outer, FunctionGraph) and tensor.graph is not self.outer:
+            tensor = self.outer.capture(tensor)
+        if tensor not in self.captured:
+            if tensor.dtype._is_ref_dtype:
+                raise ValueError(
+                    f"Cannot capture {tensor.name}, a variable's reference, by value: use a resource "
+                    "variable, or "
+                    "pass its value as an argument."
+                )
+            self.captured[tensor] = self.add_input(
+                tensor.dtype, tensor.shape, tensor.op.name.rpartition("/")[2]
+            )
+        return self.captured[tensor]
+
+
+# ------------------------------------------------------------------------------------------------ bodies
+
+
+def body_of(graph: Graph, name: str, attrs: dict[str, Any] | None = None) -> FunctionBody:
+    """The body of a function of the graph's library, for these values of its attributes; made once."""
+    attrs = attrs or {}
+    key = (name, repr(sorted(attrs.items(), key=lambda item: item[0])))
+    if key not in graph._function_bodies:
+        graph._function_bodies[key] = _new_body(graph, name, attrs)
+    return graph._function_bodies[key]
+
+
+def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
+    from tideflow.graph.graph_import import import_graph_def
+
+    function = graph._functions.get(name)
+    if function is None:
+        known = ", ".join(sorted(graph._functions)) or "none"
+        raise NotFoundError(None, None, f"Function {name} is not defined; the graph's functions: {known}")
+    made = FunctionGraph(graph)
+    message, inputs, outputs = _as_graph_def(graph, function, attrs)
+    with made.as_default():
+        elements = import_graph_def(message, return_elements=[*inputs, *outputs], name="")
+    targets = [op for op in made.get_operations() if op.definition.stateful and op.type != "_Arg"]
+    return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], targets)
+
+
+def _as_graph_def(
+    graph: Graph, function: FunctionDef, attrs: dict[str, Any]
+) -> tuple[GraphDef, list[str], list[str]]:
+    """The function's nodes as a graph, and the names of its inputs and outputs there."""
+    message = GraphDef()
+    ranges: dict[str, list[str]] = {}  # 'arg' or 'node:output' -> the tensors it stands for
+    inputs: list[str] = []
+    for arg in function.signature.input_arg:
+        types = _argument_types(arg, attrs)
+        for i, dtype in enumerate(types):
+            name = arg.name if len(types) == 1 else f"{arg.name}_{i}"
+            node = message.node.add(name=name, op="_Arg")
+            node.attr["T"].type = dtype.as_datatype_enum
+            node.attr["index"].i = len(inputs)
+            ranges.setdefault(arg.name, []).append(f"{name}:0")
+            inputs.append(f"{name}:0")
+    for given in function.node_def:
+        node = message.node.add()
+        node.CopyFrom(given)
+        for key, value in given.attr.items():
+            if value.WhichOneof("value") == "placeholder":
+                node.attr[key].CopyFrom(_bound_attribute(value.placeholder, attrs))
+        for output, first, count in _output_ranges(graph, node):
+            ranges[f"{node.name}:{output}"] = [f"{node.name}:{first + i}" for i in range(count)]
+    for node in message.node:
+        texts = [text for text in node.input]
+        del node.input[:]
+        node.input.extend(_tensor_name(text, ranges, function) for text in texts)
+    outputs = []
+    for arg in function.signature.output_arg:
+        text = function.ret[arg.name]
+        if text in ranges and len(_argument_types(arg, attrs)) != 1:
+            outputs += ranges[text]
+        else:
+            outputs.append(_tensor_name(text, ranges, function))
+    return message, inputs, outputs
+
+
+def _argument_types(arg: OpDef.ArgDef, attrs: dict[str, Any]) -> list[dtypes.DType]:
+    if arg.type_list_attr:
+        return list(attrs[arg.type_list_attr])
+    dtype = attrs[arg.type_attr] if arg.type_attr else dtypes.as_dtype(arg.type)
+    return [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+
+
+def _bound_attribute(name: str, attrs: dict[str, Any]) -> AttrValue:
+    from tideflow.graph.graph_def import attr_proto
+
+    if name not in attrs:
+        raise InvalidArgumentError(None, None, f"the function needs a value for its attribute '{name}'")
+    return attr_proto(attrs[name])
+
+
+def _output_ranges(graph: Graph, node: NodeDef) -> Iterator[tuple[str, int, int]]:
+    """Each output argument of a node with its first tensor and how many it is."""
+    op = op_definition(graph, node.op)
+    attrs = {**op._defaults, **{key: attr_from_proto(value) for key, value in node.attr.items()}}
+    first = 0
+    for arg in op.outputs:
+        count = 1
+        if arg.type_list_attr is not None:
+            count = len(attrs[arg.type_list_attr])
+        elif arg.number_attr is not None:
+            count = attrs[arg.number_attr]
+        yield arg.name, first, count
+        first += count
+
+
+def _tensor_name(text: str, ranges: dict[str, list[str]], function: FunctionDef) -> str:
+    """The name in a graph of what a function's node calls 'arg', 'arg:1' or 'node:output:0'."""
+    if text.startswith("^"):
+        return text
+    base, colon, index = text.rpartition(":")
+    if colon and index.isdigit() and base in ranges:
+        return ranges[base][int(index)]
+    if text in ranges:
+        return ranges[text][0]
+    raise InvalidArgumentError(
+        None,
+        None,
+        f"Function {function.signature.name} takes '{text}', which is none of its arguments or nodes",
+    )
+
+
+# ------------------------------------------------------------------------------------------------ calls
+
+
+def op_definition(graph: Graph, op_type: str) -> Op:
+    """The definition of an op type: a registered one, or the call of a function of the graph."""
+    if op_type in graph._functions:
+        return call_definition(graph, op_type)
+    return definition(op_type)
+
+
+def call_definition(graph: Graph, name: str) -> Op:
+    """The op type that calls a function by its name."""
+    if name not in graph._function_calls:
+        graph._function_calls[name] = _call_op(graph, graph._functions[name])
+    return graph._function_calls[name]
+
+
+def _call_op(graph: Graph, function: FunctionDef) -> Op:
+    signature = function.signature
+    attrs = {spec.name: attr(spec.type) for spec in signature.attr}
+    for spec in signature.attr:
+        if spec.HasField("default_value"):
+            attrs[spec.name] = attr(spec.type, attr_from_proto(spec.default_value))
+    text = f"{_arguments_text(signature.input_arg)} -> {_arguments_text(signature.output_arg)}"
+    op = Op(signature.name, text, stateful=signature.is_stateful, registered=False, **attrs)
+    op.calls = lambda node: (signature.name, {k: v for k, v in node.attrs.items() if k in op.attrs})
+
+    def shapes(*inputs: Any, **values: Any) -> list[Any]:
+        return [tensor.shape for tensor in body_of(graph, signature.name, values).outputs]
+
+    single = len(signature.output_arg) == 1 and not op.outputs[0].is_list
+    op.shape_rule = (lambda *inputs, **values: shapes(*inputs, **values)[0]) if single else shapes
+    op._wanted[op.shape_rule] = tuple(op.attrs)
+    op.kernel(lambda *inputs: None)
+    op.gradient(definition("PartitionedCall").gradient_function)
+    op.samples()
+    return op
+
+
+def _arguments_text(args: Iterable[OpDef.ArgDef]) -> str:
+    texts = []
+    for i, arg in enumerate(args):
+        name = arg.name if re.fullmatch(r"\w+", arg.name) else f"argument_{i}"
+        kind = arg.type_list_attr or arg.type_attr or dtypes.as_dtype(arg.type).name
+        texts.append(f"{name}: {f'{arg.number_attr} * ' if arg.number_attr else ''}{kind}")
+    return ", ".join(texts)
+
+
+# ------------------------------------------------------------------------------------------------ definitions
+
+
+def add_function(
+    graph: Graph, name: str, body: FunctionBody, output_names: list[str] | None = None
+) -> FunctionDef:
+    """Puts a function into the graph's library."""
+    message = function_def(name, body, output_names)
+    graph._functions[name] = message
+    graph._function_bodies[(name, "[]")] = body
+    graph._mutated()
+    return message
+
+
+def function_def(name: str, body: FunctionBody, output_names: list[str] | None = None) -> FunctionDef:
+    """The message for a body."""
+    message = FunctionDef()
+    message.signature.name = name
+    message.signature.is_stateful = bool(body.targets)
+    for tensor in body.inputs:
+        message.signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum)
+    for op in body.graph.get_operations():
+        if op.type != "_Arg":
+            node = message.node_def.add()
+            node.CopyFrom(node_def_proto(op))
+            del node.input[:]
+            node.input.extend(_input_text(tensor) for tensor in op.inputs)
+            node.input.extend(f"^{control.name}" for control in op.control_inputs)
+    for i, tensor in enumerate(body.outputs):
+        key = output_names[i] if output_names else f"output_{i}" if len(body.outputs) > 1 else "output"
+        message.signature.output_arg.add(name=key, type=tensor.dtype.base_dtype.as_datatype_enum)
+        message.ret[key] = _input_text(tensor)
+    return message
+
+
+def _input_text(tensor: Tensor) -> str:
+    op = tensor.op
+    if op.type == "_Arg":
+        return op.name
+    first = 0
+    for arg, outputs in zip(op.definition.outputs, op.definition.group_outputs(op), strict=True):
+        count = len(outputs) if arg.is_list else 1
+        if tensor.value_index < first + count:
+            return f"{op.name}:{arg.name}:{tensor.value_index - first}"
+        first += count
+    raise AssertionError(f"{tensor} is no output of {op}")

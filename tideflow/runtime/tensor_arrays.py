@@ -1,0 +1,176 @@
+"""The storage behind a TensorArray: a list of values, each written once and, unless asked
+otherwise, read once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import CancelledError, InvalidArgumentError
+from tideflow.graph.shapes import TensorShape
+
+_UNWRITTEN = object()
+_CLEARED = object()
+
+
+class TensorArrayStorage:
+    """Values of one dtype by position. It lives as long as the step that made it."""
+
+    def __init__(
+        self,
+        dtype: DType,
+        size: int,
+        element_shape: TensorShape,
+        dynamic_size: bool = False,
+        clear_after_read: bool = True,
+        identical_shapes: bool = False,
+    ):
+        if size < 0:
+            raise InvalidArgumentError(None, None, f"Size should be >= 0, but is {size}")
+        self.dtype = dtype
+        self.element_shape = element_shape
+        self.dynamic_size = dynamic_size
+        self.clear_after_read = clear_after_read
+        self.identical_shapes = identical_shapes
+        self.values: list[Any] = [_UNWRITTEN] * size
+        self.shapes: list[Any] = []  # of a gradient: the shapes of what it is the gradient of
+        self.gradients: dict[str, TensorArrayStorage] = {}
+        self.sums_writes = False
+        self.closed = False
+
+    # ------------------------------------------------------------------ one element
+
+    def read(self, index: int) -> Any:
+        """The element, let go where the array clears after reading."""
+        if not 0 <= index < len(self.values):
+            self._check_open()
+            raise InvalidArgumentError(
+                None, None, f"Tried to read from index {index} but array size is: {len(self.values)}"
+            )
+        value = self.values[index]
+        if value is _UNWRITTEN:
+            value = self._zeros(index)
+        elif value is _CLEARED:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read index {index} twice because it was cleared after a previous read (perhaps "
+                "try "
+                "setting clear_after_read = false?).",
+            )
+        if self.clear_after_read:
+            self.values[index] = _CLEARED
+        return value
+
+    def write(self, index: int, value: Any) -> None:
+        """Sets the element; in a gradient, adds to it."""
+        if not 0 <= index < len(self.values):
+            self._grow(index)
+        if self.closed:
+            self._check_open()
+        shape = tuple(value.shape)
+        known = self.element_shape.tuple
+        if known != shape:
+            self._check_shape(index, shape, known)
+        old = self.values[index]
+        if old is _UNWRITTEN:
+            self.values[index] = value
+        elif self.sums_writes and old is not _CLEARED:
+            self.values[index] = old + value
+        else:
+            what = "has already been read" if old is _CLEARED else "has already been written to"
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because it {what}."
+            )
+
+    def _grow(self, index: int) -> None:
+        if index < 0 or not self.dynamic_size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Tried to write to index {index} but array is not resizeable and size is: "
+                f"{len(self.values)}",
+            )
+        self.values += [_UNWRITTEN] * (index + 1 - len(self.values))
+
+    def _check_shape(self, index: int, shape: tuple, known: tuple | None) -> None:
+        if not self.element_shape.is_compatible_with(TensorShape(shape)):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not write to TensorArray index {index} because the value shape is {list(shape)} "
+                "which is "
+                f"incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider "
+                "setting infer_shape=False).",
+            )
+        if self.identical_shapes and (known is None or None in known):
+            self.element_shape = TensorShape(shape)
+
+    def _zeros(self, index: int) -> Any:
+        shape = self.shapes[index] if index < len(self.shapes) else None
+        if shape is None and self.element_shape.is_fully_defined():
+            shape = self.element_shape.tuple
+        if shape is None:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Could not read index {index}: it was never written to, and the element shape is not fully "
+                f"defined: {self.element_shape}. It is possible you are working with a resizeable "
+                "TensorArray and "
+                "stop_gradients is not allowing the gradients to be written. If you set the full "
+                "element_shape "
+                "property on the forward TensorArray, the proper all-zeros tensor will be returned.",
+            )
+        if self.dtype.torch is None:
+            return np.full(shape, b"", object)
+        written = next((v for v in self.values if isinstance(v, torch.Tensor)), None)
+        return torch.zeros(shape, dtype=self.dtype.torch, device=None if written is None else written.device)
+
+    # ------------------------------------------------------------------ many elements
+
+    def read_many(self, indices: list[int]) -> list[Any]:
+        """The elements at these positions."""
+        values = [self.read(index) for index in indices]
+        for index, value in zip(indices, values, strict=True):
+            if value.shape != values[0].shape:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"TensorArray has inconsistent shapes.  Index {indices[0]} has shape: "
+                    f"{list(values[0].shape)} "
+                    f"but index {index} has shape: {list(value.shape)}",
+                )
+        return values
+
+    # ------------------------------------------------------------------ the array
+
+    def gradient(self, source: str, prepended: tuple[int, ...] = ()) -> TensorArrayStorage:
+        """The array of this one's gradients, one for each `tf.gradients` call that names itself `source`."""
+        self._check_open()
+        if source not in self.gradients:
+            shape = self.element_shape
+            made = TensorArrayStorage(
+                self.dtype,
+                len(self.values),
+                TensorShape([*prepended, *shape.tuple]) if shape.tuple is not None else shape,
+                clear_after_read=False,
+                identical_shapes=self.identical_shapes and not prepended,
+            )
+            made.sums_writes = True
+            made.shapes = [(*prepended, *v.shape) if hasattr(v, "shape") else None for v in self.values]
+            self.dynamic_size = False
+            self.gradients[source] = made
+        return self.gradients[source]
+
+    def close(self) -> None:
+        """Lets everything go."""
+        self.values = []
+        self.closed = True
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise CancelledError(None, None, "TensorArray has already been closed.")
