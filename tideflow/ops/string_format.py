@@ -57,7 +57,7 @@ def summary(array: np.ndarray, summarize: int = 3) -> str:
 
 def _block(value: Any, rank: int, depth: int, ends: int) -> str:
     if rank == 0:
-        return _element(value)
+        return element(value)
     gap = " " if rank == 1 else "\n" * (rank - 1) + " " * (depth + 1)
     show = lambda items: [_block(item, rank - 1, depth + 1, ends) for item in items]
     parts = show(value[:ends])
@@ -66,13 +66,14 @@ def _block(value: Any, rank: int, depth: int, ends: int) -> str:
     return "[" + gap.join(parts + show(value[max(ends, len(value) - ends) :])) + "]"
 
 
-def _element(value: Any) -> str:
+def element(value: Any) -> str:
+    """One element as TensorFlow writes it."""
     if isinstance(value, bytes):
         return '"' + "".join(map(_escaped, value)) + '"'
     if isinstance(value, (bool, np.bool_)):
         return str(int(value))
     if isinstance(value, np.complexfloating):
-        return f"({_element(value.real)},{_element(value.imag)})"
+        return f"({element(value.real)},{element(value.imag)})"
     if isinstance(value, np.integer):
         return str(value)
     return _short(value, 15, 17) if isinstance(value, np.float64) else _short(np.float32(value), 6, 9)

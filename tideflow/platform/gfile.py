@@ -3,59 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fnmatch
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 from tideflow.export import export, expose
 from tideflow.graph import errors
-from tideflow.platform.compat import as_bytes, as_str_any, path_to_str
+from tideflow.io.local_files import as_tensorflow_errors, local_path, matching_paths
+from tideflow.platform.compat import as_bytes, as_str_any
 
 _READ_BUFFER = 512 * 1024
-
-_CODES = {
-    errors.NOT_FOUND: (errno.ENOENT, errno.ENODEV, errno.ENXIO),
-    errors.ALREADY_EXISTS: (errno.EEXIST,),
-    errors.PERMISSION_DENIED: (errno.EACCES, errno.EPERM, errno.EROFS),
-    errors.FAILED_PRECONDITION: (
-        errno.EISDIR,
-        errno.ENOTDIR,
-        errno.ENOTEMPTY,
-        errno.EBUSY,
-        errno.ETXTBSY,
-    ),
-    errors.INVALID_ARGUMENT: (errno.EINVAL, errno.ENAMETOOLONG, errno.ELOOP),
-    errors.RESOURCE_EXHAUSTED: (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
-    errors.OUT_OF_RANGE: (errno.EFBIG, errno.EOVERFLOW),
-    errors.UNIMPLEMENTED: (errno.EXDEV, errno.ENOSYS),
-}
-_CODE_OF_ERRNO = {number: code for code, numbers in _CODES.items() for number in numbers}
-
-
-@contextlib.contextmanager
-def _as_tensorflow_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        code = _CODE_OF_ERRNO.get(error.errno, errors.UNKNOWN)
-        raise errors.make_error(None, None, f"{path}; {error.strerror}", code) from error
-
-
-def _local(path: Any) -> str:
-    """The path on this machine of a name or a file:// address."""
-    name = os.fsdecode(as_bytes(path_to_str(path)))
-    scheme = re.match(r"([A-Za-z][A-Za-z0-9.]*)://", name)
-    if scheme is None:
-        return name
-    if scheme.group(1) == "file":
-        return name[scheme.end() :]
-    raise errors.UnimplementedError(
-        None, None, f"File system scheme '{scheme.group(1)}' not implemented (file: '{name}')"
-    )
 
 
 # ------------------------------------------------------------------------------------------------ one file
@@ -93,8 +51,8 @@ class GFile:
         if self._reader is None:
             if not self._may_read:
                 raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
-            path = _local(self._name)
-            with _as_tensorflow_errors(path):
+            path = local_path(self._name)
+            with as_tensorflow_errors(path):
                 self._reader = open(path, "rb", buffering=_READ_BUFFER)  # noqa: SIM115 - `close` closes it
         return self._reader
 
@@ -102,8 +60,8 @@ class GFile:
         if self._writer is None:
             if not self._may_write:
                 raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
-            path = _local(self._name)
-            with _as_tensorflow_errors(path):
+            path = local_path(self._name)
+            with as_tensorflow_errors(path):
                 self._writer = open(path, "ab" if "a" in self._mode else "wb")  # noqa: SIM115
         return self._writer
 
@@ -140,7 +98,7 @@ class GFile:
     def write(self, file_content: Any) -> None:
         """Appends bytes, or text as UTF-8."""
         data = as_bytes(file_content)
-        with _as_tensorflow_errors(str(self._name)):
+        with as_tensorflow_errors(str(self._name)):
             self._writing().write(data)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
@@ -173,13 +131,13 @@ class GFile:
     def flush(self) -> None:
         """What was written has left the process."""
         if self._writer is not None:
-            with _as_tensorflow_errors(str(self._name)):
+            with as_tensorflow_errors(str(self._name)):
                 self._writer.flush()
 
     def close(self) -> None:
         """Closes the file; using it again opens it anew."""
         reader, writer, self._reader, self._writer = self._reader, self._writer, None, None
-        with _as_tensorflow_errors(str(self._name)):
+        with as_tensorflow_errors(str(self._name)):
             for file in (reader, writer):
                 if file is not None:
                     file.close()
@@ -211,20 +169,20 @@ class FileStatistics(NamedTuple):
 @export("io.gfile.exists")
 def exists(path: Any) -> bool:
     """Whether there is a file or directory of this name."""
-    return os.path.exists(_local(path))
+    return os.path.exists(local_path(path))
 
 
 @export("io.gfile.isdir")
 def isdir(path: Any) -> bool:
     """Whether there is a directory of this name."""
-    return os.path.isdir(_local(path))
+    return os.path.isdir(local_path(path))
 
 
 @export("io.gfile.stat")
 def stat(path: Any) -> FileStatistics:
     """Length, time of the last change and kind of a file."""
-    path = _local(path)
-    with _as_tensorflow_errors(path):
+    path = local_path(path)
+    with as_tensorflow_errors(path):
         found = os.stat(path)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
 
@@ -232,50 +190,50 @@ def stat(path: Any) -> FileStatistics:
 @export("io.gfile.mkdir")
 def mkdir(path: Any) -> None:
     """Makes a directory in one that exists; it may exist itself."""
-    path = _local(path)
-    with _as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
+    path = local_path(path)
+    with as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
         os.mkdir(path)
 
 
 @export("io.gfile.makedirs")
 def makedirs(path: Any) -> None:
     """Makes a directory and those it lies in; any of them may exist."""
-    path = _local(path)
-    with _as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
+    path = local_path(path)
+    with as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
         os.makedirs(path)
 
 
 @export("io.gfile.remove")
 def remove(path: Any) -> None:
     """Removes a file."""
-    path = _local(path)
-    with _as_tensorflow_errors(path):
+    path = local_path(path)
+    with as_tensorflow_errors(path):
         os.remove(path)
 
 
 @export("io.gfile.rmtree")
 def rmtree(path: Any) -> None:
     """Removes a directory and everything in it."""
-    path = _local(path)
-    with _as_tensorflow_errors(path):
+    path = local_path(path)
+    with as_tensorflow_errors(path):
         shutil.rmtree(path)
 
 
 @export("io.gfile.rename")
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Moves a file or directory; AlreadyExistsError where `dst` is taken, unless it may be overwritten."""
-    src, dst = _local(src), _local(dst)
+    src, dst = local_path(src), local_path(dst)
     _refuse_taken(dst, overwrite)
-    with _as_tensorflow_errors(src):
+    with as_tensorflow_errors(src):
         os.replace(src, dst)
 
 
 @export("io.gfile.copy")
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     """Copies a file; AlreadyExistsError where `dst` is taken, unless it may be overwritten."""
-    src, dst = _local(src), _local(dst)
+    src, dst = local_path(src), local_path(dst)
     _refuse_taken(dst, overwrite)
-    with _as_tensorflow_errors(src):
+    with as_tensorflow_errors(src):
         shutil.copyfile(src, dst)
 
 
@@ -289,7 +247,7 @@ def listdir(path: Any) -> list[str]:
     """The names in a directory."""
     if not isdir(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {as_str_any(path)}")
-    return sorted(os.listdir(_local(path)))
+    return sorted(os.listdir(local_path(path)))
 
 
 @export("io.gfile.walk")
@@ -318,25 +276,7 @@ def walk(
 def glob(pattern: Any) -> list[str]:
     """The paths that match a pattern (`*`, `?`, `[a-z]`, `[!a]`), or any of a list of patterns."""
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    return [path for one in patterns for path in _matches(_local(one))]
-
-
-def _matches(pattern: str) -> list[str]:
-    fixed = re.match(r"[^*?\[\\]*", pattern).group()
-    folder = os.path.dirname(fixed)
-    parts = pattern[len(folder) :].lstrip("/").split("/")
-    folder = folder or "."
-    if not os.path.exists(folder):
-        raise errors.NotFoundError(None, None, f"{folder}; No such file or directory")
-    paths = [folder]
-    for part in parts:
-        paths = [
-            os.path.join(path, name)
-            for path in paths
-            if os.path.isdir(path)
-            for name in fnmatch.filter(sorted(os.listdir(path)), part)
-        ]
-    return paths
+    return [path for one in patterns for path in matching_paths(one)]
 
 
 @export("gfile.Rename")

@@ -1,0 +1,105 @@
+"""Paths on this machine: what a name or pattern stands for, and TensorFlow's errors for the system's."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fnmatch
+import os
+import re
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from tideflow.graph import errors
+
+_CODES = {
+    errors.NOT_FOUND: (errno.ENOENT, errno.ENODEV, errno.ENXIO),
+    errors.ALREADY_EXISTS: (errno.EEXIST,),
+    errors.PERMISSION_DENIED: (errno.EACCES, errno.EPERM, errno.EROFS),
+    errors.FAILED_PRECONDITION: (
+        errno.EISDIR,
+        errno.ENOTDIR,
+        errno.ENOTEMPTY,
+        errno.EBUSY,
+        errno.ETXTBSY,
+    ),
+    errors.INVALID_ARGUMENT: (errno.EINVAL, errno.ENAMETOOLONG, errno.ELOOP),
+    errors.RESOURCE_EXHAUSTED: (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+    errors.OUT_OF_RANGE: (errno.EFBIG, errno.EOVERFLOW),
+    errors.UNIMPLEMENTED: (errno.EXDEV, errno.ENOSYS),
+}
+_CODE_OF_ERRNO = {number: code for code, numbers in _CODES.items() for number in numbers}
+
+
+@contextlib.contextmanager
+def as_tensorflow_errors(path: str) -> Iterator[None]:
+    """An OSError inside becomes the tf.errors exception of its kind, with the path."""
+    try:
+        yield
+    except OSError as error:
+        code = _CODE_OF_ERRNO.get(error.errno, errors.UNKNOWN)
+        raise errors.make_error(None, None, f"{path}; {error.strerror}", code) from error
+
+
+def local_path(path: Any) -> str:
+    """The path on this machine of a name or a file:// address."""
+    name = os.fsdecode(path)
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9.]*)://", name)
+    if scheme is None:
+        return name
+    if scheme.group(1) == "file":
+        return name[scheme.end() :]
+    raise errors.UnimplementedError(
+        None, None, f"File system scheme '{scheme.group(1)}' not implemented (file: '{name}')"
+    )
+
+
+def read_bytes(path: Any) -> bytes:
+    """The whole of a file."""
+    path = local_path(path)
+    with as_tensorflow_errors(path), open(path, "rb") as file:
+        return file.read()
+
+
+def write_bytes(path: Any, data: bytes) -> None:
+    """A file of these bytes; the directories that it lies in are made where they are missing."""
+    path = local_path(path)
+    folder = os.path.dirname(path)
+    with as_tensorflow_errors(folder):
+        os.makedirs(folder or ".", exist_ok=True)
+    with as_tensorflow_errors(path), open(path, "wb") as file:
+        file.write(data)
+
+
+def replace_bytes(path: Any, data: bytes) -> None:
+    """A file of these bytes; whoever looks meanwhile finds the old one whole, or the new one."""
+    path = local_path(path)
+    temporary = f"{path}.tmp{uuid.uuid4().hex}"
+    try:
+        write_bytes(temporary, data)
+        with as_tensorflow_errors(path):
+            os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)
+
+
+def matching_paths(pattern: Any) -> list[str]:
+    """The paths that match a pattern (`*`, `?`, `[a-z]`, `[!a]`, `[^a]`)."""
+    pattern = local_path(pattern).replace("[^", "[!")
+    fixed = re.match(r"[^*?\[\\]*", pattern).group()
+    folder = os.path.dirname(fixed)
+    parts = pattern[len(folder) :].lstrip("/").split("/")
+    folder = folder or "."
+    if not os.path.exists(folder):
+        raise errors.NotFoundError(None, None, f"{folder}; No such file or directory")
+    paths = [folder]
+    for part in parts:
+        paths = [
+            os.path.join(path, name)
+            for path in paths
+            if os.path.isdir(path)
+            for name in fnmatch.filter(sorted(os.listdir(path)), part)
+        ]
+    return paths

@@ -1,0 +1,12 @@
+"""Ragged tensors, `tf.ragged`: rows of different lengths."""
+
+from tideflow.ragged import (  # noqa: F401
+    arrays,
+    creation,
+    dispatch,
+    partitions,
+    reducing,
+    strings,
+    tensor,
+    value,
+)
