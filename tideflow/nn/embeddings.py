@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tideflow.export import export
+from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import bfloat16, float16, float32, int32
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, unknown_shape
 from tideflow.ops import (
     binary,
     casting,
@@ -23,9 +24,13 @@ from tideflow.ops import (
     reductions,
     segments,
     shapes,
+    slicing,
+    sparse,
+    sparse_parts,
+    sparse_segments,
+    tiling,
     unary,
 )
-from tideflow.ops import sparse_segments as sparse
 from tideflow.ops.stitching import dynamic_partition, parallel_dynamic_stitch_op
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import ResourceVariable
@@ -120,8 +125,11 @@ def _total_rows(tables: list[Any], dtype: Any) -> Tensor:
     sizes = [table.shape.as_list()[0] for table in tables]
     if None not in sizes:
         return constants.constant(sum(sizes), dtype)
-    known = [shapes.shape(table)[0] if size is None else size for size, table in zip(sizes, tables)]
-    return reductions.reduce_sum(casting.cast(joining.stack(known), dtype))
+    for i, table in enumerate(tables):
+        if sizes[i] is None:
+            with colocate_with(table):
+                sizes[i] = shapes.shape(table)[0]
+    return reductions.reduce_sum(casting.cast(joining.stack(sizes), dtype))
 
 
 @export("nn.embedding_lookup_sparse")
@@ -153,8 +161,12 @@ def embedding_lookup_sparse(
         if sp_weights is not None:
             found = indexing.gather(found, places)
             return _weighted_rows(found, sp_weights.values, rows, combiner, name)
-        combine = {"sum": sparse.sparse_segment_sum, "mean": sparse.sparse_segment_mean}
-        return combine.get(combiner, sparse.sparse_segment_sqrt_n)(found, places, rows, name=name)
+        combine = {
+            "sum": sparse_segments.sparse_segment_sum,
+            "mean": sparse_segments.sparse_segment_mean,
+            "sqrtn": sparse_segments.sparse_segment_sqrt_n,
+        }
+        return combine[combiner](found, places, rows, name=name)
 
 
 def _check_sparse(ids: Any, weights: Any) -> None:
@@ -183,3 +195,83 @@ def _weighted_rows(found: Tensor, weights: Tensor, rows: Tensor, combiner: str, 
         return binary.div(total, segments.segment_sum(weights, rows), name=name)
     squares = segments.segment_sum(binary.pow(weights, 2), rows)
     return binary.div(total, unary.sqrt(squares), name=name)
+
+
+@export("nn.safe_embedding_lookup_sparse")
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiner: str | None = "mean",
+    default_id: Any = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: float | None = None,
+) -> Tensor:
+    """`embedding_lookup_sparse` of ids of any rank, where ids below 0 (and, unless they are summed, weights
+    not above 0) do not count, and rows without ids have the embedding of `default_id`, or zeros.
+    """
+    tables = _safe_tables(embedding_weights, sparse_weights)
+    with name_scope(name, "embedding_lookup", [*tables, sparse_ids.values]) as scope:
+        sizes = sparse_ids.dense_shape
+        known_rank = sizes.shape[0].value
+        last = (shapes.size(sizes) if known_rank is None else known_rank) - 1
+        rows = reductions.reduce_prod(slicing.slice(sizes, [0], [last]))
+        sparse_ids = sparse.sparse_reshape(sparse_ids, [rows, indexing.gather(sizes, last)])
+        if sparse_weights is not None:
+            sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
+        sparse_ids, sparse_weights = _that_count(sparse_ids, sparse_weights, combiner)
+        sparse_ids, is_empty = sparse_parts.sparse_fill_empty_rows(sparse_ids, default_id or 0)
+        if sparse_weights is not None:
+            sparse_weights, _ = sparse_parts.sparse_fill_empty_rows(sparse_weights, 1.0)
+        result = embedding_lookup_sparse(
+            tables,
+            sparse_ids,
+            sparse_weights,
+            partition_strategy,
+            None if default_id is None else scope,
+            combiner,
+            max_norm,
+        )
+        if default_id is None:
+            result = _zeros_where(is_empty, result, scope)
+        leading = slicing.slice(casting.cast(sizes, int32), [0], [last])
+        inner = slicing.slice(shapes.shape(result), [1], [-1])
+        final = shapes.reshape(result, joining.concat([leading, inner], 0))
+        outer = unknown_shape(None if known_rank is None else known_rank - 1)
+        final.set_shape(outer.concatenate(result.shape[1:]))
+        return final
+
+
+def _safe_tables(tables: Any, weights: SparseTensor | None) -> list[Any]:
+    """The parts of the table, of the weights' type."""
+    parts = list(tables) if isinstance(tables, (list, PartitionedVariable)) else [tables]
+    if tables is None or not parts:
+        raise ValueError(f"Missing embedding_weights {tables}.")
+    dtype = None if weights is None else weights.dtype
+    return [
+        part
+        if isinstance(part, ResourceVariable) and dtype in (None, part.dtype)
+        else convert_to_tensor(part, dtype=dtype)
+        for part in parts
+    ]
+
+
+def _that_count(
+    ids: SparseTensor, weights: SparseTensor | None, combiner: str | None
+) -> tuple[SparseTensor, SparseTensor | None]:
+    """Without ids below 0, and, where weights are divided by, without those that are not above 0."""
+    valid = binary.greater_equal(ids.values, 0)
+    if weights is None:
+        return sparse.sparse_retain(ids, valid), None
+    valid = binary.logical_and(valid, creation.ones_like(weights.values, dtype=dtypes.bool))
+    ids, weights = sparse.sparse_retain(ids, valid), sparse.sparse_retain(weights, valid)
+    if combiner == "sum":
+        return ids, weights
+    valid = binary.greater(weights.values, 0)
+    return sparse.sparse_retain(ids, valid), sparse.sparse_retain(weights, valid)
+
+
+def _zeros_where(is_empty: Tensor, rows: Tensor, name: str) -> Tensor:
+    wide = tiling.tile(shapes.reshape(is_empty, [-1, 1]), joining.stack([1, shapes.shape(rows)[1]]))
+    return indexing.where(wide, creation.zeros_like(rows), rows, name=name)

@@ -6,7 +6,6 @@ An element may stand there more than once; it counts once. Results are sparse, e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.axes import brackets, merged, of_rank, of_rank_at_least
 from tideflow.ops.samples import i32
+from tideflow.ops.sparse_rows import check_inside, check_order
 from tideflow.ops.types import types
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -113,35 +113,14 @@ def dense_sets(values: Any) -> Sets:
 
 def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
     """The sets that the last dimension of a sparse tensor holds."""
-    indices, values, sizes = to_numpy(indices), to_numpy(values), tuple(shape.tolist())
+    sizes = tuple(shape.tolist())
     if len(sizes) < 2:
         raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
-    check_indices(indices, sizes, ordered=validate)
+    (check_order if validate else check_inside)(indices, sizes)
+    indices, values = to_numpy(indices), to_numpy(values)
     groups = sizes[:-1]
     numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
     return Sets(groups, numbers, values)
-
-
-def check_indices(indices: np.ndarray, sizes: Sequence[int], ordered: bool = True) -> None:
-    """InvalidArgumentError unless a sparse tensor's indices lie in its shape, each once and in order."""
-    outside = ((indices < 0) | (indices >= np.array(sizes))).any(axis=1)
-    if outside.any():
-        i = int(outside.argmax())
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"indices[{i}] = {brackets(indices[i])} is out of bounds: need 0 <= index < {brackets(sizes)}",
-        )
-    if ordered and len(indices) > 1:
-        steps = np.diff(np.ravel_multi_index(tuple(indices.T), sizes))
-        if (steps <= 0).any():
-            i = int((steps <= 0).argmax()) + 1
-            fault = "repeated" if steps[i - 1] == 0 else "out of order"
-            raise InvalidArgumentError(
-                None,
-                None,
-                f"indices[{i}] = {brackets(indices[i])} is {fault}. Many sparse ops require sorted indices.",
-            )
 
 
 _OPERATIONS = {
