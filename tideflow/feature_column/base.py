@@ -1,0 +1,298 @@
+"""What feature columns are: descriptions of how a raw feature becomes a tensor that a model takes.
+
+A dense column gives a tensor of a known shape for each example; a categorical column gives sparse ids below a
+number of buckets, and weights if it has any; a sequence column gives a tensor for each step of an example.
+Columns are tuples of their settings: equal ones are the same column.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops import (
+    binary,
+    casting,
+    checks,
+    control_flow,
+    creation,
+    indexing,
+    joining,
+    segments,
+    shapes,
+    sparse,
+    unary,
+)
+
+
+class IdWeightPair(NamedTuple):
+    """The ids of a categorical column, and their weights where it has any."""
+
+    id_tensor: SparseTensor
+    weight_tensor: SparseTensor | None
+
+
+class TensorSequenceLengthPair(NamedTuple):
+    """The steps of a sequence column, and how many each example has."""
+
+    dense_tensor: Tensor
+    sequence_length: Tensor
+
+
+class Weights(NamedTuple):
+    """How the variables of columns are made."""
+
+    collections: list[Any]
+    trainable: bool
+
+    @classmethod
+    def of_model(cls, collections: Sequence[Any] | None, trainable: bool) -> Weights:
+        """Variables of a model, which are in two collections at least."""
+        standard = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES)
+        given = list(collections or ())
+        return cls([*given, *(key for key in standard if key not in given)], trainable)
+
+
+class FeatureColumn(abc.ABC):
+    """A description of how a feature, or another column, becomes a tensor."""
+
+    @property
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name of what the column gives."""
+
+    @property
+    @abc.abstractmethod
+    def parse_example_spec(self) -> dict[str, Any]:
+        """What `tf.io.parse_example` must be asked for, so that the column finds its features."""
+
+    @abc.abstractmethod
+    def transform_feature(self, inputs: Inputs) -> Any:
+        """The tensor of the column, from other columns and features of `inputs`."""
+
+    @property
+    def variable_scope_name(self) -> str:
+        """The scope of the column's variables."""
+        return self.name
+
+    def __eq__(self, other: Any) -> bool:
+        return type(self) is type(other) and tuple.__eq__(self, other)
+
+    def __ne__(self, other: Any) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
+
+    def __lt__(self, other: Any) -> bool:
+        return str(self) < str(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return str(self) > str(other)
+
+
+class DenseColumn(FeatureColumn):
+    """A column that gives a tensor of one shape for every example."""
+
+    @property
+    @abc.abstractmethod
+    def variable_shape(self) -> TensorShape:
+        """The shape for one example."""
+
+    @abc.abstractmethod
+    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
+        """The tensor of all examples."""
+
+
+class CategoricalColumn(FeatureColumn):
+    """A column that gives sparse ids."""
+
+    @property
+    @abc.abstractmethod
+    def num_buckets(self) -> int:
+        """What the ids are below."""
+
+    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+        """The ids of all examples, and their weights where there are any."""
+        return IdWeightPair(inputs.get(self), None)
+
+
+class SequenceDenseColumn(FeatureColumn):
+    """A column that gives a tensor of one shape for every step of every example."""
+
+    @property
+    @abc.abstractmethod
+    def variable_shape(self) -> TensorShape:
+        """The shape for one step."""
+
+    @abc.abstractmethod
+    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
+        """The tensor of all steps, and how many each example has."""
+
+
+class Inputs:
+    """The features of a batch, and what columns have made of them: each is made once."""
+
+    def __init__(self, features: Mapping[Any, Any]):
+        self._features = dict(features)
+        self._tensors: dict[Any, Any] = {}
+
+    def get(self, key: Any) -> Any:
+        """The tensor of a feature (by name) or of a column."""
+        if key not in self._tensors:
+            self._tensors[key] = self._made(key)
+        return self._tensors[key]
+
+    def _made(self, key: Any) -> Any:
+        if key in self._features:
+            return self._as_rows(key, convert_to_tensor_or_sparse_tensor(self._features[key]))
+        if isinstance(key, str):
+            raise ValueError(f"Feature {key} is not in features dictionary.")
+        if not isinstance(key, FeatureColumn):
+            raise TypeError(f'"key" must be either a "str" or "_FeatureColumn". Provided: {key}')
+        tensor = key.transform_feature(self)
+        if tensor is None:
+            raise ValueError(f"Column {key.name} is not supported.")
+        return tensor
+
+    @staticmethod
+    def _as_rows(key: Any, feature: Any) -> Any:
+        """The feature with an axis of values behind the axis of examples."""
+        message = f"Feature (key: {key}) cannot have rank 0. Given: {feature}"
+        rank = feature.shape.ndims
+        if rank == 0:
+            raise ValueError(message)
+        if rank is not None:
+            return feature if rank > 1 else _expanded(feature)
+        with control_dependencies([checks.assert_positive(shapes.rank(feature), message=message)]):
+            return control_flow.cond(
+                binary.equal(1, shapes.rank(feature)), lambda: _expanded(feature), lambda: feature
+            )
+
+
+def _expanded(feature: Any) -> Any:
+    if isinstance(feature, SparseTensor):
+        return sparse.sparse_reshape(feature, [shapes.shape(feature)[0], 1])
+    return shapes.expand_dims(feature, -1)
+
+
+def to_sparse(feature: Any, ignore_value: Any = None) -> SparseTensor:
+    """A dense feature as a sparse one, without the values that stand for nothing: "", -1, or as given."""
+    feature = convert_to_tensor_or_sparse_tensor(feature)
+    if isinstance(feature, SparseTensor):
+        return feature
+    with name_scope(None, "to_sparse_input", (feature, ignore_value)):
+        if ignore_value is None:
+            ignore_value = _nothing_of(feature.dtype)
+        ignore_value = casting.cast(ignore_value, feature.dtype, name="ignore_value")
+        indices = indexing.where_v2(binary.not_equal(feature, ignore_value), name="indices")
+        return SparseTensor(
+            indices,
+            indexing.gather_nd(feature, indices, name="values"),
+            shapes.shape(feature, out_type=dtypes.int64, name="dense_shape"),
+        )
+
+
+def _nothing_of(dtype: DType) -> Any:
+    if dtype == dtypes.string:
+        return ""
+    return -1 if dtype.is_integer else dtype.as_numpy_dtype(0)
+
+
+def sequence_lengths(ids: SparseTensor, num_elements: int = 1) -> Tensor:
+    """How many steps every example has: the last that has a value, in steps of so many elements."""
+    with name_scope(None, "sequence_length") as scope:
+        rows, columns = ids.indices[:, 0], ids.indices[:, 1]
+        columns += creation.ones_like(columns)
+        lengths = segments.segment_max(columns, segment_ids=rows)
+        lengths = casting.cast(unary.ceil(lengths / num_elements), dtypes.int64)
+        missing = shapes.shape(ids)[:1] - shapes.shape(lengths)[:1]  # examples without steps, at the end
+        return joining.concat([lengths, creation.zeros(missing, dtype=lengths.dtype)], 0, name=scope)
+
+
+# -------------------------------------------------------------------------------------------------- checks
+
+
+def check_key(key: Any) -> None:
+    """The name of a feature is a string."""
+    if not isinstance(key, str):
+        raise ValueError(f"key must be a string. Got: type {type(key)}. Given key: {key}.")
+
+
+def check_string_or_integer(dtype: DType, what: str) -> None:
+    """Categories are strings or integers."""
+    if dtype != dtypes.string and not dtype.is_integer:
+        raise ValueError(f"{what} dtype must be string or integer. dtype: {dtype}.")
+
+
+def check_number(dtype: DType, key: str) -> None:
+    """Numbers are integers or floats."""
+    if not (dtype.is_integer or dtype.is_floating):
+        raise ValueError(f"dtype must be convertible to float. dtype: {dtype}, key: {key}")
+
+
+def check_normalizer(normalizer_fn: Any) -> None:
+    """What changes the numbers of a column is a function."""
+    if normalizer_fn is not None and not callable(normalizer_fn):
+        raise TypeError(f"normalizer_fn must be a callable. Given: {normalizer_fn}")
+
+
+def checked_shape(shape: Any, key: str) -> tuple[int, ...]:
+    """The shape of a numeric column: sizes above 0."""
+    shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"shape dimensions must be integer. shape: {shape}, key: {key}")
+        if size < 1:
+            raise ValueError(f"shape dimensions must be greater than 0. shape: {shape}, key: {key}")
+    return shape
+
+
+def checked_columns(columns: Any) -> list[FeatureColumn]:
+    """The columns of a layer: at least one, and no two of one name."""
+    if isinstance(columns, FeatureColumn):
+        columns = [columns]
+    if isinstance(columns, Iterator):
+        columns = list(columns)
+    if isinstance(columns, dict):
+        raise ValueError("Expected feature_columns to be iterable, found dict.")
+    for column in columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(
+                f"Items of feature_columns must be a _FeatureColumn. Given (type {type(column)}): {column}."
+            )
+    if not columns:
+        raise ValueError("feature_columns must not be empty.")
+    by_name: dict[str, FeatureColumn] = {}
+    for column in columns:
+        other = by_name.setdefault(column.name, column)
+        if other is not column:
+            raise ValueError(
+                f"Duplicate feature column name found for columns: {column} and {other}. This usually means "
+                "that these columns refer to same base feature. Either one must be discarded or a duplicated "
+                "but renamed item must be inserted in features dict."
+            )
+    return list(columns)
+
+
+def check_batch_sizes(tensors: Sequence[Tensor], columns: Sequence[FeatureColumn]) -> None:
+    """All columns give as many examples, as far as the graph tells."""
+    known = [
+        (column.name, tensor.shape[0].value)
+        for column, tensor in zip(columns, tensors, strict=True)
+        if tensor.shape[0].value is not None
+    ]
+    for name, size in known[1:]:
+        first, expected = known[0]
+        if size != expected:
+            raise ValueError(
+                "Batch size (first dimension) of each feature must be same. Batch size of columns "
+                f"({first}, {name}): ({expected}, {size})"
+            )

@@ -1,0 +1,215 @@
+"""What models take of columns: their dense tensors side by side, or a weighted sum of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.feature_column.base import (
+    CategoricalColumn,
+    DenseColumn,
+    FeatureColumn,
+    Inputs,
+    SequenceDenseColumn,
+    Weights,
+    check_batch_sizes,
+    checked_columns,
+)
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import (
+    GraphKeys,
+    add_to_collection,
+    control_dependencies,
+    get_collection,
+    name_scope,
+)
+from tideflow.nn import embeddings
+from tideflow.ops import activations, checks, constants, joining, matmul, reductions, shapes, sparse
+from tideflow.variables.initializers import Zeros
+from tideflow.variables.partitioned import PartitionedVariable
+from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+
+
+def _by_name(columns: Any) -> list[FeatureColumn]:
+    return sorted(checked_columns(columns), key=lambda column: column.name)
+
+
+@export("feature_column.input_layer")
+def input_layer(
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    weight_collections: Sequence[Any] | None = None,
+    trainable: bool = True,
+    cols_to_vars: dict | None = None,
+    cols_to_output_tensors: dict | None = None,
+) -> Tensor:
+    """The dense columns side by side, in order of their names: [examples, elements of all]."""
+    columns = _by_name(feature_columns)
+    for column in columns:
+        if not isinstance(column, DenseColumn):
+            raise ValueError(
+                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
+                f"embedding_column or indicator_column. Given: {column}"
+            )
+    weights = Weights.of_model(weight_collections, trainable)
+    with variable_scope(None, default_name="input_layer", values=list(features.values())):
+        inputs, tensors = Inputs(features), []
+        for column in columns:
+            with variable_scope(None, default_name=column.variable_scope_name):
+                tensors.append(_as_matrix(column, column.get_dense_tensor(inputs, weights)))
+                if cols_to_vars is not None:
+                    cols_to_vars[column] = _variables_in(get_variable_scope().name)
+                if cols_to_output_tensors is not None:
+                    cols_to_output_tensors[column] = tensors[-1]
+        check_batch_sizes(tensors, columns)
+        return joining.concat(tensors, 1)
+
+
+def _as_matrix(column: DenseColumn, tensor: Tensor) -> Tensor:
+    """A row for each example."""
+    return shapes.reshape(tensor, (shapes.shape(tensor)[0], column.variable_shape.num_elements()))
+
+
+def _variables_in(scope: str) -> list[Any]:
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope=scope)
+
+
+# -------------------------------------------------------------------------------------------- linear model
+
+
+@export("feature_column.linear_model")
+def linear_model(
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    units: int = 1,
+    sparse_combiner: str = "sum",
+    weight_collections: Sequence[Any] | None = None,
+    trainable: bool = True,
+    cols_to_vars: dict | None = None,
+) -> Tensor:
+    """A weighted sum of all columns and a bias: [examples, units]."""
+    with variable_scope(None, "linear_model") as scope:
+        model_name = _last_part(scope.name)
+    columns = _by_name(feature_columns)
+    weights = Weights.of_model(weight_collections, trainable)
+    by_layer_name = {}
+    for column in columns:  # a column's layer is named before the layers are called, outside the model
+        with variable_scope(None, default_name=column.variable_scope_name) as scope:
+            by_layer_name[_last_part(scope.name)] = column
+    found: dict[Any, list[Any]] = {}
+    with name_scope(model_name), variable_scope(model_name):
+        for column in columns:
+            if not isinstance(column, (DenseColumn, CategoricalColumn)):
+                raise ValueError(
+                    "Items of feature_columns must be either a _DenseColumn or _CategoricalColumn. "
+                    f"Given: {column}"
+                )
+        inputs, sums = Inputs(features), []
+        ordered = sorted(by_layer_name.items())
+        for layer_name, column in ordered:
+            with variable_scope(None, default_name=layer_name) as scope:
+                sums.append(_weighted_sum(column, inputs, units, sparse_combiner, weights))
+            found[column] = _variables_in(scope.name)
+        check_batch_sizes(sums, [column for _, column in ordered])
+        total = reductions.add_n(sums, name="weighted_sum_no_bias")
+        bias = _variable("bias_weights", [units], weights)
+        found["bias"] = list(bias) if isinstance(bias, PartitionedVariable) else [bias]
+        if cols_to_vars is not None:
+            cols_to_vars.update(found)
+        return activations.bias_add(total, bias, name="weighted_sum")
+
+
+def _last_part(name: str) -> str:
+    return name.rsplit("/", 1)[-1]
+
+
+def _variable(name: str, shape: Sequence[int], weights: Weights) -> Any:
+    """A variable of the model, which begins with zeros."""
+    variable = get_variable(
+        name, shape=shape, initializer=Zeros(), trainable=weights.trainable, use_resource=True
+    )
+    parts = list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+    for collection in weights.collections:
+        if collection != GraphKeys.GLOBAL_VARIABLES:
+            for part in parts:
+                add_to_collection(collection, part)
+    return variable
+
+
+def _weighted_sum(column: Any, inputs: Inputs, units: int, combiner: str, weights: Weights) -> Tensor:
+    if not isinstance(column, CategoricalColumn):
+        table = _variable("weights", [column.variable_shape.num_elements(), units], weights)
+        tensor = _as_matrix(column, column.get_dense_tensor(inputs, weights))
+        return matmul.matmul(tensor, table, name="weighted_sum")
+    table = _variable("weights", (column.num_buckets, units), weights)
+    ids, id_weights = column.get_sparse_tensors(inputs)
+    ids = sparse.sparse_reshape(ids, [shapes.shape(ids)[0], -1])
+    if id_weights is not None:
+        id_weights = sparse.sparse_reshape(id_weights, [shapes.shape(id_weights)[0], -1])
+    return embeddings.safe_embedding_lookup_sparse(
+        table, ids, sparse_weights=id_weights, combiner=combiner, name="weighted_sum"
+    )
+
+
+# ----------------------------------------------------------------------------------------------- sequences
+
+
+@export("contrib.feature_column.sequence_input_layer")
+def sequence_input_layer(
+    features: Mapping[str, Any],
+    feature_columns: Any,
+    weight_collections: Sequence[Any] | None = None,
+    trainable: bool = True,
+) -> tuple[Tensor, Tensor]:
+    """The sequence columns side by side, [examples, steps, elements of all], and each example's length."""
+    columns = _by_name(feature_columns)
+    for column in columns:
+        if not isinstance(column, SequenceDenseColumn):
+            raise ValueError(
+                "All feature_columns must be of type _SequenceDenseColumn. You can wrap a "
+                "sequence_categorical_column with an embedding_column or indicator_column. "
+                f"Given (type {type(column)}): {column}"
+            )
+    weights = Weights(weight_collections, trainable)
+    with variable_scope(None, default_name="sequence_input_layer", values=list(features.values())):
+        inputs, tensors, lengths = Inputs(features), [], []
+        for column in columns:
+            with variable_scope(None, default_name=column.variable_scope_name):
+                tensor, length = column.get_sequence_dense_tensor(inputs, weights)
+                sizes = shapes.shape(tensor)
+                elements = column.variable_shape.num_elements()
+                tensors.append(shapes.reshape(tensor, [sizes[0], sizes[1], elements]))
+                lengths.append(length)
+        check_batch_sizes(tensors, columns)
+        check_batch_sizes(lengths, columns)
+        return joining.concat(tensors, -1), _all_equal(lengths)
+
+
+def _all_equal(tensors: Sequence[Tensor]) -> Tensor:
+    """The first of them, after the step has found all of them equal."""
+    with name_scope(None, "assert_all_equal", tensors):
+        if len(tensors) == 1:
+            return tensors[0]
+        equal = [checks.assert_equal(tensors[0], tensor) for tensor in tensors[1:]]
+        with control_dependencies(equal):
+            return constants.identity(tensors[0])
+
+
+# ------------------------------------------------------------------------------------------------- parsing
+
+
+@export("feature_column.make_parse_example_spec")
+def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
+    """What `tf.io.parse_example` must be asked for, so that all columns find their features."""
+    spec: dict[str, Any] = {}
+    for column in feature_columns:
+        if not isinstance(column, FeatureColumn):
+            raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
+        for key, value in column.parse_example_spec.items():
+            if spec.setdefault(key, value) != value:
+                raise ValueError(
+                    f"feature_columns contain different parse_spec for key {key}. Given {value} and "
+                    f"{spec[key]}"
+                )
+    return spec

@@ -1,0 +1,180 @@
+"""Columns of sequences: an id, or numbers, for every step of an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tideflow.export import export
+from tideflow.feature_column import categorical
+from tideflow.feature_column.base import (
+    CategoricalColumn,
+    IdWeightPair,
+    Inputs,
+    SequenceDenseColumn,
+    TensorSequenceLengthPair,
+    Weights,
+    check_normalizer,
+    check_number,
+    checked_shape,
+    sequence_lengths,
+)
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops import joining, reductions, shapes, sparse, sparse_dense
+from tideflow.ops.feature_specs import VarLenFeature
+
+
+class _SequenceCategoricalFields(NamedTuple):
+    categorical_column: CategoricalColumn
+
+
+class SequenceCategoricalColumn(CategoricalColumn, _SequenceCategoricalFields):
+    """A categorical column whose values are steps of a sequence."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return self.categorical_column.name
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        return self.categorical_column.parse_example_spec
+
+    def transform_feature(self, inputs: Inputs) -> Any:
+        return self.categorical_column.transform_feature(inputs)
+
+    @property
+    def num_buckets(self) -> int:
+        return self.categorical_column.num_buckets
+
+    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+        """The ids by example, step, and place in the step."""
+        ids, weights = self.categorical_column.get_sparse_tensors(inputs)
+        sizes = shapes.shape(ids)
+        sizes = [sizes[0], sizes[1], reductions.reduce_prod(sizes[2:])]
+        ids = sparse.sparse_reshape(ids, sizes)
+        if weights is not None:
+            weights = sparse.sparse_reshape(weights, sizes)
+        return IdWeightPair(ids, weights)
+
+
+@export(
+    "feature_column.sequence_categorical_column_with_identity",
+    "contrib.feature_column.sequence_categorical_column_with_identity",
+)
+def sequence_categorical_column_with_identity(
+    key: str, num_buckets: int, default_value: int | None = None
+) -> SequenceCategoricalColumn:
+    """A sequence of ids that the feature has itself."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_identity(key, num_buckets, default_value)
+    )
+
+
+@export(
+    "feature_column.sequence_categorical_column_with_hash_bucket",
+    "contrib.feature_column.sequence_categorical_column_with_hash_bucket",
+)
+def sequence_categorical_column_with_hash_bucket(
+    key: str, hash_bucket_size: int, dtype: Any = dtypes.string
+) -> SequenceCategoricalColumn:
+    """A sequence of ids by a hash of the values."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
+    )
+
+
+@export(
+    "feature_column.sequence_categorical_column_with_vocabulary_file",
+    "contrib.feature_column.sequence_categorical_column_with_vocabulary_file",
+)
+def sequence_categorical_column_with_vocabulary_file(
+    key: str,
+    vocabulary_file: str,
+    vocabulary_size: int | None = None,
+    num_oov_buckets: int = 0,
+    default_value: int | None = None,
+    dtype: Any = dtypes.string,
+) -> SequenceCategoricalColumn:
+    """A sequence of ids by the lines of a file."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_vocabulary_file(
+            key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+        )
+    )
+
+
+@export(
+    "feature_column.sequence_categorical_column_with_vocabulary_list",
+    "contrib.feature_column.sequence_categorical_column_with_vocabulary_list",
+)
+def sequence_categorical_column_with_vocabulary_list(
+    key: str,
+    vocabulary_list: Sequence[Any],
+    dtype: Any = None,
+    default_value: int = -1,
+    num_oov_buckets: int = 0,
+) -> SequenceCategoricalColumn:
+    """A sequence of ids by the places in a list."""
+    return SequenceCategoricalColumn(
+        categorical.categorical_column_with_vocabulary_list(
+            key, vocabulary_list, dtype, default_value, num_oov_buckets
+        )
+    )
+
+
+class _SequenceNumericFields(NamedTuple):
+    key: str
+    shape: tuple[int, ...]
+    default_value: float
+    dtype: DType
+    normalizer_fn: Callable | None
+
+
+class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumericFields):
+    """A feature that is numbers for every step."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        return self.key
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        return {self.key: VarLenFeature(self.dtype)}
+
+    def transform_feature(self, inputs: Inputs) -> SparseTensor:
+        feature = inputs.get(self.key)
+        return feature if self.normalizer_fn is None else self.normalizer_fn(feature)
+
+    @property
+    def variable_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
+
+    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
+        numbers = inputs.get(self)
+        dense = sparse_dense.sparse_tensor_to_dense(numbers, default_value=self.default_value)
+        sizes = joining.concat([shapes.shape(dense)[:1], [-1], self.variable_shape], 0)
+        dense = shapes.reshape(dense, sizes)
+        elements = self.variable_shape.num_elements() if numbers.shape.ndims == 2 else 1
+        return TensorSequenceLengthPair(dense, sequence_lengths(numbers, elements))
+
+
+@export("feature_column.sequence_numeric_column", "contrib.feature_column.sequence_numeric_column")
+def sequence_numeric_column(
+    key: str,
+    shape: Any = (1,),
+    default_value: float = 0.0,
+    dtype: Any = dtypes.float32,
+    normalizer_fn: Callable | None = None,
+) -> SequenceNumericColumn:
+    """A sequence of real numbers; steps that an example does not have are the default."""
+    shape = checked_shape(shape, key)
+    check_number(dtype, key)
+    check_normalizer(normalizer_fn)
+    return SequenceNumericColumn(key, shape, default_value, dtype, normalizer_fn)

@@ -1,0 +1,220 @@
+"""Example messages as columns: byte strings in, one array per feature out.
+
+A column is `counts`, how many values of the feature each message has (-1 where it has none), and `values`,
+those of all messages end to end. Dense, padded and sparse tensors are made of that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tideflow.graph import dtypes
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.example_proto import Example
+from tideflow.io.example_batches import columns_in_step
+
+LIST_OF = {dtypes.string: "bytes_list", dtypes.float32: "float_list", dtypes.int64: "int64_list"}
+TYPE_NAMES = {dtypes.string: "string", dtypes.float32: "float", dtypes.int64: "int64"}
+DTYPE_OF = {field: dtype for dtype, field in LIST_OF.items()}
+_WORTH_STEPPING = 48  # messages
+_MOST_SHOWN = 200  # characters of a message in an error
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A feature to be read. `shape` is a dense value's (its first size may be None), or None for a sparse
+    one; `default` stands for a missing one, or fills up a padded one.
+    """
+
+    key: str
+    dtype: DType
+    shape: tuple | None = None
+    default: np.ndarray | None = None
+
+    @property
+    def is_padded(self) -> bool:
+        return bool(self.shape) and self.shape[0] is None
+
+    @property
+    def stride(self) -> int:
+        """The number of values of a dense feature, or of one row of a padded one."""
+        return math.prod(self.shape[1:] if self.is_padded else self.shape)
+
+
+class Blame:
+    """How errors name the message that they are about: by name and number in a batch, else not at all."""
+
+    def __init__(self, names: Sequence[bytes] | None):
+        self.names = names
+
+    def refuse(self, wanted: Wanted, row: int, what: str) -> InvalidArgumentError:
+        """An error about the values of a feature."""
+        name = "" if self.names is None else f"Name: {self._name(row)}, "
+        index = "" if self.names is None else f", Index: {row}"
+        return InvalidArgumentError(None, None, f"{name}Key: {wanted.key}{index}.  {what}")
+
+    def missing(self, wanted: Wanted, row: int) -> InvalidArgumentError:
+        """An error about a feature that is not there."""
+        name = "" if self.names is None else f"Name: {self._name(row)}, "
+        index = "" if self.names is None else f" Index: {row}."
+        return InvalidArgumentError(
+            None,
+            None,
+            f"{name}Feature: {wanted.key} (data type: {TYPE_NAMES[wanted.dtype]}) is required but could not "
+            f"be found.{index}",
+        )
+
+    def unreadable(self, data: Any, row: int) -> InvalidArgumentError:
+        """An error about bytes that are no message."""
+        index = "" if self.names is None else f" Index: {row}."
+        return InvalidArgumentError(
+            None, None, f"Could not parse example input, value: '{shown(data)}'{index}"
+        )
+
+    def _name(self, row: int) -> str:
+        return self.names[row].decode(errors="replace") if len(self.names) else "<unknown>"
+
+
+def shown(data: Any) -> str:
+    """Bytes as the text of an error: the beginning of them."""
+    text = bytes(data).decode(errors="replace")
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def read_columns(
+    messages: Sequence[bytes], wanted: Sequence[Wanted], blame: Blame
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The column of every wanted feature."""
+    if len(messages) >= _WORTH_STEPPING:
+        columns = columns_in_step(messages, [(feature.key, feature.dtype) for feature in wanted])
+        if columns is not None:
+            return columns
+    return _one_by_one(messages, wanted, blame)
+
+
+def _one_by_one(
+    messages: Sequence[bytes], wanted: Sequence[Wanted], blame: Blame
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    parse = Example.FromString
+
+    def features() -> Iterator[Any]:
+        for row, data in enumerate(messages):
+            try:
+                yield parse(data).features.feature
+            except DecodeError:
+                raise blame.unreadable(data, row) from None
+
+    return columns_of(features(), wanted, blame)
+
+
+def columns_of(
+    messages: Iterable[Any], wanted: Sequence[Wanted], blame: Blame
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The columns of messages that are read already: each is a map of features by key."""
+    counts: list[list[int]] = [[] for _ in wanted]
+    values: list[list] = [[] for _ in wanted]
+    readers = [
+        (feature.key, LIST_OF[feature.dtype], *lists)
+        for feature, *lists in zip(wanted, counts, values, strict=True)
+    ]
+    for row, features in enumerate(messages):
+        for number, (key, field, count, value) in enumerate(readers):
+            kind = features[key].WhichOneof("kind") if key in features else None
+            if kind is None:
+                count.append(-1)
+            elif kind != field:
+                raise blame.refuse(wanted[number], row, _type_text(wanted[number], DTYPE_OF[kind]))
+            else:
+                found = getattr(features[key], field).value
+                count.append(len(found))
+                value.extend(found)
+    return [
+        (np.array(count, np.int64), as_values(value, feature.dtype))
+        for feature, count, value in zip(wanted, counts, values, strict=True)
+    ]
+
+
+def as_values(values: list, dtype: DType) -> np.ndarray:
+    """A list of numbers or byte strings as a vector of the type."""
+    array = np.empty(len(values), dtype.as_numpy_dtype)
+    array[:] = values
+    return array
+
+
+def _type_text(wanted: Wanted, found: DType) -> str:
+    expected, actual = TYPE_NAMES[wanted.dtype], TYPE_NAMES[found]
+    if wanted.shape is None:
+        return f"Data types don't match. Expected type: {expected}, Actual type: {actual}"
+    return f"Data types don't match. Data type: {actual} but expected type: {expected}"
+
+
+# ------------------------------------------------------------------------------------------ making tensors
+
+
+def dense(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) -> np.ndarray:
+    """The values of a feature that has as many of them everywhere; the default where it is missing."""
+    size = wanted.stride
+    wrong = np.flatnonzero((counts != size) & (counts >= 0))
+    if wrong.size:
+        row = int(wrong[0])
+        raise blame.refuse(
+            wanted,
+            row,
+            f"Number of {TYPE_NAMES[wanted.dtype]} values != expected.  Values size: {counts[row]} but "
+            f"output shape: {shape_text(wanted.shape)}",
+        )
+    lacking = np.flatnonzero(counts < 0)
+    if not lacking.size:
+        return values.reshape(len(counts), *wanted.shape)
+    if wanted.default is None:
+        raise blame.missing(wanted, int(lacking[0]))
+    table = np.empty((len(counts), size), values.dtype)
+    table[lacking] = wanted.default.reshape(-1)
+    table[counts >= 0] = values.reshape(-1, size)
+    return table.reshape(len(counts), *wanted.shape)
+
+
+def padded(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) -> np.ndarray:
+    """The values of a feature that has rows in any number, each message filled up to the longest."""
+    counts, size = counts.clip(0), wanted.stride
+    wrong = np.flatnonzero(counts % size if size else counts)
+    if wrong.size:
+        row = int(wrong[0])
+        raise blame.refuse(
+            wanted,
+            row,
+            f"Number of {TYPE_NAMES[wanted.dtype]} values is not a multiple of stride length. Saw "
+            f"{counts[row]} values but output shape is: {shape_text(wanted.shape)}",
+        )
+    longest = int(counts.max(initial=0))
+    rows = longest // size if size else 0
+    if (counts == longest).all():
+        return values.reshape(len(counts), rows, *wanted.shape[1:])
+    table = np.empty((len(counts), longest), values.dtype)
+    table[:] = wanted.default.reshape(())
+    table[np.arange(longest) < counts[:, None]] = values
+    return table.reshape(len(counts), rows, *wanted.shape[1:])
+
+
+def sparse(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices, values and shape of the ragged matrix of a feature's values."""
+    counts = counts.clip(0)
+    indices = np.empty((len(values), 2), np.int64)
+    indices[:, 0] = np.repeat(np.arange(len(counts)), counts)
+    indices[:, 1] = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return indices, values, np.array([len(counts), counts.max(initial=0)], np.int64)
+
+
+def shape_text(shape: Sequence[int | None]) -> str:
+    """A shape as errors write it."""
+    return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"

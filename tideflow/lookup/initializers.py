@@ -1,0 +1,203 @@
+"""What a table is filled from: tensors, or the lines of a text file."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, add_to_collection, device, init_scope, name_scope
+from tideflow.ops import lookup
+
+
+@export("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
+class TextFileIndex:
+    """Columns of a text file that stand for the whole line, and for its number."""
+
+    WHOLE_LINE = lookup.WHOLE_LINE
+    LINE_NUMBER = lookup.LINE_NUMBER
+
+
+def check_table_dtypes(table: Any, key_dtype: DType, value_dtype: DType) -> None:
+    """Refuses to fill a table with keys or values of another type."""
+    if key_dtype.base_dtype != table.key_dtype:
+        raise TypeError(f"Invalid key dtype, expected {table.key_dtype} but got {key_dtype}.")
+    if value_dtype.base_dtype != table.value_dtype:
+        raise TypeError(f"Invalid value dtype, expected {table.value_dtype} but got {value_dtype}.")
+
+
+@export("contrib.lookup.TableInitializerBase")
+class TableInitializerBase(abc.ABC):
+    """Fills tables of a key and a value type."""
+
+    _shared_name = ""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any):
+        self._key_dtype = dtypes.as_dtype(key_dtype)
+        self._value_dtype = dtypes.as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return self._value_dtype
+
+    @abc.abstractmethod
+    def initialize(self, table: Any) -> Operation:
+        """The operation that fills the table."""
+
+
+@export("lookup.KeyValueTensorInitializer", "contrib.lookup.KeyValueTensorInitializer")
+class KeyValueTensorInitializer(TableInitializerBase):
+    """Fills a table from a tensor of keys and one of values."""
+
+    def __init__(
+        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None
+    ):
+        with init_scope():
+            self._keys = convert_to_tensor(keys, dtype=key_dtype, name="keys")
+            self._values = convert_to_tensor(values, dtype=value_dtype, name="values")
+        self._name = "key_value_init" if name is None else name
+        super().__init__(self._keys.dtype, self._values.dtype)
+
+    def initialize(self, table: Any) -> Operation:
+        """The operation that fills the table."""
+        check_table_dtypes(table, self._keys.dtype, self._values.dtype)
+        with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
+            filled = lookup.import_v2_op(table.resource_handle, self._keys, self._values)
+        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
+        return filled
+
+
+@export("lookup.TextFileInitializer", "contrib.lookup.TextFileInitializer")
+class TextFileInitializer(TableInitializerBase):
+    """Fills a table from two columns of a text file; a column may be the whole line, or its number."""
+
+    def __init__(
+        self,
+        filename: Any,
+        key_dtype: Any,
+        key_index: int,
+        value_dtype: Any,
+        value_index: int,
+        vocab_size: int | None = None,
+        delimiter: str = "\t",
+        name: str | None = None,
+    ):
+        if not isinstance(filename, Tensor) and not filename:
+            raise ValueError(f"Filename required for {name}.")
+        super().__init__(key_dtype, value_dtype)
+        _check_index("key", key_index)
+        _check_line_number("Keys", key_index, self.key_dtype)
+        if key_index == TextFileIndex.WHOLE_LINE and not (
+            self.key_dtype.is_integer or self.key_dtype == dtypes.string
+        ):
+            raise ValueError(f"Signature mismatch. Keys must be integer or string, got {self.key_dtype}.")
+        _check_index("value", value_index)
+        _check_line_number("Values", value_index, self.value_dtype)
+        if value_index == TextFileIndex.WHOLE_LINE and self.value_dtype != dtypes.string:
+            raise ValueError(
+                f"Signature mismatch. Values must be dtype {dtypes.string}, got {self.value_dtype}."
+            )
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"Invalid vocab_size {vocab_size}.")
+        self._given_filename = filename
+        self._key_index = key_index
+        self._value_index = value_index
+        self._vocab_size = vocab_size
+        self._delimiter = delimiter
+        self._name = name
+        with init_scope(), device("CPU"):
+            self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+
+    def initialize(self, table: Any) -> Operation:
+        """The operation that fills the table."""
+        check_table_dtypes(table, self.key_dtype, self.value_dtype)
+        with name_scope(self._name, "text_file_init", (table.resource_handle,)):
+            filled = lookup.initialize_from_file_v2_op(
+                table.resource_handle,
+                self._filename,
+                key_index=self._key_index,
+                value_index=self._value_index,
+                vocab_size=-1 if self._vocab_size is None else self._vocab_size,
+                delimiter=self._delimiter,
+            )
+        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
+        if self._filename.op.type == "Const":
+            add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+        return filled
+
+    @property
+    def _shared_name(self) -> str:
+        """Tables from the same columns of the same file are the same table."""
+        parts = [self._given_filename, self._key_index, self._value_index]
+        if self._vocab_size:
+            parts.insert(1, self._vocab_size)
+        return "_".join(["hash_table", *map(str, parts)])
+
+
+def _check_index(word: str, index: int) -> None:
+    if index < -2:
+        raise ValueError(f"Invalid {word} index {index}.")
+
+
+def _check_line_number(title: str, index: int, dtype: DType) -> None:
+    if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
+        raise ValueError(f"Signature mismatch. {title} must be dtype {dtypes.int64}, got {dtype}.")
+
+
+@export("contrib.lookup.TextFileStringTableInitializer")
+class TextFileStringTableInitializer(TextFileInitializer):
+    """From numbers to strings: by default, lines by their numbers."""
+
+    def __init__(
+        self,
+        filename: Any,
+        key_column_index: int = TextFileIndex.LINE_NUMBER,
+        value_column_index: int = TextFileIndex.WHOLE_LINE,
+        vocab_size: int | None = None,
+        delimiter: str = "\t",
+        name: str = "text_file_string_table_init",
+    ):
+        super().__init__(
+            filename,
+            dtypes.int64,
+            key_column_index,
+            dtypes.string,
+            value_column_index,
+            vocab_size=vocab_size,
+            delimiter=delimiter,
+            name=name,
+        )
+
+
+@export("contrib.lookup.TextFileIdTableInitializer")
+class TextFileIdTableInitializer(TextFileInitializer):
+    """From strings (or integers) to numbers: by default, the numbers of lines."""
+
+    def __init__(
+        self,
+        filename: Any,
+        key_column_index: int = TextFileIndex.WHOLE_LINE,
+        value_column_index: int = TextFileIndex.LINE_NUMBER,
+        vocab_size: int | None = None,
+        delimiter: str = "\t",
+        name: str = "text_file_id_table_init",
+        key_dtype: Any = dtypes.string,
+    ):
+        super().__init__(
+            filename,
+            key_dtype,
+            key_column_index,
+            dtypes.int64,
+            value_column_index,
+            vocab_size=vocab_size,
+            delimiter=delimiter,
+            name=name,
+        )

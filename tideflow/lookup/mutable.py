@@ -1,0 +1,165 @@
+"""Tables that steps change, and that checkpoints keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tideflow.export import export
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, add_to_collection, colocate_with, name_scope
+from tideflow.lookup.static import LookupInterface, last_part
+from tideflow.ops import lookup
+
+
+class SaveSpec(NamedTuple):
+    """A tensor that a checkpoint keeps under a name."""
+
+    tensor: Tensor
+    slice_spec: str
+    name: str
+
+    @property
+    def dtype(self) -> Any:
+        return self.tensor.dtype
+
+    @property
+    def device(self) -> str:
+        return self.tensor.device
+
+
+class TableSaveable:
+    """How a checkpoint keeps a table: its keys and its values, exported and imported again."""
+
+    def __init__(self, table: Any, name: str):
+        keys, values = table.export()
+        self.op = table
+        self.name = name
+        self.specs = [SaveSpec(keys, "", f"{name}-keys"), SaveSpec(values, "", f"{name}-values")]
+
+    @property
+    def device(self) -> str:
+        return self.specs[0].device
+
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Any = None, name: str | None = None
+    ) -> Operation:
+        """The operation that fills the table from what the checkpoint has."""
+        with name_scope(name, f"{self.name}_table_restore"), colocate_with(self.op.resource_handle):
+            return lookup.import_v2_op(self.op.resource_handle, *restored_tensors)
+
+
+class _MutableTable(LookupInterface):
+    """What both kinds of mutable tables do."""
+
+    def __init__(self, key_dtype: Any, value_dtype: Any, name: str, checkpoint: bool, handle: Tensor):
+        super().__init__(key_dtype, value_dtype)
+        self._name = name
+        self._resource_handle = handle
+        self._table_name = last_part(handle.op.name)
+        if checkpoint:
+            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
+
+    def _scope(self, name: str | None, doing: str, *values: Any) -> name_scope:
+        return name_scope(name, f"{self.name}_{doing}", [self.resource_handle, *values])
+
+    def _beside_table(self) -> Any:
+        return colocate_with(self.resource_handle)
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of keys in the table."""
+        with self._scope(name, "Size"), self._beside_table():
+            return lookup.size_v2_op(self.resource_handle)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
+        """The values of keys; the default for keys that are not there."""
+        with self._scope(name, "lookup_table_find", keys):
+            keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
+            with self._beside_table():
+                return lookup.find_v2_op(self.resource_handle, keys, self._default_value)
+
+    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Sets the values of keys, new ones and old ones."""
+        with self._scope(name, "lookup_table_insert", keys, values):
+            keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
+            values = convert_to_tensor(values, dtype=self._value_dtype, name="values")
+            with self._beside_table():
+                return lookup.insert_v2_op(self.resource_handle, keys, values)
+
+    def remove(self, keys: Any, name: str | None = None) -> Operation:
+        """Takes keys out of the table, where they are there."""
+        self._check_key_dtype(keys)
+        with self._scope(name, "lookup_table_remove", keys, self._default_value):
+            return lookup.remove_v2_op(self.resource_handle, keys)
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """All keys and their values."""
+        with self._scope(name, "lookup_table_export_values"), self._beside_table():
+            return tuple(
+                lookup.export_v2_op(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+            )
+
+
+@export("contrib.lookup.MutableHashTable")
+class MutableHashTable(_MutableTable):
+    """Values (scalars, or vectors as the default is one) by key."""
+
+    def __init__(
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        name: str = "MutableHashTable",
+        checkpoint: bool = True,
+    ):
+        self._default_value = convert_to_tensor(default_value, dtype=value_dtype)
+        attrs = {
+            "use_node_name_sharing": checkpoint,
+            "key_dtype": key_dtype,
+            "value_dtype": value_dtype,
+            "name": name,
+        }
+        if self._default_value.shape.ndims == 0:
+            handle = lookup.mutable_hash_table_v2_op(**attrs)
+        else:
+            handle = lookup.mutable_tensors_table_v2_op(value_shape=self._default_value.shape, **attrs)
+        super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
+
+
+@export("lookup.experimental.DenseHashTable", "contrib.lookup.MutableDenseHashTable")
+class DenseHashTable(_MutableTable):
+    """Values by key in buckets; two keys, which no entry may have, mark buckets that are empty or emptied."""
+
+    def __init__(
+        self,
+        key_dtype: Any,
+        value_dtype: Any,
+        default_value: Any,
+        empty_key: Any,
+        deleted_key: Any,
+        initial_num_buckets: int | None = None,
+        name: str = "MutableDenseHashTable",
+        checkpoint: bool = True,
+    ):
+        self._default_value = convert_to_tensor(default_value, dtype=value_dtype, name="default_value")
+        empty_key = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
+        deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
+        handle = lookup.mutable_dense_hash_table_v2_op(
+            empty_key,
+            deleted_key,
+            use_node_name_sharing=checkpoint,
+            value_dtype=value_dtype,
+            value_shape=self._default_value.shape,
+            initial_num_buckets=initial_num_buckets,
+            name=name,
+        )
+        super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
+
+    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Sets the values of keys, new ones and old ones."""
+        return self.insert(keys, values, name)
+
+    def erase(self, keys: Any, name: str | None = None) -> Operation:
+        """Takes keys out of the table, where they are there."""
+        return self.remove(keys, name)

@@ -1,0 +1,159 @@
+"""Tables that are filled once, from an initializer."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import DType, as_dtype
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import init_scope, name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops import lookup
+
+
+@export("contrib.lookup.LookupInterface")
+class LookupInterface:
+    """What all tables have: types of keys and values, a name, a size, and values by key."""
+
+    _resource_handle: Tensor | None = None
+
+    def __init__(self, key_dtype: Any, value_dtype: Any):
+        self._key_dtype = as_dtype(key_dtype)
+        self._value_dtype = as_dtype(value_dtype)
+
+    @property
+    def key_dtype(self) -> DType:
+        return self._key_dtype
+
+    @property
+    def value_dtype(self) -> DType:
+        return self._value_dtype
+
+    @property
+    def resource_handle(self) -> Tensor | None:
+        """The handle of the table, which the ops on tables take."""
+        return self._resource_handle
+
+    @property
+    def name(self) -> str | None:
+        """The last part of the name of the operation that makes the table."""
+        return self._table_name
+
+    def _check_key_dtype(self, keys: Any) -> None:
+        if keys.dtype.base_dtype != self._key_dtype:
+            raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
+
+
+def last_part(name: str) -> str:
+    """A name without its scopes."""
+    return name.split("/")[-1]
+
+
+@export("contrib.lookup.InitializableLookupTableBase")
+class InitializableLookupTableBase(LookupInterface):
+    """A table made and filled by what its initializer says. Subclasses make it: `_create_resource`."""
+
+    def __init__(self, default_value: Any, initializer: Any):
+        super().__init__(initializer.key_dtype, initializer.value_dtype)
+        self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
+        self._default_value.shape.merge_with(TensorShape([]))
+        self._initializer = initializer
+        with init_scope():
+            self._resource_handle = self._create_resource()
+            self._table_name = last_part(self._resource_handle.op.name)
+            self._init_op = initializer.initialize(self)
+
+    @property
+    def default_value(self) -> Tensor:
+        """What keys are mapped to that are not in the table."""
+        return self._default_value
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that fills the table."""
+        return self._init_op
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of keys in the table."""
+        with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
+            return lookup.size_v2_op(self.resource_handle)
+
+    def lookup(self, keys: Any, name: str | None = None) -> Any:
+        """The values of keys (of a SparseTensor, in its shape); the default for keys that are not there."""
+        key_tensor = keys.values if isinstance(keys, SparseTensor) else keys
+        self._check_key_dtype(keys)
+        with name_scope(name, f"{self.name}_Lookup", (self.resource_handle, key_tensor, self._default_value)):
+            values = lookup.find_v2_op(self.resource_handle, key_tensor, self._default_value)
+        values.set_shape(key_tensor.shape)
+        return like_keys(keys, values)
+
+
+def like_keys(keys: Any, values: Tensor) -> Any:
+    """The values in the form in which their keys came: sparse or dense."""
+    return SparseTensor(keys.indices, values, keys.dense_shape) if isinstance(keys, SparseTensor) else values
+
+
+class _HashTable(InitializableLookupTableBase):
+    """A hash table under a shared name."""
+
+    def __init__(self, initializer: Any, default_value: Any, shared_name: str | None, name: str | None):
+        self._shared_name = shared_name
+        self._name = name or "hash_table"
+        self._key_dtype, self._value_dtype = initializer.key_dtype, initializer.value_dtype
+        super().__init__(default_value, initializer)
+
+    def _create_resource(self) -> Tensor:
+        return lookup.hash_table_v2_op(
+            shared_name=self._shared_name,
+            key_dtype=self._key_dtype,
+            value_dtype=self._value_dtype,
+            name=self._name,
+        )
+
+    def _exported(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        values.set_shape(keys.shape.concatenate(self._default_value.shape))
+        return keys, values
+
+
+@export("lookup.StaticHashTable")
+class StaticHashTable(_HashTable):
+    """Values by key, filled once; other keys have the default."""
+
+    def __init__(self, initializer: Any, default_value: Any, name: str | None = None):
+        shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
+        super().__init__(initializer, default_value, shared_name, name)
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """All keys and their values."""
+        with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
+            return self._exported(
+                *lookup.export_v2_op(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+            )
+
+
+@export("contrib.lookup.HashTable")
+class HashTable(_HashTable):
+    """Values by key, filled once, under a shared name of the program's choice."""
+
+    def __init__(
+        self, initializer: Any, default_value: Any, shared_name: str | None = None, name: str | None = None
+    ):
+        super().__init__(initializer, default_value, shared_name, name)
+
+    @property
+    def init(self) -> Operation:
+        """The operation that fills the table."""
+        return self.initializer
+
+    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
+        """All keys and their values."""
+        with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as scope:
+            return self._exported(
+                *lookup.export_v2_op(
+                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=scope
+                )
+            )
