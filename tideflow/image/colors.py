@@ -1,0 +1,132 @@
+"""Images in other number types and colour spaces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.ops import (
+    binary,
+    casting,
+    checks,
+    constants,
+    contraction,
+    creation,
+    flow,
+    joining,
+    shapes,
+    tiling,
+)
+
+
+@export("image.convert_image_dtype")
+def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+    """The image in another type, scaled so that 1.0 and the largest integer stand for the same."""
+    image = convert_to_tensor(image, name="image")
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating and not dtype.is_integer:
+        raise AttributeError("dtype must be either floating point or integer")
+    if dtype == image.dtype:
+        return constants.identity(image, name=name)
+    convert = casting.saturate_cast if saturate else casting.cast
+    with name_scope(name, "convert_image", [image]) as name:
+        if image.dtype.is_floating and dtype.is_floating:
+            return casting.cast(image, dtype, name=name)
+        if dtype.is_floating:
+            return binary.multiply(casting.cast(image, dtype), 1.0 / image.dtype.max, name=name)
+        if image.dtype.is_floating:
+            # Half a step more than the largest, so that cutting off the fraction rounds.
+            return convert(binary.multiply(image, dtype.max + 0.5), dtype, name=name)
+        if image.dtype.max > dtype.max:
+            return convert(binary.div(image, (image.dtype.max + 1) // (dtype.max + 1)), dtype, name=name)
+        return binary.multiply(convert(image, dtype), (dtype.max + 1) // (image.dtype.max + 1), name=name)
+
+
+@export("image.rgb_to_grayscale")
+def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+    """The brightness of each pixel, as one channel."""
+    with name_scope(name, "rgb_to_grayscale", [images]) as name:
+        images = convert_to_tensor(images, name="images")
+        floats = convert_image_dtype(images, dtypes.float32)
+        gray = shapes.expand_dims(contraction.tensordot(floats, [0.2989, 0.587, 0.114], [-1, -1]), -1)
+        return convert_image_dtype(gray, images.dtype, name=name)
+
+
+@export("image.grayscale_to_rgb")
+def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+    """One channel repeated as red, green and blue."""
+    with name_scope(name, "grayscale_to_rgb", [images]) as name:
+        images = convert_to_tensor(images, name="images")
+        images = flow.with_dependencies(_single_channel(images), images)
+        all_but_last = shapes.expand_dims(shapes.rank(images) - 1, 0)
+        multiples = [creation.ones(all_but_last, dtype=dtypes.int32), shapes.expand_dims(3, 0)]
+        rgb = tiling.tile(images, joining.concat(multiples, 0), name=name)
+        rgb.set_shape(images.shape[:-1].concatenate([3]))
+        return rgb
+
+
+def _single_channel(images: Tensor) -> list[Operation]:
+    known = images.shape
+    if known.ndims is not None and known.ndims < 2:
+        raise ValueError("A grayscale image must be at least two-dimensional.")
+    if known.is_fully_defined():
+        if known[-1] != 1:
+            raise ValueError("Last dimension of a grayscale image should be size 1.")
+        return []
+    return [
+        checks.assert_equal(
+            shapes.shape(images)[-1], 1, message="Last dimension of a grayscale image should be size 1."
+        ),
+        checks.assert_greater_equal(
+            shapes.rank(images), 3, message="A grayscale image must be at least two-dimensional."
+        ),
+    ]
+
+
+# Each row is what one colour gives to the three numbers of a pixel.
+_YIQ = [
+    [0.299, 0.59590059, 0.2115],
+    [0.587, -0.27455667, -0.52273617],
+    [0.114, -0.32134392, 0.31119955],
+]
+_FROM_YIQ = [[1, 1, 1], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
+_YUV = [
+    [0.299, -0.14714119, 0.61497538],
+    [0.587, -0.28886916, -0.51496512],
+    [0.114, 0.43601035, -0.10001026],
+]
+_FROM_YUV = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0]]
+
+
+def _mixed(images: Any, matrix: list[list[float]]) -> Tensor:
+    images = convert_to_tensor(images, name="images")
+    kernel = convert_to_tensor(matrix, dtype=images.dtype, name="kernel")
+    return contraction.tensordot(images, kernel, axes=[[images.shape.ndims - 1], [0]])
+
+
+@export("image.rgb_to_yiq")
+def rgb_to_yiq(images: Any) -> Tensor:
+    """Colours as the luma and the two colour differences of NTSC television."""
+    return _mixed(images, _YIQ)
+
+
+@export("image.yiq_to_rgb")
+def yiq_to_rgb(images: Any) -> Tensor:
+    """What `rgb_to_yiq` did, undone."""
+    return _mixed(images, _FROM_YIQ)
+
+
+@export("image.rgb_to_yuv")
+def rgb_to_yuv(images: Any) -> Tensor:
+    """Colours as the luma and the two colour differences of PAL television."""
+    return _mixed(images, _YUV)
+
+
+@export("image.yuv_to_rgb")
+def yuv_to_rgb(images: Any) -> Tensor:
+    """What `rgb_to_yuv` did, undone."""
+    return _mixed(images, _FROM_YUV)

@@ -1,0 +1,259 @@
+"""PNG files of 8 and 16 bits. Bytes and arrays of pixels [height, width, channels].
+
+Pillow inflates and unpacks. What libpng does with colours is done here, as are 16 bits, of which Pillow has
+no colour images.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from io import BytesIO
+
+import numpy as np
+
+from tideflow.io.jpeg import MOST_VALUES
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_GRAY, _RGB, _PALETTE, _GRAY_ALPHA, _RGBA = 0, 2, 3, 4, 6
+_COLOR_TYPES = {1: _GRAY, 2: _GRAY_ALPHA, 3: _RGB, 4: _RGBA}
+_DEPTHS = {
+    _GRAY: (1, 2, 4, 8, 16),
+    _RGB: (8, 16),
+    _PALETTE: (1, 2, 4, 8),
+    _GRAY_ALPHA: (8, 16),
+    _RGBA: (8, 16),
+}
+# Of 32768, how much red, green and blue count for gray.
+_GRAY_WEIGHTS = (9797, 19234, 3737)
+_SRGB_GAMMA = 0.45455
+
+
+@dataclass
+class _Header:
+    """What a file says of its pixels."""
+
+    width: int
+    height: int
+    depth: int
+    color_type: int
+    chunks: dict[bytes, bytes] = field(default_factory=dict)
+
+    @property
+    def transparency(self) -> bytes | None:
+        return self.chunks.get(b"tRNS")
+
+    @property
+    def channels(self) -> int:
+        """Channels of the pixels, where nobody asks for a number; a palette may have transparent colours."""
+        if self.color_type == _PALETTE:
+            return 3 if self.transparency is None else 4
+        return {_GRAY: 1, _RGB: 3, _GRAY_ALPHA: 2, _RGBA: 4}[self.color_type]
+
+
+# ---------------------------------------------------------------------------------- reading
+
+
+def decode(contents: bytes, channels: int = 0, wide: bool = False) -> np.ndarray:
+    """The pixels, of uint16 if `wide`, else of uint8."""
+    header = _header(contents)
+    channels = channels or header.channels
+    if header.height * header.width * max(channels, header.channels) >= MOST_VALUES:
+        raise ValueError(
+            f"a PNG of {header.height} by {header.width} pixels is too large; at most {MOST_VALUES} values"
+        )
+    pixels = _with_channels(_pixels(contents, header), channels, header)
+    if pixels.dtype == np.uint8:
+        return pixels * np.uint16(257) if wide else pixels
+    return pixels if wide else (pixels >> 8).astype(np.uint8)
+
+
+def _header(contents: bytes) -> _Header:
+    chunks = _chunks(contents)
+    name, data = next(chunks, (b"", b""))
+    if name != b"IHDR" or len(data) != 13:
+        raise ValueError(f"Invalid PNG header, data size {len(contents)}")
+    width, height, depth, color_type = struct.unpack(">IIBB", data[:10])
+    if depth not in _DEPTHS.get(color_type, ()) or not 0 < width < 1 << 31 or not 0 < height < 1 << 31:
+        raise ValueError(
+            f"Invalid PNG header: {width} by {height} pixels, colour type {color_type}, depth {depth}"
+        )
+    header = _Header(width, height, depth, color_type)
+    for name, data in chunks:
+        if name != b"IDAT":
+            header.chunks.setdefault(name, data)
+    if b"IEND" not in header.chunks:
+        raise ValueError(f"Invalid PNG data, size {len(contents)}: it ends too early")
+    return header
+
+
+def _chunks(contents: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Names and data of the chunks up to the last one that is whole."""
+    place = len(SIGNATURE)
+    while place + 12 <= len(contents):
+        (length,) = struct.unpack_from(">I", contents, place)
+        name = contents[place + 4 : place + 8]
+        data = contents[place + 8 : place + 8 + length]
+        place += 12 + length
+        if place > len(contents):
+            return
+        (checksum,) = struct.unpack_from(">I", contents, place - 4)
+        if zlib.crc32(data, zlib.crc32(name)) != checksum:
+            raise ValueError(f"Invalid PNG data, size {len(contents)}: the checksum of {name!r} is wrong")
+        yield name, data
+        if name == b"IEND":
+            return
+
+
+def _pixels(contents: bytes, header: _Header) -> np.ndarray:
+    """What the file stores, palette entries looked up: uint8, or uint16 where it has 16 bits."""
+    if header.depth == 16:
+        return _wide_pixels(contents, header)
+    pixels = _unpacked(contents)
+    if header.color_type == _PALETTE:
+        return _looked_up(pixels, header)
+    if header.depth == 1:
+        pixels = pixels * np.uint8(255)
+    return pixels.reshape(header.height, header.width, -1)
+
+
+def _looked_up(indices: np.ndarray, header: _Header) -> np.ndarray:
+    colors = np.frombuffer(header.chunks.get(b"PLTE", b""), np.uint8)
+    colors = colors[: len(colors) // 3 * 3].reshape(-1, 3)
+    table = np.zeros((256, header.channels), np.uint8)
+    table[: len(colors), :3] = colors
+    if header.transparency is not None:
+        alphas = np.frombuffer(header.transparency, np.uint8)[:256]
+        table[:, 3] = 255
+        table[: len(alphas), 3] = alphas
+    return table[indices]
+
+
+def _wide_pixels(contents: bytes, header: _Header) -> np.ndarray:
+    """Pillow gives one byte of a number of 16 bits, the upper or, if told another byte order, the lower."""
+    shape = (header.height, header.width, header.channels)
+    if header.color_type == _GRAY:
+        return _unpacked(contents).astype(np.uint16).reshape(shape)
+    if header.color_type == _GRAY_ALPHA:  # four bytes a pixel
+        return _unpacked(contents, "RGBA").view(">u2").astype(np.uint16)
+    mode = "RGB" if header.color_type == _RGB else "RGBA"
+    upper, lower = _unpacked(contents, f"{mode};16B"), _unpacked(contents, f"{mode};16L")
+    return upper.astype(np.uint16) << 8 | lower
+
+
+def _unpacked(contents: bytes, layout: str | None = None) -> np.ndarray:
+    from PIL.PngImagePlugin import PngImageFile
+
+    try:
+        image = PngImageFile(BytesIO(contents))
+        if layout is not None:
+            image.tile = [image.tile[0]._replace(args=layout)]
+        return np.asarray(image)
+    except (OSError, SyntaxError, ValueError, KeyError, IndexError, EOFError, struct.error) as error:
+        raise ValueError(f"Invalid PNG data, size {len(contents)}: {error}") from None
+
+
+# ---------------------------------------------------------------------------------- colours
+
+
+def _with_channels(pixels: np.ndarray, channels: int, header: _Header) -> np.ndarray:
+    """As many channels as are asked for: gray, gray and alpha, colours, colours and alpha."""
+    colors, alpha = _apart(pixels)
+    wants_color, wants_alpha = channels > 2, channels in (2, 4)
+    if wants_alpha and alpha is None:
+        alpha = _alpha(pixels, header)
+    if wants_color and colors.shape[2] == 1:
+        colors = np.repeat(colors, 3, axis=2)
+    elif not wants_color and colors.shape[2] == 3:
+        colors = _in_gray(colors, header)
+    return np.concatenate([colors, alpha], axis=2) if wants_alpha else colors
+
+
+def _apart(pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    if pixels.shape[2] in (2, 4):
+        return pixels[:, :, :-1], pixels[:, :, -1:]
+    return pixels, None
+
+
+def _alpha(pixels: np.ndarray, header: _Header) -> np.ndarray:
+    """The largest number the file could hold, except for the colour that it may call transparent.
+
+    Of less than 8 bits that is not opaque: so it is in TensorFlow.
+    """
+    largest = (1 << header.depth) - 1
+    alpha = np.full((*pixels.shape[:2], 1), largest, pixels.dtype)
+    given = header.transparency
+    if given is not None and header.color_type in (_GRAY, _RGB) and len(given) == 2 * pixels.shape[2]:
+        color = np.frombuffer(given, ">u2").astype(np.int64)
+        if header.depth < 8:
+            color = color * (255 // (2**header.depth - 1))
+        alpha[(pixels == color).all(-1)] = 0
+    return alpha
+
+
+def _in_gray(colors: np.ndarray, header: _Header) -> np.ndarray:
+    """As libpng: in linear light where the file tells its gamma, with a table for each step."""
+    largest = np.iinfo(colors.dtype).max
+    gamma = _gamma(header)
+    half = 16384 if colors.dtype == np.uint16 or gamma else 0
+    levels = _curve(largest, 1 / gamma)[colors] if gamma else colors.astype(np.int64)
+    gray = (levels @ np.array(_GRAY_WEIGHTS) + half) >> 15
+    if gamma:
+        gray = _curve(largest, gamma)[gray]
+        even = (colors[:, :, :1] == colors).all(-1)
+        gray = np.where(even, colors[:, :, 0], gray)
+    return gray.astype(colors.dtype)[:, :, None]
+
+
+def _curve(largest: int, power: float) -> np.ndarray:
+    return np.floor(largest * (np.arange(largest + 1) / largest) ** power + 0.5).astype(np.int64)
+
+
+def _gamma(header: _Header) -> float | None:
+    if b"sRGB" in header.chunks:
+        return _SRGB_GAMMA
+    gamma = int.from_bytes(header.chunks.get(b"gAMA", b"")[:4], "big") / 100000
+    return None if gamma == 0 or abs(gamma - 1) <= 0.05 else gamma  # too little to be seen
+
+
+# ---------------------------------------------------------------------------------- writing
+
+
+def encode(pixels: np.ndarray, compression: int = -1) -> bytes:
+    """A file of uint8 or uint16 pixels with one to four channels."""
+    height, width, channels = pixels.shape
+    depth = 8 * pixels.dtype.itemsize
+    header = struct.pack(">IIBBBBB", width, height, depth, _COLOR_TYPES[channels], 0, 0, 0)
+    raw = pixels.astype(pixels.dtype.newbyteorder(">"), order="C").view(np.uint8).reshape(height, -1)
+    data = zlib.compress(_filtered(raw, channels * pixels.dtype.itemsize).tobytes(), compression)
+    parts = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
+    return SIGNATURE + b"".join(_chunk(*part) for part in parts)
+
+
+def _filtered(rows: np.ndarray, pixel_bytes: int) -> np.ndarray:
+    """Each row by the filter, named in its first byte, that leaves the smallest numbers."""
+    left, above, corner = (np.zeros_like(rows) for _ in range(3))
+    left[:, pixel_bytes:] = rows[:, :-pixel_bytes]
+    above[1:] = rows[:-1]
+    corner[1:, pixel_bytes:] = rows[:-1, :-pixel_bytes]
+    mean = ((left.astype(np.uint16) + above) >> 1).astype(np.uint8)
+    guesses = (np.uint8(0), left, above, mean, _paeth(left, above, corner))
+    attempts = np.stack([rows - guess for guess in guesses])
+    best = np.abs(attempts.view(np.int8).astype(np.int16)).sum(2).argmin(0)
+    chosen = attempts[best, np.arange(len(rows))]
+    return np.concatenate([best.astype(np.uint8)[:, None], chosen], axis=1)
+
+
+def _paeth(left: np.ndarray, above: np.ndarray, corner: np.ndarray) -> np.ndarray:
+    """Of the three neighbours the one nearest to left + above - corner."""
+    a, b, c = (part.astype(np.int16) for part in (left, above, corner))
+    to_left, to_above, to_corner = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
+    return np.where(
+        (to_left <= to_above) & (to_left <= to_corner), left, np.where(to_above <= to_corner, above, corner)
+    )
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(data, zlib.crc32(name)))
