@@ -9,8 +9,7 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.arrays import as_array, dtype_of_array
-from tideflow.graph.composite import SparseTensor
+from tideflow.graph.arrays import typed_array
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
@@ -46,12 +45,10 @@ def constant(
     value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const", verify_shape: bool = False
 ) -> Tensor:
     """A constant tensor; with `shape`, the last element of `value` fills what is left."""
-    array = as_array(value, dtype)
+    array, dtype = typed_array(value, dtype)
     if shape is not None:
         array = _fit(array, as_shape(shape).as_list(), verify_shape)
-    return const_op(
-        value=array, dtype=dtype if dtype is not None else dtype_of_array(array), name=name or "Const"
-    )
+    return const_op(value=array, dtype=dtype, name=name or "Const")
 
 
 def _fit(array: np.ndarray, shape: list[int], verify: bool) -> np.ndarray:
@@ -101,17 +98,20 @@ register_tensor_conversion_function(object, _constant_conversion, priority=200)
 # placeholders
 
 placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
+placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
 placeholder_with_default_op = Op(
     "PlaceholderWithDefault", "input: dtype -> output: dtype", shape=attr("shape")
 )
 
 
 @placeholder_op.shape
+@placeholder_v2_op.shape
 def _(*, shape):
     return shape
 
 
 @placeholder_op.kernel
+@placeholder_v2_op.kernel
 def _(*, node, shape, dtype):
     raise InvalidArgumentError(
         None,
@@ -122,6 +122,7 @@ def _(*, node, shape, dtype):
 
 
 placeholder_op.samples()
+placeholder_v2_op.samples()
 
 
 @export("placeholder")
@@ -243,20 +244,3 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 def no_operation(name: str | None = None):
     """An operation that only carries control dependencies."""
     return no_op(name=name)
-
-
-@export("sparse_placeholder", "sparse.placeholder")
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """A SparseTensor whose parts each step is given by its feed_dict."""
-    base = "" if name is None else f"{name}/"
-    if isinstance(shape, (list, tuple, TensorShape)) and as_shape(shape).is_fully_defined():
-        full = constant(as_shape(shape).as_list(), dtypes.int64, name=f"{base}shape" if name else None)
-        rank = as_shape(shape).ndims
-    else:
-        rank = None if shape is None else as_shape(shape).ndims
-        full = placeholder(dtypes.int64, [rank], name=f"{base}shape" if name else None)
-    return SparseTensor(
-        placeholder(dtypes.int64, [None, rank], name=f"{base}indices" if name else None),
-        placeholder(dtype, [None], name=f"{base}values" if name else None),
-        full,
-    )

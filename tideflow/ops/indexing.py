@@ -414,8 +414,9 @@ def _(condition, t, e):
     data = merged(t, e)
     if data.tuple is None or condition.ndims in (None, 0):
         return data
-    if condition.ndims == 1 and data.ndims > 1:
-        return [*merged(condition, data[:1]).tuple, *data.tuple[1:]]
+    if condition.ndims == 1 and data.ndims > 0:
+        merged(condition, data[:1])  # one for each row
+        return data
     return merged(data, condition)
 
 
@@ -605,18 +606,18 @@ def _(x):
 @unique_op.kernel
 @unique_op.kernel("string")
 def _(x, *, out_idx):
-    first, numbers, _ = _by_first_occurrence(x)
+    first, numbers, _ = by_first_occurrence(x)
     return x[first], numbers.to(out_idx.torch)
 
 
 @unique_with_counts_op.kernel
 @unique_with_counts_op.kernel("string")
 def _(x, *, out_idx):
-    first, numbers, counts = _by_first_occurrence(x)
+    first, numbers, counts = by_first_occurrence(x)
     return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
 
 
-def _by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
+def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """Where each value occurs first, in order; each element's number among them; how often each occurs."""
     if isinstance(x, np.ndarray):
         numbers_of: dict[bytes, int] = {}

@@ -10,11 +10,11 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, reductions, shapes, unary
+from tideflow.ops import binary, casting, creation, joining, reductions, shapes, spectra, stitching, unary
 from tideflow.ops.arguments import renamed
 
 _OF_VECTORS = ["euclidean", 1, 2, np.inf]
-_OF_MATRICES = ["euclidean", "fro", 1, np.inf]
+_OF_MATRICES = ["euclidean", "fro", 1, 2, np.inf]
 
 
 @export("norm", "linalg.norm")
@@ -33,7 +33,9 @@ def norm(
     _check_order(ord, of_matrices)
     with name_scope(name, "norm", [tensor]):
         x = convert_to_tensor(tensor)
-        if ord in ("fro", "euclidean", 2):
+        if of_matrices and ord == 2:
+            result = _largest_singular_value(x, axes)
+        elif ord in ("fro", "euclidean", 2):
             squares = x * unary.conj(x)
             result = unary.sqrt(reductions.reduce_sum(squares, axes, keepdims=True))
         elif ord == 1:
@@ -49,6 +51,26 @@ def norm(
             powers = reductions.reduce_sum(binary.pow(unary.abs(x), ord), axes, keepdims=True)
             result = binary.pow(powers, 1.0 / ord)
         return result if keepdims else shapes.squeeze(result, axes)
+
+
+def _largest_singular_value(x: Tensor, axes: list[int]) -> Tensor:
+    order, back = _with_last(x, axes)
+    values = spectra.svd(shapes.transpose(x, order), compute_uv=False)
+    largest = reductions.reduce_max(values, axis=-1, keepdims=True)
+    return shapes.transpose(shapes.expand_dims(largest, -1), back)
+
+
+def _with_last(x: Tensor, axes: list[int]) -> tuple[Any, Any]:
+    """The order of axes with these at the end, and the order that undoes it."""
+    if x.shape.ndims is not None:
+        last = [axis % x.shape.ndims for axis in axes]
+        order = [axis for axis in range(x.shape.ndims) if axis not in last] + last
+        return order, np.argsort(order).astype(np.int32)
+    count = shapes.rank(x)
+    last = joining.stack([axis if axis >= 0 else axis + count for axis in axes])
+    others, _ = stitching.setdiff1d(creation.range(count), last)
+    order = joining.concat([others, last], 0)
+    return order, shapes.invert_permutation(order)
 
 
 def _first(axes: list[int] | None) -> int | None:
@@ -71,3 +93,14 @@ def _check_order(order: Any, of_matrices: bool) -> None:
             raise ValueError(f"'ord' must be a supported matrix norm in {_OF_MATRICES}, got {order}")
     elif order not in _OF_VECTORS and (isinstance(order, str) or not np.isreal(order) or order <= 0):
         raise ValueError(f"'ord' must be a supported vector norm, got {order}")
+
+
+@export("linalg.normalize")
+def normalize(
+    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """The tensor divided by its norm (along one axis, or two), and the norm."""
+    with name_scope(name, "normalize", [tensor]):
+        tensor = convert_to_tensor(tensor)
+        size = casting.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        return tensor / size, size

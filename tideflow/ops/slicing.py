@@ -283,6 +283,14 @@ resource_strided_slice_assign_op = Op(
     **Masks()._asdict(),
 )
 
+strided_slice_update_op = Op(
+    "TensorStridedSliceUpdate",
+    f"input: T, {_SPEC}, value: T -> output: T",
+    Index=INDICES,
+    host=_HOST,
+    **Masks()._asdict(),
+)
+
 
 @strided_slice_op.shape
 @_masked
@@ -387,6 +395,29 @@ def _(ref, begin, end, strides, value, masks):
         _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
 
 
+@strided_slice_update_op.shape
+@_masked
+def _(input, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return input
+
+
+@strided_slice_update_op.kernel
+@strided_slice_update_op.kernel("string")
+@_masked
+def _(input, begin, end, strides, value, masks):
+    whole = input.copy() if isinstance(input, np.ndarray) else input.clone()
+    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value, InvalidArgumentError)
+    return whole
+
+
+@strided_slice_update_op.gradient
+def _(op, grad):
+    _, *spec, value = op.inputs
+    kept = strided_slice_update_op(grad, *spec, creation.zeros_like(value), **_masks_of(op))
+    return [kept, None, None, None, strided_slice(grad, *spec, **_masks_of(op))]
+
+
 def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
     return tuple(np.array(row, np.int32) for row in rows)
 
@@ -415,6 +446,11 @@ strided_slice_assign_op.samples(
 )
 resource_strided_slice_assign_op.samples(
     (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1})
+)
+strided_slice_update_op.samples(
+    (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (i32(4), *_vectors([3], [0], [-2]), i32(2)),
+    (f32(4, 3), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
 )
 
 

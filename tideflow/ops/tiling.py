@@ -95,6 +95,39 @@ tile_op.samples(
 )
 tile_op.refuses((f32(2), np.array([1, 1], np.int32)), "Shape must be rank 2 but is rank 1")
 
+tile_grad_op = Op("TileGrad", "input: T, multiples: int32 -> output: T", host="multiples")
+
+
+@tile_grad_op.shape
+def _(input, multiples):
+    counts = as_sizes(multiples)
+    if counts is None:
+        return None if input.tuple is None else [None] * input.ndims
+    sizes = of_rank(input, len(counts)).tuple
+    return [size // count if size and count else None for size, count in zip(sizes, counts, strict=True)]
+
+
+@tile_grad_op.kernel
+def _(input, multiples):
+    """The sum of the copies that Tile made."""
+    counts = _checked_multiples(multiples, input.ndim)
+    if any(count == 0 or size % count for size, count in zip(input.shape, counts, strict=True)):
+        raise ShapeError(f"A tensor of shape {brackets(input.shape)} was not tiled {counts} times")
+    pairs = [part for size, count in zip(input.shape, counts) for part in (count, size // count)]
+    return input.reshape(pairs).sum(list(range(0, len(pairs), 2)), dtype=input.dtype) if pairs else input
+
+
+@tile_grad_op.gradient
+def _(op, grad):
+    return [tile(grad, op.inputs[1]), None]
+
+
+tile_grad_op.samples(
+    (f32(4, 3), np.array([2, 1], np.int32)),
+    (i32(2, 6), np.array([1, 3], np.int32)),
+    (f32(), np.array([], np.int32)),
+)
+
 
 @export("tile", "manip.tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:

@@ -1,0 +1,13 @@
+"""Linear operators: matrices by what they do, for structures that need not be written out."""
+
+from tideflow.linalg import (  # noqa: F401
+    circulant,
+    compounds,
+    dense,
+    dispatch,
+    householder,
+    identities,
+    low_rank,
+    rules,
+    wrapped,
+)
