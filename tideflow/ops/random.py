@@ -18,7 +18,8 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
-from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_seed, name_scope
@@ -27,7 +28,7 @@ from tideflow.ops.axes import as_sizes, of_rank, scalar, vector
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.samples import f32
 from tideflow.ops.types import FLOATS_HALF_FIRST, INDICES, REAL, REAL_PARTS, types
-from tideflow.runtime import distributions
+from tideflow.runtime import distributions, sequential
 from tideflow.runtime.distributions import Source
 from tideflow.runtime.philox import Philox, Stream
 from tideflow.runtime.values import to_numpy, to_torch
@@ -72,10 +73,6 @@ def _checked(sizes: list[int]) -> list[int]:
 def _seed_shape(seed: Any) -> None:
     if vector(seed) is not None and len(seed) != 2:
         raise ShapeError(f"Dimension must be 2 but is {len(seed)}")
-
-
-def _no_gradient(op: Any, *grads: Any) -> None:
-    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
 
 
 # -------------------------------------------------------------------------------- floating numbers
@@ -250,7 +247,7 @@ stateless_multinomial_op = Op(
     output_dtype=_CLASS_TYPE,
 )
 
-shuffle_op.gradient(_no_gradient)
+shuffle_op.gradient(undefined_gradient)
 
 
 @shuffle_op.shape
@@ -361,7 +358,7 @@ poisson_op = Op(
 )
 
 for _op in (gamma_grad_op, poisson_v1_op, poisson_op):
-    _op.gradient(_no_gradient)
+    _op.gradient(undefined_gradient)
 
 
 @gamma_op.shape
@@ -429,6 +426,56 @@ gamma_op.refuses((np.array(3, np.int32), _PARAMETERS), "Shape must be rank 1 but
 gamma_grad_op.samples((f32(2, 1, low=0.5, high=3.0), f32(2, 3, low=0.1, high=3.0)))
 poisson_v1_op.samples((_SIZES, _PARAMETERS, {"seed": 3}))
 poisson_op.samples((_SIZES, _PARAMETERS, {"seed": 3}), (_SIZES, _PARAMETERS, {"dtype": dtypes.float32}))
+
+parameterized_truncated_normal_op = Op(
+    "ParameterizedTruncatedNormal",
+    "shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype -> output: dtype",
+    host="shape",
+    stateful=True,
+    differentiable=False,
+    **_SEEDS,
+    dtype=FLOATS_HALF_FIRST,
+    T=INDICES,
+)
+
+
+@parameterized_truncated_normal_op.shape
+def _(shape, means, stdevs, minvals, maxvals):
+    for parameter in (means, stdevs, minvals, maxvals):
+        if parameter.ndims is not None and parameter.ndims > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {parameter.ndims}")
+    return as_sizes(shape)
+
+
+@parameterized_truncated_normal_op.kernel
+def _(shape, means, stdevs, minvals, maxvals, *, seed, seed2, dtype, state, device):
+    if not _checked(shape):
+        raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
+    parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
+    for name, parameter in parameters.items():
+        if parameter.ndim > 1 or parameter.numel() not in (1, shape[0]):
+            raise ShapeError(
+                f"Input {name} should have length 1 or shape[0], got shape: {list(parameter.shape)}"
+            )
+    stream = _stream(state, seed, seed2) or Stream()
+    arrays = (to_numpy(parameter) for parameter in parameters.values())
+    numbers = sequential.parameterized_truncated_normal(
+        stream, shape, *arrays, dtype=np.dtype(dtype.as_numpy_dtype)
+    )
+    return to_torch(numbers, device)
+
+
+parameterized_truncated_normal_op.samples(
+    (_SIZES, np.float32(0), np.float32(1), np.float32(-1), np.float32(2), {"seed": 3}),
+    (_SIZES, f32(2), np.float32(1), np.float32(3), np.float32(np.inf), {"seed": 3}),
+    (_SIZES, f32(1), np.float32(1), np.float32(0.5), np.float32(0.6)),
+)
+parameterized_truncated_normal_op.refuses(
+    (_SIZES, f32(1, 1), np.float32(1), np.float32(0.5), np.float32(1)), "must be at most rank 1 but is rank 2"
+)
+parameterized_truncated_normal_op.refuses(
+    (_SIZES, f32(), np.float32(-1), np.float32(0), np.float32(1)), "Invalid parameters", InvalidArgumentError
+)
 
 # -------------------------------------------------------------------------------- what users call
 

@@ -28,16 +28,26 @@ _MANTISSA_BITS = {"float16": 10, "bfloat16": 7, "float32": 23}
 def uniform(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32) -> np.ndarray:
     """Numbers in [0, 1) of a floating dtype."""
     dtype = np.dtype(dtype)
+    return _fill(source, shape, dtype, lambda words: unit_numbers(words, dtype))
+
+
+def unit_numbers(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Blocks of words into numbers in [0, 1) of a floating dtype; the words are not to be used again."""
     if dtype == np.float64:
-        return _fill(source, shape, dtype, _unit_doubles)
-    bits = _MANTISSA_BITS[dtype.name]
-    return _fill(source, shape, dtype, lambda words: _unit_floats(words, bits))
+        return _unit_doubles(words)
+    return _unit_floats(words, _MANTISSA_BITS[dtype.name]).astype(dtype, copy=False)
+
+
+def uniform_full_int(source: Source, shape: Sequence[int], dtype: DTypeLike = np.uint64) -> np.ndarray:
+    """Integers of 32 or 64 bits, any as likely as any other: the random words as they are."""
+    dtype = np.dtype(dtype)
+    return _fill(source, shape, dtype, lambda words: words.view(dtype))
 
 
 def uniform_int(
     source: Source, shape: Sequence[int], low: int, high: int, dtype: DTypeLike = np.int32
 ) -> np.ndarray:
-    """Integers in [low, high), int32 or int64: remainders of random words, as biased as TensorFlow's."""
+    """Integers in [low, high), of 32 or 64 bits: remainders of random words, as biased as TensorFlow's."""
     dtype = np.dtype(dtype)
     unsigned = np.dtype(f"u{dtype.itemsize}").type
     if math.prod(shape) == 0:
@@ -85,7 +95,14 @@ def _unit_doubles(words: np.ndarray) -> np.ndarray:
 def standard_normal(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32) -> np.ndarray:
     """Normal numbers with mean 0 and deviation 1; half precision is single precision, rounded."""
     dtype = np.dtype(dtype)
-    return _fill(source, shape, dtype, _normal_doubles if dtype == np.float64 else _normal_floats)
+    return _fill(source, shape, dtype, lambda words: normal_numbers(words, dtype))
+
+
+def normal_numbers(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Blocks of words into normal numbers of a floating dtype; the words are not to be used again."""
+    if dtype == np.float64:
+        return _normal_doubles(words)
+    return _normal_floats(words).astype(dtype, copy=False)
 
 
 def truncated_normal(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32) -> np.ndarray:

@@ -1,0 +1,12 @@
+"""tf.distributions: random variables as objects, with samples, densities, statistics and divergences."""
+
+from tideflow.distributions import (  # noqa: F401
+    base,
+    counts,
+    divergence,
+    gamma,
+    location_scale,
+    simplex,
+    trials,
+    uniform,
+)

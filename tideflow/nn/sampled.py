@@ -1,0 +1,175 @@
+"""Losses over many classes that look at a few sampled ones: noise-contrastive estimation, sampled softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.nn.cross_entropy import sigmoid_cross_entropy_with_logits
+from tideflow.nn.embeddings import embedding_lookup
+from tideflow.ops import (
+    binary,
+    candidates,
+    casting,
+    constants,
+    creation,
+    joining,
+    matmul,
+    shapes,
+    slicing,
+    softmax,
+    sparse_dense,
+    unary,
+)
+from tideflow.variables.partitioned import PartitionedVariable
+
+
+@export("nn.nce_loss")
+def nce_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = False,
+    partition_strategy: str = "mod",
+    name: str = "nce_loss",
+) -> Tensor:
+    """Noise-contrastive estimation: how well true classes are told from sampled ones; one number a row."""
+    logits, targets = _sampled_logits(
+        weights,
+        biases,
+        labels,
+        inputs,
+        num_sampled,
+        num_classes,
+        num_true,
+        sampled_values,
+        remove_accidental_hits,
+        partition_strategy,
+        name,
+    )
+    losses = sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name="sampled_losses")
+    return _sum_rows(losses)
+
+
+@export("nn.sampled_softmax_loss")
+def sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int = 1,
+    sampled_values: Sequence[Tensor] | None = None,
+    remove_accidental_hits: bool = True,
+    partition_strategy: str = "mod",
+    name: str = "sampled_softmax_loss",
+    seed: int | None = None,
+) -> Tensor:
+    """Softmax cross entropy among the true and the sampled classes only; one number a row. For training."""
+    logits, targets = _sampled_logits(
+        weights,
+        biases,
+        labels,
+        inputs,
+        num_sampled,
+        num_classes,
+        num_true,
+        sampled_values,
+        remove_accidental_hits,
+        partition_strategy,
+        name,
+        seed,
+    )
+    targets = constants.stop_gradient(targets, name="labels_stop_gradient")
+    return softmax.softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
+
+
+def _sampled_logits(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_classes: int,
+    num_true: int,
+    sampled_values: Sequence[Tensor] | None,
+    remove_accidental_hits: bool,
+    partition_strategy: str,
+    name: str | None,
+    seed: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Logits [batch, num_true + num_sampled], less the logarithms of expected counts, and their targets."""
+    tables = list(weights) if isinstance(weights, (list, PartitionedVariable)) else [weights]
+    with name_scope(name, "compute_sampled_logits", [*tables, biases, inputs, labels]):
+        inputs = convert_to_tensor(inputs)
+        labels = casting.cast(labels, dtypes.int64)
+        true_ids = shapes.reshape(labels, [-1])
+        if sampled_values is None:
+            sampled_values = candidates.log_uniform_candidate_sampler(
+                labels, num_true, num_sampled, unique=True, range_max=num_classes, seed=seed
+            )
+        sampled, true_expected, sampled_expected = map(constants.stop_gradient, sampled_values)
+        sampled = casting.cast(sampled, dtypes.int64)
+
+        # Both kinds at once: one lookup, and one sparse gradient.
+        ids = joining.concat([true_ids, sampled], 0)
+        rows = embedding_lookup(tables, ids, partition_strategy=partition_strategy)
+        rows = casting.cast(rows, inputs.dtype)
+        true_rows = slicing.slice(rows, [0, 0], joining.stack([shapes.shape(true_ids)[0], -1]))
+        other_rows = slicing.slice(rows, joining.stack([shapes.shape(true_ids)[0], 0]), [-1, -1])
+        sampled_logits = matmul.matmul(inputs, other_rows, transpose_b=True)
+
+        offsets = embedding_lookup(biases, ids, partition_strategy=partition_strategy)
+        offsets = casting.cast(offsets, inputs.dtype)
+        true_offsets = slicing.slice(offsets, [0], shapes.shape(true_ids))
+        other_offsets = slicing.slice(offsets, shapes.shape(true_ids), [-1])
+
+        true_logits = _true_logits(inputs, true_rows, num_true)
+        true_logits = true_logits + shapes.reshape(true_offsets, [-1, num_true])
+        sampled_logits = sampled_logits + other_offsets
+        if remove_accidental_hits:
+            sampled_logits = sampled_logits + _penalty(labels, sampled, num_true, num_sampled, inputs.dtype)
+        true_logits = true_logits - unary.log(true_expected)
+        sampled_logits = sampled_logits - unary.log(sampled_expected)
+
+        logits = joining.concat([true_logits, sampled_logits], 1)
+        shares = creation.ones_like(true_logits) / num_true
+        return logits, joining.concat([shares, creation.zeros_like(sampled_logits)], 1)
+
+
+def _true_logits(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
+    """The product of each input with the rows of its own classes: [batch, num_true]."""
+    width = shapes.shape(rows)[1:2]
+    own_shape = joining.concat([[-1, num_true], width], 0)
+    products = binary.multiply(shapes.expand_dims(inputs, 1), shapes.reshape(rows, own_shape))
+    flat = shapes.reshape(products, joining.concat([[-1], width], 0))
+    return shapes.reshape(_sum_rows(flat), [-1, num_true])
+
+
+def _penalty(labels: Tensor, sampled: Tensor, num_true: int, num_sampled: int, dtype: dtypes.DType) -> Tensor:
+    """What makes the logit of a sampled class, which is a true one of the row, vanish."""
+    rows, places, least = candidates.compute_accidental_hits(labels, sampled, num_true=num_true)
+    rows = shapes.reshape(rows, [-1, 1])
+    places = shapes.reshape(casting.cast(places, dtypes.int32), [-1, 1])
+    indices = joining.concat([rows, places], 1, "sparse_indices")
+    size = joining.concat([shapes.shape(labels)[:1], shapes.expand_dims(num_sampled, 0)], 0)
+    least = casting.cast(least, dtype)
+    return sparse_dense.sparse_to_dense(indices, size, least, default_value=0.0, validate_indices=False)
+
+
+def _sum_rows(x: Tensor) -> Tensor:
+    """The sum of each row: as a product with ones its gradient is one too."""
+    columns = shapes.shape(x)[1]
+    ones = creation.ones(joining.stack([columns, 1]), x.dtype)
+    return shapes.reshape(matmul.matmul(x, ones), [-1])

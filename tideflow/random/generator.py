@@ -1,0 +1,258 @@
+"""Generators: streams of random numbers with a state that can be saved, restored, moved on and split.
+
+    generator = tf.random.experimental.Generator.from_seed(1234)
+    numbers = generator.normal([2, 3])      # each run takes the next numbers
+
+The state is a resource variable: it is initialized with the others. What changes it (`reset`, `skip`) is an
+operation to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
+from tideflow.ops import binary, creation, joining, rng_state, shapes
+from tideflow.variables.base import Variable
+
+_PHILOX = rng_state.PHILOX
+_STATE_SIZES = {_PHILOX: rng_state.STATE_SIZE, 2: 2}  # 2 is ThreeFry: it has a state, but no kernels
+
+
+def _state_size(algorithm: int) -> int:
+    if algorithm not in _STATE_SIZES:
+        raise ValueError(f"Unsupported algorithm id: {algorithm}")
+    return _STATE_SIZES[algorithm]
+
+
+def _signed(number: Any) -> Any:
+    return number - 2**64 if isinstance(number, int) and number >= 2**63 else number
+
+
+def _state_tensor(value: Any) -> Tensor:
+    if isinstance(value, (list, tuple)):
+        value = [_signed(item) for item in value]
+    return convert_to_tensor(_signed(value), dtype=dtypes.int64)
+
+
+def _shape_tensor(shape: Any) -> Tensor:
+    empty = isinstance(shape, (tuple, list)) and not shape
+    return convert_to_tensor(shape, dtype=dtypes.int64 if empty else None, name="shape")
+
+
+@export("random.experimental.create_rng_state")
+def create_rng_state(seed: int | Sequence[int], algorithm: int) -> np.ndarray:
+    """The state that a seed stands for: an integer of any size, or a vector of 64-bit integers."""
+    size = _state_size(algorithm)
+    if isinstance(seed, int):
+        seed = [(seed >> 64 * place) & (2**64 - 1) for place in range(size)]
+    state = np.asarray([_signed(int(part) if np.ndim(part) == 0 else part) for part in seed], np.int64)
+    if state.ndim != 1:
+        raise ValueError(f"seed should only have one dimension; got shape: {state.shape}")
+    state = state[:size]
+    # A short seed is the key, in the last places: as a counter it would only name a place in the same stream.
+    return np.pad(state, [(size - len(state), 0)])
+
+
+@export("random.experimental.Generator")
+class Generator:
+    """A stream of random numbers, whose state is a variable."""
+
+    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: int | None = None):
+        if copy_from is not None:
+            if state is not None or alg is not None:
+                raise AssertionError("a generator is made of another one, or of state and alg")
+            alg, initial = copy_from.algorithm, copy_from.state
+        else:
+            if state is None or alg is None:
+                raise AssertionError("a generator is made of another one, or of state and alg")
+            initial = _state_tensor(state)
+            initial.shape.assert_is_compatible_with([_state_size(alg)])
+        self._alg = alg
+        self._state = Variable(initial, dtype=dtypes.int64, trainable=False, use_resource=True)
+
+    @classmethod
+    def from_state(cls, state: Any, alg: int) -> Generator:
+        """A generator that starts at a state."""
+        return cls(alg=alg, state=state)
+
+    @classmethod
+    def from_seed(cls, seed: int | Sequence[int], alg: int | None = None) -> Generator:
+        """A generator that starts where the seed says."""
+        alg = _PHILOX if alg is None else alg
+        return cls(state=create_rng_state(seed, alg), alg=alg)
+
+    @classmethod
+    def from_non_deterministic_state(cls, alg: int | None = None) -> Generator:
+        """A generator that starts where nobody can foretell."""
+        alg = _PHILOX if alg is None else alg
+        return cls(state=rng_state.non_deterministic_ints_op([_state_size(alg)], dtype=dtypes.int64), alg=alg)
+
+    @classmethod
+    def from_key_counter(cls, key: Any, counter: Any, alg: int) -> Generator:
+        """A generator of this key and counter: two integers, the lower half first."""
+        return cls(state=_key_and_counter(key, counter, alg), alg=alg)
+
+    @property
+    def state(self) -> Variable:
+        """The variable that holds the state."""
+        return self._state
+
+    @property
+    def algorithm(self) -> int:
+        """The number of the algorithm: 1 is Philox."""
+        return self._alg
+
+    @property
+    def key(self) -> Tensor:
+        """The key, which stays when the counter moves on."""
+        return self._state[-1]
+
+    def reset(self, state: Any) -> Tensor:
+        """Sets the state, when what this returns is run."""
+        state = _state_tensor(state)
+        state.shape.assert_is_compatible_with([_state_size(self._alg)])
+        return self._state.assign(state)
+
+    def reset_from_seed(self, seed: int | Sequence[int]) -> Tensor:
+        """Sets the state to that of a seed, when what this returns is run."""
+        return self._state.assign(create_rng_state(seed, self._alg))
+
+    def reset_from_key_counter(self, key: Any, counter: Any) -> Tensor:
+        """Sets key and counter, when what this returns is run."""
+        return self._state.assign(_key_and_counter(key, counter, self._alg))
+
+    def skip(self, delta: Any) -> Operation:
+        """Moves on as if `delta` numbers had been taken, when what this returns is run."""
+        return rng_state.skip_op(self._state.handle, self._alg, delta)
+
+    def normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Normal numbers."""
+        return self._scaled(rng_state.normal_op, "stateful_normal", shape, mean, stddev, dtype, name)
+
+    def truncated_normal(
+        self,
+        shape: Any,
+        mean: Any = 0.0,
+        stddev: Any = 1.0,
+        dtype: Any = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Normal numbers, those further than two deviations from the mean drawn again."""
+        op = rng_state.truncated_normal_op
+        return self._scaled(op, "truncated_normal", shape, mean, stddev, dtype, name)
+
+    def _scaled(
+        self, op: Any, default_name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, name: str | None
+    ) -> Tensor:
+        with name_scope(name, default_name, [shape, mean, stddev]) as name:
+            shape = _shape_tensor(shape)
+            mean = convert_to_tensor(mean, dtype=dtype, name="mean")
+            stddev = convert_to_tensor(stddev, dtype=dtype, name="stddev")
+            numbers = op(self._state.handle, self._alg, shape, dtype=dtype)
+            return binary.add(numbers * stddev, mean, name=name)
+
+    def uniform(
+        self,
+        shape: Any,
+        minval: Any = 0,
+        maxval: Any = None,
+        dtype: Any = dtypes.float32,
+        name: str | None = None,
+    ) -> Tensor:
+        """Numbers spread evenly over [minval, maxval)."""
+        dtype = dtypes.as_dtype(dtype)
+        if maxval is None and dtype.is_integer:
+            raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
+        with name_scope(name, "stateful_uniform", [shape, minval, maxval]) as name:
+            shape = _shape_tensor(shape)
+            low = convert_to_tensor(minval, dtype=dtype, name="min")
+            high = convert_to_tensor(1 if maxval is None else maxval, dtype=dtype, name="max")
+            handle = self._state.handle
+            if dtype.is_integer:
+                op = rng_state.uniform_int_op
+                return op(handle, self._alg, shape, low, high, dtype=dtype, name=name)
+            numbers = rng_state.uniform_op(handle, self._alg, shape, dtype=dtype)
+            return binary.add(numbers * (high - low), low, name=name)
+
+    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
+        """Integers of the whole range of their type."""
+        with name_scope(name, "stateful_uniform_full_int", [shape]) as name:
+            return rng_state.uniform_full_int_op(
+                self._state.handle, self._alg, _shape_tensor(shape), dtype=dtypes.as_dtype(dtype), name=name
+            )
+
+    def binomial(
+        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
+    ) -> Tensor:
+        """How many of `counts` trials succeed, each with probability `probs`."""
+        with name_scope(name, "binomial", [shape, counts, probs]) as name:
+            counts = convert_to_tensor(counts, name="counts")
+            probs = convert_to_tensor(probs, name="probs")
+            return rng_state.binomial_op(
+                self._state.handle,
+                self._alg,
+                _shape_tensor(shape),
+                counts,
+                probs,
+                dtype=dtypes.as_dtype(dtype),
+                name=name,
+            )
+
+    def make_seeds(self, count: int = 1) -> Tensor:
+        """Seeds [2, count] for the stateless ops."""
+        keys = self._keys(count)
+        return joining.stack([keys, creation.zeros_like(keys)])
+
+    def split(self, count: int = 1) -> list[Generator]:
+        """Generators whose numbers have nothing to do with each other's, nor with this one's.
+
+        Their keys are drawn from this one when they are initialized, after this one is.
+        """
+        counter = [0] * (_state_size(self._alg) - 1)
+        with control_dependencies([self._state.initializer]):
+            keys = joining.unstack(self._keys(count), count)
+        return [Generator(state=joining.stack([*counter, key]), alg=self._alg) for key in keys]
+
+    def _keys(self, count: int) -> Tensor:
+        return self.uniform_full_int([count], dtypes.int64)
+
+
+def _key_and_counter(key: Any, counter: Any, algorithm: int) -> Tensor:
+    counter, key = _state_tensor(counter), _state_tensor(key)
+    counter.shape.assert_is_compatible_with([_state_size(algorithm) - 1])
+    key.shape.assert_is_compatible_with([])
+    return joining.concat([counter, shapes.reshape(key, [1])], 0)
+
+
+_global: Generator | None = None
+
+
+@export("random.experimental.get_global_generator")
+def get_global_generator() -> Generator:
+    """The generator that `set_global_generator` set; else one of this graph, with a state left to chance."""
+    global _global
+    if _global is None or _global.state.graph is not get_default_graph():
+        _global = Generator.from_non_deterministic_state()
+    return _global
+
+
+@export("random.experimental.set_global_generator")
+def set_global_generator(generator: Generator) -> None:
+    """Makes `generator` the one that `get_global_generator` gives."""
+    global _global
+    _global = generator

@@ -1,0 +1,219 @@
+"""Candidate samplers: classes drawn from a range, each with the probability that its sampler gives it.
+
+A sampler turns random words into a sequence of draws, the same as TensorFlow's. Of these, `sample` takes the
+first so many, or the first so many that differ. Then a class is expected in the sample p * n times, or, if
+finding n different ones took t draws, with probability 1 - (1 - p) ** t.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tideflow.runtime.distributions import unit_numbers
+from tideflow.runtime.philox import Philox
+
+RESERVED_PER_CANDIDATE = 512
+"""Blocks that an op sets aside for each candidate it draws."""
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Sampler(abc.ABC):
+    """Draws classes of [0, size)."""
+
+    def __init__(self, size: int):
+        self.size = size
+
+    @property
+    def possible(self) -> int:
+        """How many classes can be drawn at all."""
+        return self.size
+
+    @abc.abstractmethod
+    def draws(self, words: Words) -> np.ndarray:
+        """The next draws, as many as come cheaply; it may be called again for more."""
+
+    @abc.abstractmethod
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        """How likely a draw is each of these."""
+
+    def learn(self, classes: np.ndarray) -> None:  # noqa: B027 - most have nothing to learn
+        """Takes note of classes that occurred."""
+
+    def sample(
+        self, generator: Philox, count: int, unique: bool, others: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`count` classes, how often each was to be expected among them, and the same of `others`."""
+        sequence = self._sequence(Words(generator, count))
+        taken, tries = _first_different(sequence, count) if unique else _first(sequence, count)
+        classes = np.array(taken, np.int64)
+        return classes, self._expected(classes, count, tries), self._expected(others, count, tries)
+
+    def _sequence(self, words: Words) -> Iterator[int]:
+        while True:
+            yield from self.draws(words).tolist()
+
+    def _expected(self, classes: np.ndarray, count: int, tries: int) -> np.ndarray:
+        probability = self.probability(classes).astype(np.float32)
+        if tries == count:
+            return probability * np.float32(count)
+        with np.errstate(all="ignore"):
+            return -np.expm1(np.float32(tries) * np.log1p(-probability))
+
+
+class Words:
+    """Random words one after another."""
+
+    def __init__(self, generator: Philox, count: int):
+        self._generator, self._place, self._chunk = generator, 0, max(8, count)
+        self._left = np.empty(0, np.uint32)
+
+    def take(self, width: int) -> np.ndarray:
+        """The next words, as many as come cheaply, in rows of `width`; at least one row."""
+        found = self._left
+        if len(found) < width:
+            more = self._generator.words(self._place, self._chunk).reshape(-1)
+            self._place += self._chunk
+            found = np.concatenate([found, more])
+        rows = len(found) // width
+        self._left = found[rows * width :]
+        return found[: rows * width].reshape(rows, width)
+
+    def put_back(self, words: np.ndarray) -> None:
+        """Words that were taken but not used."""
+        self._left = np.concatenate([words, self._left])
+
+
+def _first(sequence: Iterator[int], count: int) -> tuple[list[int], int]:
+    return [next(sequence) for _ in range(count)], count
+
+
+def _first_different(sequence: Iterator[int], count: int) -> tuple[list[int], int]:
+    seen: dict[int, None] = {}
+    tries = 0
+    while len(seen) < count:
+        seen[next(sequence)] = None
+        tries += 1
+    return list(seen), tries
+
+
+def _skew(size: int, bits: int) -> int:
+    """Numbers below this would make small remainders too likely: they are drawn again."""
+    return 0 if size & (size - 1) == 0 else (1 << bits) % size
+
+
+class All:
+    """No sampler at all: every class, once."""
+
+    def __init__(self, size: int):
+        self.size = self.possible = size
+
+    def learn(self, classes: np.ndarray) -> None:
+        """There is nothing to learn."""
+
+    def sample(
+        self, generator: Philox, count: int, unique: bool, others: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All classes, each expected once."""
+        return np.arange(count), np.ones(count, np.float32), np.ones(others.shape, np.float32)
+
+
+class Uniform(Sampler):
+    """Every class is as likely as any other."""
+
+    def draws(self, words: Words) -> np.ndarray:
+        numbers = words.take(2).view(np.uint64)[:, 0]
+        return (numbers[numbers >= _skew(self.size, 64)] % np.uint64(self.size)).astype(np.int64)
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        return np.full(classes.shape, 1.0 / self.size, np.float32)
+
+
+class LogUniform(Sampler):
+    """Class k with probability log((k + 2) / (k + 1)) / log(size + 1): as words sorted by frequency are."""
+
+    def draws(self, words: Words) -> np.ndarray:
+        numbers = unit_numbers(words.take(2), _FLOAT64)[:, 0]
+        return (np.exp(numbers * np.log1p(float(self.size))).astype(np.int64) - 1) % self.size
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        with np.errstate(all="ignore"):
+            return np.log((classes + 2.0) / (classes + 1.0)) / np.log1p(float(self.size))
+
+
+class Unigram(Sampler):
+    """Each class as likely as it has been seen so far; at first each has been seen once."""
+
+    def __init__(self, size: int):
+        super().__init__(size)
+        self._seen = np.ones(size, np.int32)
+
+    def draws(self, words: Words) -> np.ndarray:
+        total = np.cumsum(self._seen)
+        numbers = words.take(1)[:, 0]
+        numbers = numbers[numbers >= _skew(int(total[-1]), 32)]
+        return np.searchsorted(total, numbers % np.uint32(total[-1]), side="right")
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        known = (classes >= 0) & (classes < self.size)
+        return np.where(known, self._seen[np.where(known, classes, 0)], 0) / np.float32(self._seen.sum())
+
+    def learn(self, classes: np.ndarray) -> None:
+        known = classes[(classes >= 0) & (classes < self.size)]
+        self._seen += np.bincount(known.reshape(-1), minlength=self.size).astype(np.int32)
+
+
+class FixedUnigram(Sampler):
+    """Each class as likely as its weight says: Vose's alias method.
+
+    A bucket for each class holds the class itself up to some height and one other above it; a number picks
+    the bucket, another the height.
+    """
+
+    def __init__(self, weights: Sequence[float]):
+        super().__init__(len(weights))
+        self._weights = np.array(weights, np.float32)
+        self._total = np.cumsum(self._weights)[-1]  # one by one, as TensorFlow adds
+        self._height, self._other = _buckets(self._weights)
+
+    @property
+    def possible(self) -> int:
+        return np.count_nonzero(self._weights)
+
+    def draws(self, words: Words) -> np.ndarray:
+        pairs = words.take(2)
+        skewed = np.flatnonzero(pairs[:, 1] < _skew(self.size, 32))
+        if len(skewed):  # the pair that begins with this height ends with a later word
+            first = skewed[0]
+            words.put_back(np.concatenate([pairs[first, :1], pairs[first + 1 :].reshape(-1)]))
+            pairs = pairs[:first]
+        bucket = (pairs[:, 1] % np.uint32(self.size)).astype(np.int64)
+        height = unit_numbers(pairs[:, :1].copy(), _FLOAT32)[:, 0]
+        return np.where(height < self._height[bucket], bucket, self._other[bucket])
+
+    def probability(self, classes: np.ndarray) -> np.ndarray:
+        known = (classes >= 0) & (classes < self.size)
+        return np.where(known, self._weights[np.where(known, classes, 0)], 0) / self._total
+
+
+def _buckets(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The height of each bucket's own class, and the class above it.
+
+    What a rare class leaves free in its bucket is filled from a frequent one, which may become rare by that.
+    """
+    size = len(weights)
+    height = ((weights * np.float32(size)).astype(np.float64) / weights.astype(np.float64).sum()).tolist()
+    other = list(range(size))
+    rare = [place for place in range(size) if height[place] < 1]
+    frequent = [place for place in range(size) if not height[place] < 1]
+    while rare and frequent:
+        low, high = rare.pop(), frequent.pop()
+        other[low] = high
+        height[high] -= 1 - height[low]
+        (rare if height[high] < 1 else frequent).append(high)
+    for place in rare + frequent:  # full, but for rounding
+        height[place] = 1.0
+    return np.array(height, np.float32), np.array(other, np.int64)

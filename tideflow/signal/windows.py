@@ -1,0 +1,63 @@
+"""Windows: what a frame is multiplied by, so that it fades in and out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value
+from tideflow.graph.scopes import name_scope
+from tideflow.ops import binary, casting, constants, control_flow, creation, unary
+
+
+@export("signal.hann_window", "contrib.signal.hann_window")
+def hann_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """A raised cosine that begins at 0; `periodic`, it would go on at 0 after its end."""
+    return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
+
+
+@export("signal.hamming_window", "contrib.signal.hamming_window")
+def hamming_window(
+    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+) -> Tensor:
+    """A raised cosine that begins at 0.08; `periodic`, it would go on there after its end."""
+    return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
+
+
+def _raised_cosine(
+    name: str | None,
+    default_name: str,
+    window_length: Any,
+    periodic: Any,
+    dtype: Any,
+    mean: float,
+    swing: float,
+) -> Tensor:
+    dtype = dtypes.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"dtype must be a floating point type. Found {dtype!r}")
+    with name_scope(name, default_name, [window_length, periodic]):
+        length = convert_to_tensor(window_length, dtype=dtypes.int32, name="window_length")
+        length.shape.assert_has_rank(0)
+        known = constant_value(length)
+        if known == 1:
+            return creation.ones([1], dtype=dtype)
+        periodic = casting.cast(convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32)
+        periodic.shape.assert_has_rank(0)
+        is_even = 1 - binary.mod(length, 2)  # an odd window is symmetric even if periodic
+        steps = casting.cast(length + periodic * is_even - 1, dtype)
+        count = casting.cast(creation.range(length), dtype)
+        angle = constants.constant(2 * math.pi, dtype) * count / steps
+
+        def window() -> Tensor:
+            return casting.cast(mean - swing * unary.cos(angle), dtype)
+
+        if known is not None:
+            return window()
+        return control_flow.cond(binary.equal(length, 1), lambda: creation.ones([1], dtype=dtype), window)
