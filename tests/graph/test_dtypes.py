@@ -227,6 +227,8 @@ def test_quantized_types_are_stored_as_plain_integers():
         "qint32",
     }
     assert len(dtypes.QUANTIZED_DTYPES) == 10
-    assert dtypes.qint8.as_numpy_dtype is np.int8
+    assert dtypes.qint8.numpy is np.int8
+    assert dtypes.qint8.as_numpy_dtype == np.dtype([("qint8", np.int8)])
+    assert as_dtype(dtypes.quint16.as_numpy_dtype) is dtypes.quint16
     assert dtypes.quint16.torch is torch.uint16
     assert as_dtype(np.int8) is dtypes.int8

@@ -38,6 +38,14 @@ def as_array(value: Any, dtype: Any = None) -> np.ndarray:
     return _from_python(value, dtype)
 
 
+def typed_array(value: Any, dtype: Any = None) -> tuple[np.ndarray, DType]:
+    """The array that a constant of this value holds, and its type; only the type tells quantized integers."""
+    if dtype is None and isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "V":
+        dtype = dtypes.as_dtype(value.dtype)
+    array = as_array(value, dtype)
+    return array, dtype_of_array(array) if dtype is None else dtypes.as_dtype(dtype)
+
+
 def dtype_of_array(array: np.ndarray) -> DType:
     """The dtype of an array; object arrays hold strings."""
     return dtypes.string if array.dtype == object else dtypes.as_dtype(array.dtype)
@@ -49,25 +57,30 @@ def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:
         if dtype not in (None, dtypes.string):
             if array.dtype.kind != "O":
                 raise TypeError(f"Expected {dtype.name}, got {array.dtype} array instead.")
-            return array.astype(dtype.as_numpy_dtype)
+            return array.astype(dtype.numpy)
         if array.dtype.kind == "O":
-            return _from_python(array.tolist(), dtype) if array.size else array.copy()
+            if set(map(type, array.ravel().tolist())) <= {bytes}:  # strings as steps take and give them
+                return array.copy()
+            return _from_python(array.tolist(), dtype)
         return _bytes_array(array.astype(object))
     if dtype is dtypes.string:
         raise TypeError(f"Expected string, got an array of {array.dtype} instead.")
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
-    return np.array(array, dtype=None if dtype is None else dtype.as_numpy_dtype, order="C")
+    return np.array(array, dtype=None if dtype is None else dtype.numpy, order="C")
 
 
 def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
+    if dtype is not None and dtype.is_quantized:
+        _check_fields(value, dtype)
+        return np.array(value, dtype.as_numpy_dtype).astype(dtype.numpy)
     first = _check_elements(value, dtype)
     value = _without_dimensions(value)
     if dtype is dtypes.string or dtype is None and isinstance(first, (str, bytes)):
         return _bytes_array(_object_array(value))
     try:
         with np.errstate(over="ignore"):
-            array = np.array(value, dtype=None if dtype is None else dtype.as_numpy_dtype, order="C")
+            array = np.array(value, dtype=None if dtype is None else dtype.numpy, order="C")
     except OverflowError:
         if dtype is None:
             raise ValueError(f"{value!r} does not fit any integer type.") from None
@@ -86,6 +99,15 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
     if array.dtype == object:
         raise TypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}.")
     return array
+
+
+def _check_fields(value: Any, dtype: DType) -> None:
+    """Raises TypeError where an element of a quantized type is not written as NumPy writes it, `(3,)`."""
+    if isinstance(value, list):
+        for item in value:
+            _check_fields(item, dtype)
+    elif not (isinstance(value, tuple) and len(value) == 1 and isinstance(value[0], (int, np.integer))):
+        raise TypeError(f"Expected {dtype.name}, got {value!r} of type '{type(value).__name__}' instead.")
 
 
 def _check_elements(value: Any, dtype: DType | None) -> Any:
@@ -132,7 +154,7 @@ def _accepted(dtype: DType | None) -> tuple | None:
     ):
         if test:
             return _ACCEPTED[kind]
-    return () if dtype.is_quantized else None
+    return None
 
 
 def _bool_fits(item: Any, dtype: DType) -> bool:
@@ -173,9 +195,9 @@ def _flatten(value: Any, shape: list[int], flat: list[Any]) -> None:
 
 
 def _bytes_array(array: np.ndarray) -> np.ndarray:
-    encoded = np.empty(array.shape, dtype=object)
-    for index, item in np.ndenumerate(array):
-        encoded[index] = (
-            item.encode() if isinstance(item, str) else bytes(item) if isinstance(item, bytes) else item
-        )
-    return encoded
+    encoded = np.empty(array.size, dtype=object)
+    encoded[:] = [
+        item.encode() if isinstance(item, str) else bytes(item) if isinstance(item, bytes) else item
+        for item in array.ravel().tolist()
+    ]
+    return encoded.reshape(array.shape)

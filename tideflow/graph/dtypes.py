@@ -21,7 +21,8 @@ _REF = 100
 (DT_COMPLEX64, DT_INT64, DT_BOOL, DT_QINT8, DT_QUINT8, DT_QINT32, DT_BFLOAT16, DT_QINT16) = range(8, 16)
 (DT_QUINT16, DT_UINT16, DT_COMPLEX128, DT_HALF, DT_RESOURCE, DT_VARIANT, DT_UINT32, DT_UINT64) = range(16, 24)
 
-# Number, name, kind, NumPy type, torch storage. Quantized values are stored as the plain integers they are.
+# Number, name, kind, NumPy type, torch storage. Quantized values are stored as the plain integers they are;
+# to users their NumPy type has one field, named as the type.
 _TYPES = (
     (DT_FLOAT, "float32", "float", np.float32, torch.float32),
     (DT_DOUBLE, "float64", "float", np.float64, torch.float64),
@@ -55,14 +56,14 @@ class DType:
 
     Facts that are asked for often are plain attributes: `name`, `as_datatype_enum`, `base_dtype` (without the
     reference), `real_dtype` (of a complex type, its parts' type), `size` (bytes per element), `torch` (the
-    buffer's torch dtype, None for strings and handles) and the `is_*` flags.
+    buffer's torch dtype, None for strings and handles), `numpy` (the NumPy type of the arrays that steps take
+    and give, None for handles) and the `is_*` flags.
     """
 
     __slots__ = (
         "__weakref__",
         "_as_ref",
         "_is_ref_dtype",
-        "_numpy",
         "as_datatype_enum",
         "base_dtype",
         "is_bool",
@@ -73,6 +74,7 @@ class DType:
         "is_quantized",
         "is_unsigned",
         "name",
+        "numpy",
         "real_dtype",
         "size",
         "torch",
@@ -85,11 +87,11 @@ class DType:
             raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}") from None
 
     @property
-    def as_numpy_dtype(self) -> type:
-        """The NumPy scalar type of the elements; `object` for strings."""
-        if self._numpy is None:
+    def as_numpy_dtype(self) -> type | np.dtype:
+        """The NumPy type of the elements: `object` for strings, one field of integers for quantized types."""
+        if self.numpy is None:
             raise TypeError(f"{self} has no NumPy type: its values are handles, not arrays.")
-        return self._numpy
+        return _with_field(self.base_dtype) if self.is_quantized else self.numpy
 
     @property
     def min(self) -> Any:
@@ -103,9 +105,9 @@ class DType:
 
     def _bounds(self, which: str) -> Any:
         if self.is_integer:
-            return np.iinfo(self._numpy)
+            return np.iinfo(self.numpy)
         if self.is_floating:
-            return ml_dtypes.finfo(self._numpy)
+            return ml_dtypes.finfo(self.numpy)
         raise TypeError(f"Cannot find {which} value of {self}.")
 
     @property
@@ -175,6 +177,11 @@ def _from_uncommon_numpy(value: Any) -> DType | None:
     return None
 
 
+def _with_field(dtype: DType) -> np.dtype:
+    """The NumPy type of a quantized type: its integers, in a field that tells them from plain ones."""
+    return np.dtype([(dtype.name, dtype.numpy)])
+
+
 def _make(enum: int, name: str, kind: str, numpy: type | None, storage: torch.dtype | None) -> DType:
     dtype = object.__new__(DType)
     dtype.as_datatype_enum = enum
@@ -190,7 +197,7 @@ def _make(enum: int, name: str, kind: str, numpy: type | None, storage: torch.dt
     dtype.is_unsigned = kind == "uint"
     dtype.base_dtype = dtype.real_dtype = dtype._as_ref = dtype
     dtype._is_ref_dtype = False
-    dtype._numpy = object if kind == "string" else numpy
+    dtype.numpy = object if kind == "string" else numpy
     return dtype
 
 
@@ -261,7 +268,7 @@ QUANTIZED_DTYPES = frozenset(dtype for dtype in _BY_ENUM.values() if dtype.is_qu
 # What the dtype of an array or a buffer means: never a quantized type, which is a plain integer there.
 _PLAIN = [dtype for dtype in _BY_ENUM.values() if not (dtype._is_ref_dtype or dtype.is_quantized)]
 from_torch: dict[torch.dtype, DType] = {dtype.torch: dtype for dtype in _PLAIN if dtype.torch}
-from_numpy: dict[np.dtype, DType] = {np.dtype(dtype._numpy): dtype for dtype in _PLAIN if dtype._numpy}
+from_numpy: dict[np.dtype, DType] = {np.dtype(dtype.numpy): dtype for dtype in _PLAIN if dtype.numpy}
 
 for _dtype in _BY_ENUM.values():
     if not _dtype._is_ref_dtype:
@@ -280,6 +287,7 @@ _FROM_ANYTHING: dict[Any, DType] = {
     **from_numpy,
     **{dtype.type: meaning for dtype, meaning in from_numpy.items()},
     **from_torch,
+    **{_with_field(d): d for d in (qint8, qint16, qint32, quint8, quint16)},
     float: float32,
     builtins.bool: bool,
     object: string,

@@ -73,4 +73,4 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
         return tensor.op.attrs["value"]
     value = partial_value(tensor)
     known = fully_known(value) and not (isinstance(value, list) and not value and tensor.shape.tuple != (0,))
-    return np.array(value, tensor.dtype.as_numpy_dtype) if known else None
+    return np.array(value, tensor.dtype.numpy) if known else None

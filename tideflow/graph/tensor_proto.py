@@ -10,7 +10,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.arrays import as_array, dtype_of_array
+from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape, as_shape
 
@@ -49,7 +49,7 @@ def make_tensor_proto(
     """A TensorProto of `values`; with `shape`, one value stands for all elements."""
     if isinstance(values, TensorProto):
         return values
-    array = as_array(values, dtype)
+    array, dtype = typed_array(values, dtype)
     if shape is not None:
         wanted = tuple(int(size) for size in as_shape(shape).as_list())
         if verify_shape and array.shape != wanted:
@@ -61,9 +61,7 @@ def make_tensor_proto(
             if array.size == int(np.prod(wanted))
             else np.broadcast_to(array.reshape(-1)[:1].reshape((1,) * len(wanted)), wanted)
         )
-    return tensor_proto(
-        array, dtypes.as_dtype(dtype).base_dtype if dtype is not None else dtype_of_array(array)
-    )
+    return tensor_proto(array, dtype.base_dtype)
 
 
 def tensor_proto(array: np.ndarray, dtype: DType) -> TensorProto:
@@ -100,7 +98,7 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
         return _filled(np.array(list(tensor.string_val), dtype=object), count, b"").reshape(shape)
     if dtype not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
-    numpy_dtype = np.dtype(dtype.as_numpy_dtype)
+    numpy_dtype = np.dtype(dtype.numpy)
     if tensor.tensor_content:
         if len(tensor.tensor_content) != count * numpy_dtype.itemsize:
             raise ValueError(
@@ -121,6 +119,8 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
 
 
 def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:
+    if not count:
+        return flat[:0]  # TensorFlow writes a value all the same
     if len(flat) > count:
         raise ValueError(f"a TensorProto of {count} elements holds {len(flat)} values")
     if len(flat) == count:
