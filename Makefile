@@ -6,7 +6,7 @@ RUN    := $(VENV)/bin/python
 OUT    ?= out/digits.png
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench oracle clean
+.PHONY: help demo test lint coverage bench oracle clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -22,6 +22,9 @@ test: $(READY)  ## run the tests, but for those that need TensorFlow
 lint: $(READY)  ## check the code's style
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+
+coverage: $(READY)  ## count what of TensorFlow 1.15 is there, and write docs/coverage.md
+	$(RUN) -m tideflow coverage --write
 
 oracle: $(READY)  ## compare with TensorFlow 1.15.5 itself (needs Python 3.7 for it)
 	@echo "== Making TensorFlow 1.15.5's own environment, .oracles/tf1, where it is not there yet"

@@ -1,0 +1,201 @@
+"""Imports of TensorFlow that Tideflow answers."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import tideflow
+from tideflow.graph.scopes import get_default_graph
+from tideflow.programs import finder, modules
+
+
+@pytest.fixture(autouse=True)
+def answered(monkeypatch):
+    """The finder for one test: what it brought in goes with it."""
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    finder.install()
+    yield
+    for name in [name for name in sys.modules if name == "tensorflow" or name.startswith("tensorflow.")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize(
+    "line, name, path",
+    [
+        ("import tensorflow as tf", "tf.nn.relu", "nn.relu"),
+        ("import tensorflow as tf", "tf.compat.v1.train.AdamOptimizer", "train.AdamOptimizer"),
+        ("import tensorflow.compat.v1 as tf", "tf.matmul", "matmul"),
+        ("from tensorflow.compat import v1 as tf", "tf.layers.dense", "layers.dense"),
+        ("from tensorflow import nn", "nn.relu", "nn.relu"),
+        ("from tensorflow.python.framework import ops", "ops.convert_to_tensor", "convert_to_tensor"),
+        ("from tensorflow.python.framework import ops", "ops.RegisterGradient", "RegisterGradient"),
+        ("from tensorflow.python.framework import dtypes", "dtypes.float32", "float32"),
+        ("from tensorflow.python.framework import tensor_shape", "tensor_shape.TensorShape", "TensorShape"),
+        (
+            "from tensorflow.python.framework import tensor_util",
+            "tensor_util.constant_value",
+            "get_static_value",
+        ),
+        ("from tensorflow.python.framework import constant_op", "constant_op.constant", "constant"),
+        ("from tensorflow.python.framework.errors import OpError", "OpError", "errors.OpError"),
+        ("from tensorflow.python.ops import array_ops", "array_ops.concat", "concat"),
+        ("from tensorflow.python.ops import math_ops", "math_ops.reduce_sum", "reduce_sum"),
+        ("from tensorflow.python.ops import nn_ops", "nn_ops.softmax", "nn.softmax"),
+        ("from tensorflow.python.ops import init_ops", "init_ops.zeros_initializer", "zeros_initializer"),
+        ("from tensorflow.python.ops import variable_scope as vs", "vs.get_variable", "get_variable"),
+        ("from tensorflow.python.ops import control_flow_ops", "control_flow_ops.group", "group"),
+        ("from tensorflow.python.ops.losses import losses", "losses.huber_loss", "losses.huber_loss"),
+        ("from tensorflow.python.platform import gfile", "gfile.GFile", "gfile.GFile"),
+        ("from tensorflow.python.platform import test", "test.TestCase", "test.TestCase"),
+        ("from tensorflow.python.platform import tf_logging", "tf_logging.info", "logging.info"),
+        ("from tensorflow.python.client import session", "session.Session", "Session"),
+        ("from tensorflow.python.training import adam", "adam.AdamOptimizer", "train.AdamOptimizer"),
+        ("from tensorflow.python.util import nest", "nest.flatten", "nest.flatten"),
+        ("from tensorflow.python.util import compat", "compat.as_bytes", "compat.as_bytes"),
+        ("import tensorflow.contrib as contrib", "contrib.layers.conv2d", "contrib.layers.conv2d"),
+        ("import tensorflow.contrib.slim as slim", "slim.conv2d", "contrib.layers.conv2d"),
+        ("from tensorflow.contrib import slim", "slim.arg_scope", "contrib.framework.arg_scope"),
+        (
+            "from tensorflow.contrib.layers.python.layers import layers",
+            "layers.dropout",
+            "contrib.layers.dropout",
+        ),
+        (
+            "from tensorflow.contrib.layers.python.layers.initializers import xavier_initializer",
+            "xavier_initializer",
+            "contrib.layers.xavier_initializer",
+        ),
+        (
+            "from tensorflow.contrib.framework.python.ops import arg_scope",
+            "arg_scope",
+            "contrib.framework.arg_scope",
+        ),
+        (
+            "from tensorflow.contrib.training.python.training import hparam",
+            "hparam.HParams",
+            "contrib.training.HParams",
+        ),
+    ],
+)
+def test_programs_find_what_they_import(line, name, path):
+    space = {}
+    exec(line, space)
+    found = eval(name, space)
+    assert found is modules.look_up(*_split(path))
+
+
+def _split(path):
+    space, _, name = path.rpartition(".")
+    return space, name
+
+
+def test_every_module_of_the_table_can_be_imported():
+    inner = [
+        f"{package}.{name}" for package, (_, names) in modules._PACKAGES.items() for name in names.split()
+    ]
+    known = list(filter(modules.is_module, [*modules._PACKAGES, *modules._MODULES, *inner]))
+    assert len(known) > 250
+    for module in known:
+        assert dir(importlib.import_module(f"tensorflow.{module}".rstrip(".")))
+
+
+def test_messages_are_tensorboards():
+    from tensorflow.core.framework import graph_pb2
+    from tensorflow.core.protobuf.config_pb2 import ConfigProto
+
+    assert graph_pb2.GraphDef is tideflow.GraphDef and ConfigProto is tideflow.ConfigProto
+
+
+def test_generated_functions_take_attributes_by_position():
+    from tensorflow.python.ops import gen_array_ops, gen_math_ops
+
+    with tideflow.Graph().as_default():
+        assert gen_math_ops.mat_mul([[1.0, 2.0]], [[3.0, 4.0]], False, True, "m").name == "m:0"
+        assert gen_array_ops.concat_v2([[1], [2]], 0).shape.as_list() == [2]
+        with pytest.raises(TypeError, match="mat_mul"):
+            gen_math_ops.mat_mul(1, 2, 3, 4, 5, 6)
+
+
+def test_the_version_is_tensorflows():
+    import tensorflow as tf
+
+    assert tf.__version__ == tf.VERSION == "1.15.5"
+    assert tf.get_default_graph() is get_default_graph()
+    assert "placeholder" in dir(tf) and "placeholder" in tf.__all__
+    assert not hasattr(tf, "runtime") and not hasattr(tf, "export")
+
+
+def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
+    import tensorflow as tf
+    from tensorflow.python.ops import math_ops
+
+    with pytest.raises(
+        AttributeError, match=r"'reduce_summ', asked for at .*test_finder.py:\d+\. The nearest .*tf.red"
+    ):
+        _ = tf.reduce_summ
+    with pytest.raises(AttributeError, match=r"The nearest that exists: tf\.multiply\."):
+        _ = tf.mul
+    with pytest.raises(AttributeError, match=r"tensorflow\.python\.ops\.math_ops\.reduce_sum"):
+        _ = math_ops.reduce_sim
+    with pytest.raises(AttributeError, match=r"TensorFlow 1\.15 has it, Tideflow does not"):
+        _ = tf.lite
+    with pytest.raises(ImportError, match=r"tensorflow.placholder', asked for at .*tf\.placeholder"):
+        from tensorflow import placholder  # noqa: F401
+    with pytest.raises(ImportError, match=r"tensorflow\.python\.ops\.array_ops"):
+        from tensorflow.python.ops import aray_ops  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"graphs and sessions"):
+        import tensorflow.compat.v2  # noqa: F401
+
+
+def test_switches_that_programs_set_reach_what_they_switch():
+    from tensorflow.python.util import deprecation
+
+    from tideflow.platform import deprecation as ours
+
+    before = ours._PRINT_DEPRECATION_WARNINGS
+    deprecation._PRINT_DEPRECATION_WARNINGS = False
+    assert ours._PRINT_DEPRECATION_WARNINGS is False
+    deprecation._PRINT_DEPRECATION_WARNINGS = before
+
+
+def test_utilities():
+    from tensorflow.python.framework import op_def_registry
+    from tensorflow.python.util import lazy_loader, tf_decorator, tf_inspect
+    from tensorflow.python.util.tf_export import tf_export
+
+    @tf_export("here", v1=["there"])
+    def function(a, *, b=1):
+        return a
+
+    assert function(3) == 3 and tf_inspect.getfullargspec(function).args == ["a"]
+    wrapped = tf_decorator.make_decorator(function, lambda *args, **kwargs: function(*args, **kwargs))
+    assert wrapped.__name__ == "function" and tf_decorator.unwrap(wrapped) == ([wrapped], function)
+    space = {}
+    space["j"] = lazy_loader.LazyLoader("j", space, "json")
+    assert space["j"].dumps([1]) == "[1]" and space["j"].__class__.__name__ == "module"
+    assert op_def_registry.get_registered_ops()["MatMul"].name == "MatMul"
+
+
+def test_devices_and_timelines():
+    import json
+
+    from tensorflow.python.client import device_lib, timeline
+
+    assert device_lib.list_local_devices()[0].device_type == "CPU"
+    tf = tideflow
+    with tf.Graph().as_default(), tf.Session() as session:
+        metadata = tf.RunMetadata()
+        x = tf.placeholder(tf.float32, [2], name="x")
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        session.run(tf.exp(x) * 2.0, {x: [1.0, 2.0]}, options, metadata)
+    trace = json.loads(timeline.Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True))
+    kinds = {event["ph"] for event in trace["traceEvents"]}
+    assert {"M", "X"} <= kinds
+    assert "Mul" in {event["name"] for event in trace["traceEvents"]}
+
+
+def test_nothing_is_answered_unasked():
+    code = "import sys, tideflow; sys.exit(any('Finder' == type(f).__name__ for f in sys.meta_path))"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

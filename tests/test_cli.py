@@ -1,0 +1,119 @@
+"""The `tideflow` command, in processes of its own: programs run as `python` would run them."""
+
+import gzip
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPTS = Path(__file__).parent / "programs" / "scripts"
+
+
+def tideflow(*arguments, **options) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "tideflow", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+def write_digits(folder: Path, compressed: bool) -> None:
+    """MNIST files of digits that a linear classifier can tell: each has its own bright rows."""
+    rng = np.random.RandomState(0)
+    for name, count in (("train", 350), ("t10k", 100)):
+        labels = rng.randint(0, 10, count).astype(np.uint8)
+        images = rng.randint(0, 60, (count, 28, 28)).astype(np.uint8)
+        for image, label in zip(images, labels):
+            image[2 * label : 2 * label + 3] += 150
+        contents = {
+            "images-idx3": struct.pack(">4I", 2051, count, 28, 28) + images.tobytes(),
+            "labels-idx1": struct.pack(">2I", 2049, count) + labels.tobytes(),
+        }
+        for kind, content in contents.items():
+            path = folder / f"{name}-{kind}-ubyte{'.gz' if compressed else ''}"
+            path.write_bytes(gzip.compress(content) if compressed else content)
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_the_classifier_of_digits(tmp_path, compressed):
+    write_digits(tmp_path, compressed)
+    done = tideflow("run", SCRIPTS / "mnist_softmax.py", "--data_dir", tmp_path, "--steps=60")
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split("accuracy")[1]) > 0.95
+
+
+def test_digits_that_are_not_there_are_asked_for_by_name(tmp_path):
+    done = tideflow("run", SCRIPTS / "mnist_softmax.py", "--data_dir", tmp_path)
+    assert done.returncode == 1
+    assert f"{tmp_path}/train-images-idx3-ubyte is not there" in done.stderr
+    assert "t10k-labels-idx1-ubyte" in done.stderr
+
+
+def test_a_network_in_slim():
+    done = tideflow("run", SCRIPTS / "slim_convnet.py", "--max_steps=40")
+    assert done.returncode == 0, done.stderr
+    assert "Total size of variables: 1426" in done.stdout and "global step 40" in done.stdout
+    assert "INFO:tensorflow:step 20: loss = " in done.stderr
+    assert float(done.stdout.split("accuracy")[1]) > 0.9
+
+
+def test_a_program_for_compat_v1():
+    done = tideflow("run", SCRIPTS / "autoencoder.py")
+    assert (done.returncode, done.stdout) == (0, "variables 28\nimproved\n"), done.stderr
+
+
+def test_argv_main_file_and_path_are_as_python_gives_them(tmp_path):
+    (tmp_path / "helper.py").write_text("where = __file__\n")
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, helper\n"
+        "print([sys.argv, __name__, __file__, sys.path[0], helper.where, __spec__, __package__, __doc__])\n"
+        "print(sys.modules['__main__'].__file__ == __file__)\n"
+        "sys.exit(5)\n"
+    )
+    ours = tideflow("run", "program.py", "-x", "--flag=1", "run", cwd=tmp_path)
+    pythons = subprocess.run(
+        [sys.executable, "program.py", "-x", "--flag=1", "run"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (ours.stdout, ours.returncode) == (pythons.stdout, 5)
+
+
+def test_an_error_shows_the_program_and_its_line(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import tensorflow as tf\n\n\ndef build(x):\n    return tf.nn.rellu(x)\n\n\nbuild(1.0)\n"
+    )
+    done = tideflow("run", program)
+    assert done.returncode == 1
+    assert "run.py" not in done.stderr and done.stderr.startswith("Traceback")
+    assert f"module 'tensorflow.nn' has no attribute 'rellu', asked for at {program}:5" in done.stderr
+    assert "tf.nn.relu" in done.stderr
+
+
+def test_a_module_runs_as_python_m_does(tmp_path):
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__init__.py").write_text("")
+    (tmp_path / "package" / "train.py").write_text(
+        "import sys, tensorflow as tf\nprint(__name__, __package__, sys.argv[1:], tf.VERSION)\n"
+    )
+    done = tideflow("run", "-m", "package.train", "a", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "__main__ package ['a'] 1.15.5\n"), done.stderr
+
+
+def test_check_tells_what_is_missing_and_says_so_in_its_status(tmp_path):
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text("import tensorflow as tf\nx = tf.placeholder(tf.float32)\n")
+    bad.write_text("import tensorflow as tf\nx = tf.placehold(tf.float32)\n")
+    done = tideflow("check", good)
+    assert done.returncode == 0 and "All 2 TensorFlow symbols that it uses are there." in done.stdout
+    done = tideflow("check", "--missing", tmp_path)
+    assert (
+        done.returncode == 1 and "✗ tf.placehold  line 2" in done.stdout and "tf.float32" not in done.stdout
+    )
+
+
+def test_help_and_mistakes():
+    done = tideflow("--help")
+    assert done.returncode == 0 and all(word in done.stdout for word in ("run", "check", "coverage"))
+    assert tideflow("run", "/nowhere/program.py").stderr == "tideflow: there is no file /nowhere/program.py\n"
+    assert tideflow("unknown").returncode == 2

@@ -1,0 +1,243 @@
+"""`tideflow check`: which of TensorFlow a program uses, and what of that is not there, without running it.
+
+The program is read, not imported. Names are followed as far as they can be without running it: imports under
+any name, `slim = tf.contrib.slim`, chains of attributes; and of calls, which arguments are given.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tideflow.programs import modules
+from tideflow.programs.coverage import only_refuses
+from tideflow.programs.namespace import Missing
+
+ROOT = "tensorflow"
+
+
+@dataclass
+class Use:
+    """A symbol that a program uses: where, and what is wrong with it."""
+
+    path: str
+    lines: list[int] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def shown(self) -> str:
+        """As programs write it: tf.nn.relu for tensorflow.nn.relu."""
+        path = self.path.removeprefix(f"{ROOT}.").removeprefix("compat.v1.")
+        return self.path if path.startswith(("python.", "core.", "examples.")) else f"tf.{path}"
+
+
+@dataclass
+class Report:
+    """What a program uses, by path."""
+
+    program: Path
+    uses: dict[str, Use] = field(default_factory=dict)
+
+    @property
+    def faults(self) -> list[Use]:
+        return [use for use in self.uses.values() if use.faults]
+
+
+def programs(path: Path) -> list[Path]:
+    """The programs at a path: itself, or every Python file below a folder."""
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.is_file() else []
+
+
+def check(program: Path) -> Report:
+    """Reads a program and judges every symbol of TensorFlow that it uses."""
+    tree = ast.parse(program.read_bytes(), filename=str(program))
+    reader = _Reader(program)
+    reader.visit(tree)
+    return reader.report
+
+
+# --------------------------------------------------------------------------------------- reading the program
+
+
+class _Reader(ast.NodeVisitor):
+    """Walks a program with the names that stand for something of TensorFlow's in hand."""
+
+    def __init__(self, program: Path):
+        self.report = Report(program)
+        self._names: dict[str, str] = {}  # a name of the program -> "tensorflow.contrib.slim"
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if _is_ours(alias.name):
+                self._names[alias.asname or ROOT] = alias.name if alias.asname else ROOT
+                self._use(alias.name, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        if node.level or not _is_ours(node.module or ""):
+            return
+        for alias in node.names:
+            if alias.name != "*":
+                path = f"{node.module}.{alias.name}"
+                self._names[alias.asname or alias.name] = path
+                self._use(path, node)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        self.generic_visit(node)
+        path = self._path(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                if path is not None:
+                    self._names[target.id] = path
+                else:
+                    self._names.pop(target.id, None)  # the name stands for something else now
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self._visit_reference(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self._visit_reference(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        path = self._path(node.func)
+        if path is not None:
+            self._use(path, node, call=node)
+        else:
+            self.visit(node.func)
+        for part in [*node.args, *node.keywords]:
+            self.visit(part)
+
+    def _visit_reference(self, node: ast.Name | ast.Attribute) -> None:
+        path = self._path(node)
+        if path is not None:
+            self._use(path, node)
+        else:
+            self.generic_visit(node)
+
+    def _path(self, node: ast.AST) -> str | None:
+        """The dotted path that an expression stands for, where it is a name or a chain of attributes."""
+        if isinstance(node, ast.Name):
+            return self._names.get(node.id)
+        if isinstance(node, ast.Attribute):
+            outer = self._path(node.value)
+            return None if outer is None else f"{outer}.{node.attr}"
+        return None
+
+    def _use(self, path: str, node: ast.AST, call: ast.Call | None = None) -> None:
+        found = _resolve(path)
+        if found.is_module and call is None:
+            return  # a name for a module is not yet a use of a symbol
+        use = self.report.uses.setdefault(found.path, Use(found.path))
+        if node.lineno not in use.lines:
+            use.lines.append(node.lineno)
+        faults = [found.fault] if found.fault else list(_call_faults(found.value, call)) if call else []
+        use.faults += [fault for fault in faults if fault not in use.faults]
+
+
+def _is_ours(module: str) -> bool:
+    return module == ROOT or module.startswith(f"{ROOT}.")
+
+
+# --------------------------------------------------------------------------------------- judging what it uses
+
+
+@dataclass
+class _Found:
+    path: str  # as far as it could be followed
+    value: Any = None
+    is_module: bool = False
+    fault: str = ""
+
+
+def _resolve(path: str) -> _Found:
+    """Follows a path through modules to a symbol, and on to its members where it is a class or a module
+    itself.
+    """
+    module, names = "", path.split(".")[1:]
+    for i, name in enumerate(names):
+        inner = f"{module}.{name}".lstrip(".")
+        try:
+            value = modules.look_up(module, name)
+        except Missing:
+            value = None
+            if not modules.is_module(inner):
+                return _Found(f"{ROOT}.{inner}", fault=f"missing. {modules.why_not(module, name)}")
+        if (value is None or isinstance(value, types.ModuleType)) and modules.is_module(inner):
+            module = inner
+            continue
+        return _member(f"{ROOT}.{inner}", value, names[i + 1 :])
+    return _Found(f"{ROOT}.{module}".rstrip("."), is_module=True)
+
+
+def _member(path: str, value: Any, names: list[str]) -> _Found:
+    if only_refuses(value):
+        return _Found(path, value, fault="missing: Tideflow can only refuse it")
+    for name in names:
+        if not isinstance(value, (type, types.ModuleType)):
+            break  # what an instance has is known when the program runs
+        path = f"{path}.{name}"
+        if not hasattr(value, name):
+            near = difflib.get_close_matches(name, dir(value), 3)
+            return _Found(
+                path, fault=f"missing. The nearest that exists: {', '.join(near)}." if near else "missing"
+            )
+        value = getattr(value, name)
+    return _Found(path, value)
+
+
+def _call_faults(function: Any, call: ast.Call) -> Iterator[str]:
+    """The arguments of a call that its function does not take."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return
+    if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+        named = {p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY}
+        for keyword in call.keywords:
+            if keyword.arg is not None and keyword.arg not in named:
+                yield f"lacks the argument {keyword.arg}"
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters) or any(
+        isinstance(a, ast.Starred) for a in call.args
+    ):
+        return
+    if len(call.args) > len(positional):
+        yield f"takes {len(positional)} arguments by position, not {len(call.args)}"
+
+
+# ------------------------------------------------------------------------------------------------ in writing
+
+
+def as_text(reports: Iterable[Report], only_missing: bool = False) -> str:
+    """A table for each program, and a summary."""
+    return "\n\n".join(_one(report, only_missing) for report in reports)
+
+
+def _one(report: Report, only_missing: bool) -> str:
+    uses = sorted(report.faults if only_missing else report.uses.values(), key=lambda use: use.shown.lower())
+    width = max((len(use.shown) for use in uses), default=0)
+    lines = [str(report.program)]
+    for use in uses:
+        mark, remark = ("✗", "; ".join(use.faults)) if use.faults else ("✓", "")
+        lines.append(f"  {mark} {use.shown:<{width}}  {_lines(use.lines)}  {remark}".rstrip())
+    return "\n".join([*lines, f"{summary(report)}"])
+
+
+def _lines(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+    return f"line{'s' if len(numbers) > 1 else ''} {shown}"
+
+
+def summary(report: Report) -> str:
+    """How many symbols the program uses, and how many are not there."""
+    count, faults = len(report.uses), len(report.faults)
+    if not count:
+        return "  It does not use TensorFlow."
+    if not faults:
+        return f"  All {count} TensorFlow symbols that it uses are there."
+    return f"  {faults} of the {count} TensorFlow symbols that it uses are missing or lack an argument."

@@ -1,0 +1,106 @@
+"""`import tensorflow`, answered: a finder of modules that stands before all others once `install`
+is called.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import types
+from typing import Any
+
+import tideflow
+from tideflow.graph.traceback import user_frames, user_line
+from tideflow.platform.version import VERSION
+from tideflow.programs import modules
+from tideflow.programs.namespace import Missing
+
+ROOT = "tensorflow"
+
+
+def install() -> None:
+    """From here on, this process's imports of TensorFlow find Tideflow."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Finder())
+
+
+class Facade(types.ModuleType):
+    """A module of TensorFlow's by name, whose contents are looked up in Tideflow when they are asked for."""
+
+    def __init__(self, name: str):
+        super().__init__(name, f"{name}, answered by Tideflow.")
+        self.__path__: list[str] = []  # any module of TensorFlow may have modules of its own
+        self.__file__ = tideflow.__file__
+        if name in (ROOT, f"{ROOT}.compat.v1"):
+            self.__version__ = VERSION
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return modules.names(_path(self.__name__))
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = _look_up(self.__name__, name)
+        if value is _NOTHING:
+            raise AttributeError(
+                f"module '{self.__name__}' has no attribute '{name}', asked for at {_caller()}. "
+                f"{modules.why_not(_path(self.__name__), name)}"
+            )
+        self.__dict__[name] = value
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Programs set switches of modules: the module that is behind the facade has them."""
+        super().__setattr__(name, value)
+        modules.pass_on(_path(self.__name__), name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*self.__dict__, *modules.names(_path(self.__name__))})
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tensorflow` and all modules below it."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name != ROOT and not name.startswith(f"{ROOT}."):
+            return None
+        if not modules.is_module(_path(name)):
+            package, _, module = name.rpartition(".")
+            # Named, this error would be taken for a name that the package lacks, and its message lost.
+            raise ModuleNotFoundError(
+                f"No module or symbol named '{name}', asked for at {_caller()}. "
+                f"{modules.why_not(_path(package), module)}"
+            )
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: Any) -> Facade:
+        return Facade(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing: a facade is whole when it is made."""
+
+
+_NOTHING = object()
+
+
+def _path(module: str) -> str:
+    return module[len(ROOT) + 1 :]
+
+
+def _look_up(module: str, name: str) -> Any:
+    """A symbol, or a module of the table, or nothing. Our own modules show themselves as TensorFlow's."""
+    is_module = modules.is_module(f"{_path(module)}.{name}".lstrip("."))
+    try:
+        value = modules.look_up(_path(module), name)
+    except Missing:
+        return importlib.import_module(f"{module}.{name}") if is_module else _NOTHING
+    if isinstance(value, types.ModuleType) and is_module:
+        return importlib.import_module(f"{module}.{name}")
+    return value
+
+
+def _caller() -> str:
+    """The line of the program that asks, behind the frames of Python's import system."""
+    frames = [frame for frame in user_frames() if not frame[0].co_filename.startswith("<frozen importlib")]
+    return user_line(tuple(frames))

@@ -1,0 +1,346 @@
+"""TensorFlow's modules, as programs import them, and where Tideflow keeps what is in each.
+
+A module is a path below `tensorflow` ("python.ops.array_ops") and the places where its names are looked up,
+in order: public namespaces ("tf", "tf.nn"), or modules of Python ("tideflow.graph.scopes"). TensorFlow's
+inner modules hold, by and large, what its public namespace shows, so most of them are the public namespace
+under another name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tideflow.graph.op import definitions
+from tideflow.graph.wrappers import python_function, python_name
+from tideflow.programs import namespace
+from tideflow.programs.namespace import Missing
+from tideflow.programs.specification import op_attributes, op_types, symbols
+
+# Packages: where their modules' names are looked up, and the modules.
+_PACKAGES: dict[str, tuple[str, str]] = {
+    "python": ("tf", ""),
+    "python.client": ("tf", "session timeline device_lib"),
+    "python.data": ("tf.data", ""),
+    "python.data.ops": ("tf.data tf.data.experimental", "dataset_ops iterator_ops readers"),
+    "python.eager": ("tf", "context"),
+    "python.feature_column": (
+        "tf.feature_column",
+        "feature_column feature_column_lib feature_column_v2",
+    ),
+    "python.framework": (
+        "tf tf.errors tf.graph_util tf.dtypes tf.train",
+        "common_shapes composite_tensor constant_op device dtypes errors errors_impl function "
+        "graph_io graph_util graph_util_impl importer indexed_slices load_library meta_graph "
+        "op_def_registry ops random_seed smart_cond sparse_tensor tensor_shape tensor_spec "
+        "tensor_util test_util type_spec versions",
+    ),
+    "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
+    "python.lib": ("tf", ""),
+    "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
+    "python.ops": (
+        "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
+        "tf.debugging",
+        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops "
+        "cond_v2 confusion_matrix control_flow_ops control_flow_util ctc_ops custom_gradient "
+        "data_flow_ops embedding_ops functional_ops gradient_checker gradients gradients_impl "
+        "gradients_util histogram_ops image_ops image_ops_impl init_ops init_ops_v2 inplace_ops "
+        "io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops map_fn math_grad math_ops "
+        "metrics metrics_impl nn nn_grad nn_impl nn_ops numerics parsing_ops partitioned_variables "
+        "ragged random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops sdca_ops "
+        "session_ops sets sets_impl signal sparse_ops special_math_ops spectral_ops standard_ops "
+        "state_ops stateless_random_ops string_ops summary_op_util template tensor_array_ops "
+        "training_ops variable_scope variables weights_broadcast_ops",
+    ),
+    "python.ops.distributions": (
+        "tf.distributions",
+        "bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions "
+        "exponential gamma kullback_leibler laplace multinomial normal student_t uniform util",
+    ),
+    "python.ops.linalg": ("tf.linalg", "linalg linalg_impl linear_operator"),
+    "python.ops.losses": ("tf.losses", "losses losses_impl util"),
+    "python.ops.signal": (
+        "tf.signal",
+        "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops",
+    ),
+    "python.platform": (
+        "tf.app tf.test tf.sysconfig tf.resource_loader",
+        "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
+    ),
+    "python.saved_model": (
+        "tf.saved_model",
+        "builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants "
+        "signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl",
+    ),
+    "python.summary": ("tf.summary tf.train", "summary summary_iterator"),
+    "python.summary.writer": ("tf.summary", "writer writer_cache event_file_writer"),
+    "python.training": (
+        "tf.train tf",
+        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management "
+        "checkpoint_ops checkpoint_utils coordinator device_setter ftrl gradient_descent input "
+        "learning_rate_decay momentum monitored_session moving_averages optimizer proximal_adagrad "
+        "proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver server_lib "
+        "session_manager session_run_hook slot_creator supervisor sync_replicas_optimizer training "
+        "training_ops training_util warm_starting_util",
+    ),
+    "python.util": (
+        "tf tf.compat tf.nest",
+        "compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
+        "tf_inspect tf_should_use",
+    ),
+    "contrib.framework.python": ("tf.contrib.framework", ""),
+    "contrib.framework.python.framework": (
+        "tf.contrib.framework",
+        "checkpoint_utils experimental graph_util tensor_util",
+    ),
+    "contrib.framework.python.ops": ("tf.contrib.framework", "arg_scope ops variables"),
+    "contrib.layers.python": ("tf.contrib.layers", ""),
+    "contrib.layers.python.layers": (
+        "tf.contrib.layers",
+        "embedding_ops encoders feature_column initializers layers normalization optimizers "
+        "regularizers summaries utils",
+    ),
+    "contrib.layers.python.ops": ("tf.contrib.layers", "sparse_ops"),
+    "contrib.losses.python": ("tf.contrib.losses", ""),
+    "contrib.losses.python.losses": ("tf.contrib.losses", "loss_ops"),
+    "contrib.metrics.python": ("tf.contrib.metrics", ""),
+    "contrib.metrics.python.ops": ("tf.contrib.metrics", "metric_ops"),
+    "contrib.opt.python": ("tf.contrib.opt", ""),
+    "contrib.opt.python.training": (
+        "tf.contrib.opt",
+        "adamax lars_optimizer lazy_adam_optimizer moving_average_optimizer nadam_optimizer "
+        "weight_decay_optimizers",
+    ),
+    "contrib.rnn.python": ("tf.contrib.rnn", ""),
+    "contrib.rnn.python.ops": (
+        "tf.contrib.rnn",
+        "core_rnn core_rnn_cell core_rnn_cell_impl lstm_ops rnn rnn_cell",
+    ),
+    "contrib.rnn.ops": ("tf.contrib.rnn", ""),
+    "contrib.seq2seq.python": ("tf.contrib.seq2seq", ""),
+    "contrib.seq2seq.python.ops": (
+        "tf.contrib.seq2seq",
+        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss",
+    ),
+    "contrib.slim.python": ("tf.contrib.slim", ""),
+    "contrib.slim.python.slim": (
+        "tf.contrib.slim",
+        "evaluation learning model_analyzer queues summaries",
+    ),
+    "contrib.training.python": ("tf.contrib.training", ""),
+    "contrib.training.python.training": ("tf.contrib.training", "evaluation hparam training"),
+    "contrib.lookup": ("tf.contrib.lookup", "lookup_ops"),
+    "examples": ("", ""),
+    "examples.tutorials": ("", ""),
+    "examples.tutorials.mnist": ("", "input_data"),
+}
+
+# Single modules, where they are not what their package is.
+_MODULES: dict[str, str] = {
+    "": "tf",
+    "compat": "tf.compat",
+    "compat.v1": "tf",
+    "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
+    "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
+    "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling",
+    "examples.tutorials.mnist": "tideflow.programs.mnist",
+    "examples.tutorials.mnist.input_data": "tideflow.programs.mnist",
+    "python.client.device_lib": "tideflow.platform.device_lib",
+    "python.client.timeline": "tideflow.session.timeline",
+    "python.framework.errors": "tf.errors",
+    "python.framework.errors_impl": "tf.errors",
+    "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
+    "python.framework.device": "tf tideflow.graph.device",
+    "python.framework.function": "tideflow.ops.defun tf",
+    "python.framework.graph_util": "tf.graph_util",
+    "python.framework.op_def_registry": "tideflow.programs.utilities",
+    "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
+    "tideflow.autodiff.registry tideflow.graph.composite tf",
+    "python.framework.random_seed": "tf.random tf",
+    "python.framework.smart_cond": "tf.contrib.framework",
+    "python.framework.tensor_shape": "tf tideflow.graph.shapes",
+    "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto",
+    "python.framework.test_util": "tf.test tideflow.platform.testing tf",
+    "python.layers.base": "tf.layers tideflow.layers.base",
+    "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",
+    "python.lib.io.file_io": "tideflow.platform.gfile tf.gfile tf.io.gfile",
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow tideflow.ops.switches tideflow.ops.flow",
+    "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
+    "tideflow.queues.record_input",
+    "python.ops.gradient_checker": "tf.test",
+    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers",
+    "python.ops.linalg_ops": "tf tf.linalg",
+    "python.ops.losses.util": "tf.losses",
+    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
+    "python.ops.math_ops": "tf.math tf",
+    "python.ops.metrics": "tf.metrics",
+    "python.ops.metrics_impl": "tf.metrics",
+    "python.ops.nn": "tf.nn",
+    "python.ops.nn_impl": "tf.nn",
+    "python.ops.nn_ops": "tf.nn",
+    "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
+    "python.ops.resource_variable_ops": "tideflow.variables.resource tf",
+    "python.ops.rnn": "tf.nn tideflow.nn.rnn",
+    "python.ops.rnn_cell": "tf.nn.rnn_cell",
+    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.nn.rnn_cells tideflow.nn.rnn_wrappers",
+    "python.ops.sets": "tf.sets",
+    "python.ops.sets_impl": "tf.sets",
+    "python.ops.variable_scope": "tf tideflow.variables.variable_scope",
+    "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned",
+    "python.platform.flags": "tideflow.platform.flags",
+    "python.platform.gfile": "tf.gfile",
+    "python.platform.tf_logging": "tf.logging",
+    "python.platform.googletest": "tf.test",
+    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train",
+    "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
+    "python.training.optimizer": "tf.train tideflow.train.optimizer",
+    "python.training.slot_creator": "tideflow.train.slot_creator",
+    "python.util.compat": "tf.compat",
+    "python.util.nest": "tf.contrib.framework.nest tf.nest",
+    "user_ops": "tf.user_ops",
+    "core": "",
+    "core.framework": "",
+    "core.protobuf": "",
+    "core.util": "",
+    "core.example": "",
+    "core.example.example_pb2": "tf.train",
+    "core.example.feature_pb2": "tf.train",
+    "python.util.deprecation": "tideflow.platform.deprecation",
+    "python.util.function_utils": "tideflow.programs.utilities",
+    "python.util.lazy_loader": "tideflow.programs.utilities",
+    "python.util.tf_contextlib": "contextlib",
+    "python.util.tf_decorator": "tideflow.programs.utilities",
+    "python.util.tf_export": "tideflow.programs.utilities",
+    "python.util.tf_inspect": "inspect",
+    "python.util.tf_should_use": "tideflow.programs.utilities",
+}
+
+_REFUSED = {
+    "compat.v2": "Tideflow is TensorFlow 1's graphs and sessions, tensorflow.compat.v1; it has nothing of "
+    "TensorFlow 2.",
+}
+
+
+@functools.cache
+def places(module: str) -> tuple[str, ...] | None:
+    """Where the names of a module are looked up; None where TensorFlow, or Tideflow, has no such module."""
+    listed = _listed(module.removeprefix("compat.v1."))
+    there = tuple(
+        place for place in listed or () if not place.startswith("tf.") or namespace.is_namespace(place[3:])
+    )
+    return None if listed is None or listed and not there else there
+
+
+def _listed(module: str) -> tuple[str, ...] | None:
+    package, _, name = module.rpartition(".")
+    if module in _MODULES:
+        return tuple(_MODULES[module].split())
+    if module in _PACKAGES:
+        return tuple(_PACKAGES[module][0].split())
+    if _has_module(package, name):
+        return tuple(_PACKAGES[package][0].split())
+    if re.fullmatch(r"python\.ops\.gen_\w+", module):
+        return ("gen",)
+    if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
+        message = f"tensorboard.compat.proto.{name}"
+        return (message,) if _importable(message) else None
+    public = module.removeprefix("python.")
+    return (f"tf.{public}",) if namespace.is_namespace(public) else None
+
+
+def _has_module(package: str, name: str) -> bool:
+    return package in _PACKAGES and name in _PACKAGES[package][1].split()
+
+
+def _importable(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def look_up(module: str, name: str) -> Any:
+    """What a module of TensorFlow has under a name; Missing where it has nothing, or only another module."""
+    if module.startswith("python.") and _has_module(module, name):
+        raise Missing(name)  # python.ops.variable_scope is the module, not the function of that name
+    for place in places(module) or ():
+        try:
+            return _in_place(place, name)
+        except Missing:
+            continue
+    raise Missing(f"{module}.{name}" if module else name)
+
+
+def _in_place(place: str, name: str) -> Any:
+    if place == "gen":
+        if name not in _generated():
+            raise Missing(name)
+        return _generated()[name]
+    if place == "tf" or place.startswith("tf."):
+        return namespace.symbol(place[3:], name)
+    try:
+        return getattr(importlib.import_module(place), name)
+    except AttributeError:
+        raise Missing(name) from None
+
+
+def pass_on(module: str, name: str, value: Any) -> None:
+    """Sets what a program sets on a module of TensorFlow's on ours that is behind it, if it has
+    such a thing.
+    """
+    for place in places(module) or ():
+        ours = importlib.import_module(place) if place.startswith("tideflow.") else None
+        if ours is not None and name in vars(ours) and not name.startswith("__"):
+            setattr(ours, name, value)
+
+
+def names(module: str) -> list[str]:
+    """What a module of TensorFlow has, as far as Tideflow has it."""
+    found: set[str] = set()
+    for place in places(module) or ():
+        if place == "gen":
+            found.update(_generated())
+        elif place == "tf" or place.startswith("tf."):
+            found.update(namespace.names(place[3:]))
+        else:
+            found.update(vars(importlib.import_module(place)))
+    package = _PACKAGES.get(module, ("", ""))[1].split()
+    return sorted(name for name in found.union(package) if not name.startswith("_"))
+
+
+def is_module(path: str) -> bool:
+    """Whether `tensorflow.<path>` can be imported."""
+    return path not in _REFUSED and places(path) is not None
+
+
+def why_not(module: str, name: str) -> str:
+    """What to say to a program that asks a module for something that is not there."""
+    path = f"{module}.{name}" if module else name
+    if path in _REFUSED:
+        return _REFUSED[path]
+    near = _nearest(module, name, path)
+    remarks = ["TensorFlow 1.15 has it, Tideflow does not."] if _in_tensorflow(path) else []
+    remarks += [f"The nearest that exists: {', '.join(near)}."] if near else []
+    return " ".join(remarks) or "Nothing that exists is near to it."
+
+
+def _in_tensorflow(path: str) -> bool:
+    return path.removeprefix("compat.v1.") in symbols()
+
+
+def _nearest(module: str, name: str, path: str) -> list[str]:
+    if module in ("", "compat.v1") or namespace.is_namespace(module):
+        public = path.removeprefix("compat.v1.")
+        return [f"tf.{found}" for found in namespace.nearest(public)]
+    alike = difflib.get_close_matches(name, names(module), 3)
+    return [f"tensorflow.{module}.{found}" for found in alike]
+
+
+@functools.cache
+def _generated() -> dict[str, Callable]:
+    """Every op type's function, by name: what TensorFlow's modules gen_… hold."""
+    public = {name: op for name, op in definitions().items() if name in op_types()}
+    return {python_name(name): python_function(op, op_attributes(name)) for name, op in public.items()}
