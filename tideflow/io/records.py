@@ -1,0 +1,366 @@
+"""TFRecord files: byte strings, each between its length and its checksums; plain, GZIP or ZLIB.
+
+A record is a little-endian uint64 length, the masked CRC-32C of those eight bytes, the data, and their
+masked CRC-32C. The checksums are google-crc32c's, a small wheel around the processor's instruction for
+them: a table in Python would cost more than all the rest of reading.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from tideflow.export import export
+from tideflow.graph.errors import DataLossError, FailedPreconditionError
+from tideflow.io.checksums import masked_crc32c
+from tideflow.io.local_files import as_tensorflow_errors, local_path
+
+_HEADER = struct.Struct("<QI")
+_LENGTH = struct.Struct("<Q")
+_CHECKSUM = struct.Struct("<I")
+_CHUNK_BYTES = 1 << 18
+_LARGEST_READ = 1 << 24  # a wrong length must not make us ask for all memory at once
+_BATCH = 256
+_HEADERS_KEPT = 4096
+_WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+def framed(record: bytes) -> bytes:
+    """A record as it stands in a file."""
+    length = _LENGTH.pack(len(record))
+    return b"".join(
+        (length, _CHECKSUM.pack(masked_crc32c(length)), record, _CHECKSUM.pack(masked_crc32c(record)))
+    )
+
+
+# -------------------------------------------------------------------------------------------------- options
+
+
+@export("io.TFRecordCompressionType", "python_io.TFRecordCompressionType")
+class TFRecordCompressionType:
+    """How a file of records is compressed."""
+
+    NONE = 0
+    ZLIB = 1
+    GZIP = 2
+
+
+@export("io.TFRecordOptions", "python_io.TFRecordOptions")
+class TFRecordOptions:
+    """How a file of records is compressed, and with what settings of zlib's."""
+
+    compression_type_map = {
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
+
+    def __init__(
+        self,
+        compression_type: Any = None,
+        flush_mode: int | None = None,
+        input_buffer_size: int | None = None,
+        output_buffer_size: int | None = None,
+        window_bits: int | None = None,
+        compression_level: int | None = None,
+        compression_method: int | None = None,
+        mem_level: int | None = None,
+        compression_strategy: int | None = None,
+    ):
+        self.get_compression_type_string(compression_type)  # refuses what is none
+        self.compression_type = compression_type
+        self.flush_mode = flush_mode
+        self.input_buffer_size = input_buffer_size
+        self.output_buffer_size = output_buffer_size
+        self.window_bits = window_bits
+        self.compression_level = compression_level
+        self.compression_method = compression_method
+        self.mem_level = mem_level
+        self.compression_strategy = compression_strategy
+
+    @classmethod
+    def get_compression_type_string(cls, options: Any) -> str:
+        """ "GZIP", "ZLIB" or "" for options, for one of TFRecordCompressionType, or for such a string."""
+        if isinstance(options, TFRecordOptions):
+            options = options.compression_type
+        if not options:
+            return ""
+        if options in cls.compression_type_map:
+            return cls.compression_type_map[options]
+        if options in cls.compression_type_map.values():
+            return options
+        raise ValueError(f'Not a valid compression_type: "{options}"')
+
+
+# ------------------------------------------------------------------------------------------------- reading
+
+
+class _Inflated(io.RawIOBase):
+    """What a compressed file contains. A GZIP file may be several, one behind the other."""
+
+    def __init__(self, file: BinaryIO, path: str, compression: str):
+        self._file, self._path, self._compression = file, path, compression
+        self._inflate = zlib.decompressobj(_WINDOW_BITS[compression])
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._inflated(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _inflated(self, count: int) -> bytes:
+        while True:
+            if self._inflate.eof and not self._starts_again():
+                return b""
+            given = self._inflate.unconsumed_tail or self._rest or self._file.read(_CHUNK_BYTES)
+            self._rest = b""
+            try:
+                data = self._inflate.decompress(given, count)
+            except zlib.error as error:
+                position = self._file.tell() - len(given)
+                raise DataLossError(
+                    None,
+                    None,
+                    f"{self._path}: {self._compression} data are damaged behind byte {position}: {error}",
+                ) from error
+            if data or not given:
+                return data
+
+    def _starts_again(self) -> bool:
+        rest = self._inflate.unused_data or self._file.read(_CHUNK_BYTES)
+        if not rest.startswith(_GZIP_MAGIC):
+            return False
+        self._inflate = zlib.decompressobj(_WINDOW_BITS[self._compression])
+        self._rest = rest
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def open_for_reading(path: Any, compression: str = "") -> BinaryIO:
+    """A file's bytes, decompressed where that is asked for."""
+    path = local_path(path)
+    with as_tensorflow_errors(path):
+        file = open(path, "rb")  # noqa: SIM115 - the caller closes it
+        if not compression:
+            return file
+        return io.BufferedReader(_Inflated(file, path, compression), _CHUNK_BYTES)
+
+
+class RecordFile:
+    """The records of a file, in batches, checked. Offsets count bytes of the decompressed file."""
+
+    def __init__(self, path: Any, compression: str = ""):
+        self.path = local_path(path)
+        self._file = open_for_reading(path, compression)
+        self._buffer = b""
+        self._at = 0  # where in the buffer the next record begins
+        self._before = 0  # bytes of the file in front of the buffer
+        self._lengths: dict[bytes, int] = {}
+        self.damage: DataLossError | None = None
+
+    def take(self, count: int) -> tuple[list[int], list[bytes]]:
+        """The next records, at most `count`, and the offset of each; none at the end of the file.
+
+        What is whole in front of damage is given out; the next call, and every one after it, is a
+        DataLossError with the file and the offset.
+        """
+        if self.damage is not None:
+            raise self.damage
+        offsets: list[int] = []
+        records: list[bytes] = []
+        try:
+            while len(records) < count:
+                record = self._next()
+                if record is None:
+                    break
+                offsets.append(self._before + self._at - len(record) - 16)
+                records.append(record)
+        except DataLossError as damage:
+            self.damage = damage
+            if not records:
+                raise
+        return offsets, records
+
+    def _next(self) -> bytes | None:
+        start = self._at + 12
+        header = self._buffer[self._at : start]
+        length = self._lengths.get(header)
+        if length is None:
+            if len(header) < 12:
+                if self._fill(12):
+                    return self._next()
+                if self._at == len(self._buffer):
+                    return None
+                raise self._damaged("truncated record", "the file ends within its header")
+            length = self._checked_length(header)
+        end = start + length
+        if end + 4 > len(self._buffer):
+            if self._fill(16 + length):
+                return self._next()
+            there = len(self._buffer) - self._at - 12
+            raise self._damaged(
+                "truncated record", f"the file ends behind {there} bytes of {length} and a checksum"
+            )
+        record = self._buffer[start:end]
+        if masked_crc32c(record) != _CHECKSUM.unpack_from(self._buffer, end)[0]:
+            raise self._damaged("corrupted record", f"the checksum of its {length} bytes is wrong")
+        self._at = end + 4
+        return record
+
+    def _checked_length(self, header: bytes) -> int:
+        """The length that a header states; headers found right are kept, since most files have few kinds."""
+        length, checksum = _HEADER.unpack(header)
+        if masked_crc32c(header[:8]) != checksum:
+            raise self._damaged("corrupted record", "the checksum of its length is wrong")
+        if len(self._lengths) >= _HEADERS_KEPT:
+            self._lengths.clear()
+        self._lengths[header] = length
+        return length
+
+    def _fill(self, needed: int) -> bool:
+        """Reads on until so many bytes are there from the next record on; whether there are."""
+        pieces = [self._buffer[self._at :]]
+        have = len(pieces[0])
+        self._before += self._at
+        self._at = 0
+        try:
+            while have < needed:
+                with as_tensorflow_errors(self.path):
+                    piece = self._file.read(min(max(needed - have, _CHUNK_BYTES), _LARGEST_READ))
+                if not piece:
+                    break
+                pieces.append(piece)
+                have += len(piece)
+        finally:
+            self._buffer = b"".join(pieces)
+        return have >= needed
+
+    def _damaged(self, what: str, why: str) -> DataLossError:
+        return DataLossError(None, None, f"{what} at {self._before + self._at} of {self.path}: {why}")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> RecordFile:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Every record with its offset."""
+        while True:
+            offsets, records = self.take(_BATCH)
+            if not records:
+                return
+            yield from zip(offsets, records)
+
+
+@export("io.tf_record_iterator", "python_io.tf_record_iterator")
+def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+    """The records of a file, one after the other."""
+    compression = TFRecordOptions.get_compression_type_string(options)
+    with RecordFile(path, compression) as file:
+        for _, record in file:
+            yield record
+
+
+# ------------------------------------------------------------------------------------------------- writing
+
+
+class _Deflated:
+    """A file to write into that compresses, a buffer at a time."""
+
+    def __init__(self, file: BinaryIO, compression: str, options: TFRecordOptions):
+        def chosen(value: int | None, otherwise: int) -> int:
+            return otherwise if value is None else value
+
+        self._file = file
+        self._pending = bytearray()
+        self._buffer_size = chosen(options.input_buffer_size, _CHUNK_BYTES)
+        self._flush_mode = chosen(options.flush_mode, zlib.Z_NO_FLUSH)
+        self._deflate = zlib.compressobj(
+            chosen(options.compression_level, zlib.Z_DEFAULT_COMPRESSION),
+            chosen(options.compression_method, zlib.DEFLATED),
+            chosen(options.window_bits, _WINDOW_BITS[compression]),
+            chosen(options.mem_level, 9),
+            chosen(options.compression_strategy, zlib.Z_DEFAULT_STRATEGY),
+        )
+
+    def write(self, data: bytes) -> None:
+        self._pending += data
+        if len(self._pending) >= self._buffer_size:
+            self._squeeze(self._flush_mode)
+
+    def _squeeze(self, flush_mode: int) -> None:
+        self._file.write(self._deflate.compress(self._pending))
+        self._pending.clear()
+        if flush_mode != zlib.Z_NO_FLUSH:
+            self._file.write(self._deflate.flush(flush_mode))
+
+    def flush(self) -> None:
+        self._squeeze(zlib.Z_PARTIAL_FLUSH)
+        self._file.flush()
+
+    def close(self) -> None:
+        self._squeeze(zlib.Z_FINISH)
+        self._file.close()
+
+
+@export("io.TFRecordWriter", "python_io.TFRecordWriter")
+class TFRecordWriter:
+    """Writes records into a file; `with` it, the file is closed at the end."""
+
+    def __init__(self, path: Any, options: Any = None):
+        if not isinstance(options, TFRecordOptions):
+            options = TFRecordOptions(options)
+        compression = TFRecordOptions.get_compression_type_string(options)
+        self._path = local_path(path)
+        self._file: Any = None
+        buffering = max(2, options.output_buffer_size or _CHUNK_BYTES)
+        with as_tensorflow_errors(self._path):
+            file = open(self._path, "wb", buffering=buffering)  # noqa: SIM115 - `close` closes it
+        self._file = _Deflated(file, compression, options) if compression else file
+
+    def write(self, record: bytes) -> None:
+        """Adds a record, a byte string."""
+        if not isinstance(record, bytes):
+            raise TypeError(f"expected bytes, {type(record).__name__} found")
+        try:
+            self._opened().write(framed(record))
+        except OSError:
+            with as_tensorflow_errors(self._path):
+                raise
+
+    def flush(self) -> None:
+        """What was written so far is in the file afterwards."""
+        with as_tensorflow_errors(self._path):
+            self._opened().flush()
+
+    def close(self) -> None:
+        """Ends the file; it can be called again."""
+        file, self._file = self._file, None
+        if file is not None:
+            with as_tensorflow_errors(self._path):
+                file.close()
+
+    def _opened(self) -> Any:
+        if self._file is None:
+            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
+        return self._file
+
+    def __enter__(self) -> TFRecordWriter:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()

@@ -1,0 +1,214 @@
+"""Queues as ops: made in the graph, filled and emptied by steps, shared by name.
+
+Each op type comes in two generations, with a reference to a string and with a resource as the handle; they
+are the same otherwise. Enqueuing and dequeuing may wait: such an op is `blocking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.queues import PaddingQueue, PriorityQueue, Queue, RandomShuffleQueue
+
+_QUEUE = {
+    "component_types": attr("list(type)", minimum=1),
+    "shapes": attr("list(shape)", [], minimum=0),
+    "capacity": -1,
+    "container": "",
+    "shared_name": "",
+}
+_PRIORITY = {
+    **_QUEUE,
+    "component_types": attr("list(type)", [], minimum=0),
+    "shapes": attr("list(shape)", minimum=0),
+}
+_SHUFFLE = {"min_after_dequeue": 0, "seed": 0, "seed2": 0}
+_OLD, _NEW = "Ref(string)", "resource"
+
+
+def _found(
+    make: Callable[[str], Queue], resources: Any, node: Any, container: str, shared_name: str
+) -> Queue:
+    """The session's queue of that name, made on first use; one that is made otherwise is refused."""
+    name = shared_name or node.name
+    queue = resources.get_or_create(container, "queue", name, lambda: make(name))
+    wanted = make(name)
+    for what, found, asked in (
+        ("type", queue.kind, wanted.kind),
+        ("capacity", queue.capacity, wanted.capacity),
+        ("component types", [t.name for t in queue.dtypes], [t.name for t in wanted.dtypes]),
+        ("component shapes", [str(s) for s in queue.shapes], [str(s) for s in wanted.shapes]),
+    ):
+        if found != asked:
+            raise InvalidArgumentError(
+                None, None, f"Shared queue '{name}' has {what} {found} but requested {what} was {asked}"
+            )
+    return queue
+
+
+def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[str, ...] = ()) -> None:
+    """Both generations of an op that makes a queue."""
+    for handle, suffix in ((_OLD, ""), (_NEW, "V2")):
+        op = Op(
+            f"{name}{suffix}",
+            f" -> handle: {handle}",
+            stateful=True,
+            handle=True,
+            differentiable=False,
+            **attrs,
+        )
+        op.shape(lambda handle=handle: [2] if handle == _OLD else [])
+
+        def kernel(
+            *,
+            component_types,
+            shapes,
+            capacity,
+            container,
+            shared_name,
+            resources,
+            node,
+            kind=kind,
+            options=options,
+        ):
+            types = ([dtypes.int64] if kind is PriorityQueue else []) + list(component_types)
+            sizes = ([TensorShape([])] if kind is PriorityQueue else []) + list(shapes)
+            more = {key: node.attrs[key] for key in options}
+
+            def make(name: str) -> Queue:
+                return kind(name, types, sizes, capacity, lambda: resources.closed, **more)
+
+            return _found(make, resources, node, container, shared_name)
+
+        op.kernel(kernel)
+        op.samples()
+        OPS[op.name] = op
+
+
+OPS: dict[str, Op] = {}
+_maker("FIFOQueue", Queue, _QUEUE)
+_maker("PaddingFIFOQueue", PaddingQueue, _QUEUE)
+_maker("PriorityQueue", PriorityQueue, _PRIORITY)
+_maker("RandomShuffleQueue", RandomShuffleQueue, {**_QUEUE, **_SHUFFLE}, tuple(_SHUFFLE))
+
+
+def _queue_of(handle: Any) -> Queue:
+    return handle.item() if isinstance(handle, np.ndarray) else handle
+
+
+def _method(name: str, rest: str, shape: Callable, kernel: Callable, **options: Any) -> None:
+    """Both generations of an op that does something with a queue."""
+    takes, _, gives = rest.partition("->")
+    for handle, suffix in ((_OLD, ""), (_NEW, "V2")):
+        signature = f"handle: {handle}{', ' + takes.strip() if takes.strip() else ''}" + (
+            f" -> {gives}" if gives else ""
+        )
+        op = Op(f"{name}{suffix}", signature, stateful=suffix == "V2", differentiable=False, **options)
+        op.shape(shape)
+        op.kernel(kernel)
+        op.samples()
+        OPS[op.name] = op
+
+
+_TIMEOUT = {"timeout_ms": -1}
+
+
+def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
+    if tuple(types) != queue.dtypes:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expected component types {[t.name for t in queue.dtypes]} of queue '{queue.name}', but got "
+            f"{[t.name for t in types]}",
+        )
+
+
+def _enqueue(handle, components, *, Tcomponents):
+    queue = _queue_of(handle)
+    _check_types(queue, Tcomponents)
+    queue.enqueue(components)
+
+
+def _enqueue_many(handle, components, *, Tcomponents):
+    queue = _queue_of(handle)
+    _check_types(queue, Tcomponents)
+    queue.enqueue_many(components)
+
+
+def _dequeue(handle, *, component_types):
+    queue = _queue_of(handle)
+    _check_types(queue, component_types)
+    return queue.dequeue()
+
+
+def _dequeue_many(handle, n, *, component_types):
+    queue = _queue_of(handle)
+    _check_types(queue, component_types)
+    return queue.dequeue_many(n)
+
+
+def _dequeue_up_to(handle, n, *, component_types):
+    queue = _queue_of(handle)
+    _check_types(queue, component_types)
+    return queue.dequeue_many(n, up_to=True)
+
+
+def _close(handle, *, cancel_pending_enqueues):
+    _queue_of(handle).close(cancel_pending_enqueues)
+
+
+def _batch_shape(handle, n, *, component_types):
+    if n is not None and n < 0:
+        raise ShapeError(f"Input 'n' must be >= 0, but is {n}")
+    return [None] * len(component_types)
+
+
+_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_method("QueueEnqueue", "components: Tcomponents", lambda handle, components: [], _enqueue, **_PUT)
+_method("QueueEnqueueMany", "components: Tcomponents", lambda handle, components: [], _enqueue_many, **_PUT)
+_method(
+    "QueueDequeue",
+    "-> components: component_types",
+    lambda handle, *, component_types: [None] * len(component_types),
+    _dequeue,
+    **_TAKE,
+)
+_method(
+    "QueueDequeueMany",
+    "n: int32 -> components: component_types",
+    _batch_shape,
+    _dequeue_many,
+    host="n",
+    **_TAKE,
+)
+_method(
+    "QueueDequeueUpTo",
+    "n: int32 -> components: component_types",
+    _batch_shape,
+    _dequeue_up_to,
+    host="n",
+    **_TAKE,
+)
+_method("QueueClose", "", lambda handle: [], _close, cancel_pending_enqueues=False)
+_method(
+    "QueueIsClosed",
+    "-> is_closed: bool",
+    lambda handle: [],
+    lambda handle: torch.tensor(_queue_of(handle).closed),
+)
+_method(
+    "QueueSize",
+    "-> size: int32",
+    lambda handle: [],
+    lambda handle: torch.tensor(_queue_of(handle).size(), dtype=torch.int32),
+)

@@ -1,0 +1,335 @@
+"""`tf.FIFOQueue` and its relatives: Python's side of the queue ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import constant_value
+from tideflow.graph.scopes import get_seed, name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import indexing, joining
+from tideflow.ops.queues import OPS
+
+
+@export("QueueBase", "queue.QueueBase", "io.QueueBase")
+class QueueBase:
+    """A queue in the graph: elements are tuples of tensors (or dictionaries, where the components
+    have names).
+    """
+
+    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Tensor):
+        self._dtypes = dtypes
+        if shapes is not None:
+            if len(shapes) != len(dtypes):
+                raise ValueError(
+                    f"Queue shapes must have the same length as dtypes, received len(shapes)={len(shapes)}, "
+                    f"len(dtypes)={len(dtypes)}"
+                )
+            self._shapes = [as_shape(shape) for shape in shapes]
+        else:
+            self._shapes = [TensorShape(None) for _ in dtypes]
+        if names is not None:
+            if not names:
+                names = None
+            elif len(names) != len(dtypes):
+                raise ValueError("Queue names (if provided) must have the same length as dtypes")
+        self._names = names
+        self._queue_ref = queue_ref
+        self._name = queue_ref.op.name.rpartition("/")[2]
+
+    @staticmethod
+    def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
+        """The queue of the list that the tensor `index` names."""
+        if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
+            raise TypeError("A list of queues expected")
+        kinds = queues[0].dtypes
+        if any(queue.dtypes != kinds for queue in queues):
+            raise TypeError("Queues do not have matching component dtypes.")
+        names = queues[0].names
+        if any(queue.names != names for queue in queues):
+            raise TypeError("Queues do not have matching component names.")
+        shapes = [_common_shape([queue.shapes[i] for queue in queues]) for i in range(len(kinds))]
+        chosen = indexing.gather(joining.stack([queue.queue_ref for queue in queues]), index)
+        return QueueBase(dtypes=kinds, shapes=shapes, names=names, queue_ref=chosen)
+
+    @property
+    def queue_ref(self) -> Tensor:
+        return self._queue_ref
+
+    @property
+    def name(self) -> str:
+        return self._queue_ref.op.name
+
+    @property
+    def dtypes(self) -> list[dtypes.DType]:
+        return self._dtypes
+
+    @property
+    def shapes(self) -> list[TensorShape]:
+        return self._shapes
+
+    @property
+    def names(self) -> list[str] | None:
+        return self._names
+
+    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+        """Adds one element; waits while the queue is full."""
+        with name_scope(name, f"{self._name}_enqueue", self._scope_values(vals)) as scope:
+            values = self._components(vals)
+            for value, shape in zip(values, self._shapes, strict=True):
+                value.shape.assert_is_compatible_with(shape)
+            return self._op("QueueEnqueue")(self._queue_ref, values, name=scope)
+
+    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+        """Adds the rows of the components as elements."""
+        with name_scope(name, f"{self._name}_EnqueueMany", self._scope_values(vals)) as scope:
+            values = self._components(vals)
+            rows = values[0].shape.with_rank_at_least(1)[:1]
+            for value, shape in zip(values, self._shapes, strict=True):
+                rows.assert_is_compatible_with(value.shape.with_rank_at_least(1)[:1])
+                value.shape[1:].assert_is_compatible_with(shape)
+            return self._op("QueueEnqueueMany")(self._queue_ref, values, name=scope)
+
+    def dequeue(self, name: str | None = None) -> Any:
+        """Takes one element out; waits while the queue is empty."""
+        result = self._op("QueueDequeue")(
+            self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue"
+        )
+        for tensor, shape in zip(result, self._shapes, strict=True):
+            tensor.set_shape(shape)
+        return self._element(result)
+
+    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+        """Takes `n` elements out, each component along a new first axis; waits until there are so many."""
+        result = self._op("QueueDequeueMany")(
+            self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
+        )
+        count = constant_value(result[0].op.inputs[1]) if result else None
+        return self._batch(result, None if count is None else int(count))
+
+    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+        """`dequeue_many`, but fewer where the queue is closed and has fewer left."""
+        result = self._op("QueueDequeueUpTo")(
+            self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
+        )
+        return self._batch(result, None)
+
+    def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
+        """No more elements may come; who waits to add some is cancelled, where asked."""
+        return self._op("QueueClose")(
+            self._queue_ref,
+            cancel_pending_enqueues=cancel_pending_enqueues,
+            name=name or f"{self._name}_Close",
+        )
+
+    def is_closed(self, name: str | None = None) -> Tensor:
+        return self._op("QueueIsClosed")(self._queue_ref, name=name or f"{self._name}_Is_Closed")
+
+    def size(self, name: str | None = None) -> Tensor:
+        """How many elements are inside."""
+        return self._op("QueueSize")(self._queue_ref, name=name or f"{self._name}_Size")
+
+    # ------------------------------------------------------------------ elements
+
+    def _op(self, name: str) -> Any:
+        return OPS[f"{name}V2" if self._queue_ref.dtype is dtypes.resource else name]
+
+    def _scope_values(self, vals: Any) -> list[Any]:
+        if isinstance(vals, dict):
+            return list(vals.values())
+        return list(vals) if isinstance(vals, (list, tuple)) else [vals]
+
+    def _components(self, vals: Any) -> list[Tensor]:
+        """What is to be added, as tensors, one for each component."""
+        if isinstance(vals, dict):
+            if not self._names:
+                raise ValueError("Queue must have names to enqueue a dictionary")
+            if sorted(self._names, key=str) != sorted(vals, key=str):
+                raise ValueError(
+                    "Keys in dictionary to enqueue do not match names of Queue.  Dictionary: "
+                    f"({sorted(vals)}), Queue: ({sorted(self._names)})"
+                )
+            vals = [vals[key] for key in self._names]
+        elif self._names:
+            raise ValueError("You must enqueue a dictionary in a Queue with names")
+        elif not isinstance(vals, (list, tuple)):
+            vals = [vals]
+        if len(vals) != len(self._dtypes):
+            if len(self._dtypes) != 1:
+                raise ValueError(f"the queue takes {len(self._dtypes)} components, {len(vals)} given")
+            vals = [vals]
+        return [
+            convert_to_tensor(value, dtype=dtype, name=f"component_{i}")
+            for i, (value, dtype) in enumerate(zip(vals, self._dtypes, strict=True))
+        ]
+
+    def _element(self, tensors: list[Tensor]) -> Any:
+        if self._names:
+            return dict(zip(self._names, tensors, strict=True))
+        return tensors[0] if len(tensors) == 1 else tensors
+
+    def _batch(self, tensors: list[Tensor], count: int | None) -> Any:
+        for tensor, shape in zip(tensors, self._shapes, strict=True):
+            if shape.ndims is not None:
+                tensor.set_shape([count, *shape.as_list()])
+        return self._element(tensors)
+
+
+def _common_shape(shapes: list[TensorShape]) -> TensorShape:
+    first = shapes[0]
+    return first if all(shape.tuple == first.tuple for shape in shapes) else TensorShape(None)
+
+
+def _as_types(types: Any) -> list[dtypes.DType]:
+    return [dtypes.as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types])]
+
+
+def _as_shapes(shapes: Any, count: int, none_known: bool = True) -> list[TensorShape] | None:
+    if shapes is None:
+        return None
+    if isinstance(shapes, TensorShape):
+        shapes = [shapes]
+    if not isinstance(shapes, (list, tuple)):
+        raise TypeError("shapes must be a TensorShape or a list or tuple of TensorShapes.")
+    if shapes and all(size is None or isinstance(size, int) for size in shapes):
+        shapes = [shapes]
+    return [as_shape(shape) for shape in shapes]
+
+
+def _as_names(names: Any, types: list[dtypes.DType]) -> list[str] | None:
+    if names is None:
+        return None
+    names = [names] if isinstance(names, str) else list(names)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("names must be strings")
+    return names
+
+
+@export("FIFOQueue", "queue.FIFOQueue")
+class FIFOQueue(QueueBase):
+    """Elements come out in the order they came in."""
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "fifo_queue",
+    ):
+        types = _as_types(dtypes)
+        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        _check_lengths(types, sizes)
+        ref = OPS["FIFOQueueV2"](
+            component_types=types,
+            shapes=sizes or [],
+            capacity=capacity,
+            shared_name=shared_name or "",
+            name=name,
+        )
+        super().__init__(types, sizes, names, ref)
+
+
+@export("RandomShuffleQueue", "queue.RandomShuffleQueue", "io.RandomShuffleQueue")
+class RandomShuffleQueue(QueueBase):
+    """Elements come out in random order, mixed with at least `min_after_dequeue` others."""
+
+    def __init__(
+        self,
+        capacity: int,
+        min_after_dequeue: int,
+        dtypes: Any,
+        shapes: Any = None,
+        names: Any = None,
+        seed: int | None = None,
+        shared_name: str | None = None,
+        name: str = "random_shuffle_queue",
+    ):
+        types = _as_types(dtypes)
+        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        _check_lengths(types, sizes)
+        first, second = get_seed(seed)
+        if first is None and second is None:
+            first, second = 0, 0
+        elif first is None and shared_name is not None:
+            first, second = 0, _seed_of_name(shared_name, second)
+        ref = OPS["RandomShuffleQueueV2"](
+            component_types=types,
+            shapes=sizes or [],
+            capacity=capacity,
+            min_after_dequeue=min_after_dequeue,
+            seed=first or 0,
+            seed2=second or 0,
+            shared_name=shared_name or "",
+            name=name,
+        )
+        super().__init__(types, sizes, names, ref)
+
+
+@export("PaddingFIFOQueue", "queue.PaddingFIFOQueue", "io.PaddingFIFOQueue")
+class PaddingFIFOQueue(QueueBase):
+    """A FIFOQueue whose elements may differ in size: batches are padded with zeros."""
+
+    def __init__(
+        self,
+        capacity: int,
+        dtypes: Any,
+        shapes: Any,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "padding_fifo_queue",
+    ):
+        types = _as_types(dtypes)
+        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        if sizes is None or len(sizes) != len(types):
+            raise ValueError(
+                f"Shapes must be provided for all components, but received {len(types)} dtypes and "
+                f"{len(sizes or ())} shapes."
+            )
+        ref = OPS["PaddingFIFOQueueV2"](
+            component_types=types, shapes=sizes, capacity=capacity, shared_name=shared_name or "", name=name
+        )
+        super().__init__(types, sizes, names, ref)
+
+
+@export("PriorityQueue", "queue.PriorityQueue", "io.PriorityQueue")
+class PriorityQueue(QueueBase):
+    """The element with the least first component, an int64 priority, comes out first."""
+
+    def __init__(
+        self,
+        capacity: int,
+        types: Any,
+        shapes: Any = None,
+        names: Any = None,
+        shared_name: str | None = None,
+        name: str = "priority_queue",
+    ):
+        types = _as_types(types)
+        sizes = _as_shapes(shapes, len(types))
+        ref = OPS["PriorityQueueV2"](
+            component_types=types,
+            shapes=sizes or [],
+            capacity=capacity,
+            shared_name=shared_name or "",
+            name=name,
+        )
+        all_types = [dtypes.int64, *types]
+        super().__init__(all_types, [TensorShape([]), *sizes] if sizes is not None else None, names, ref)
+
+
+def _check_lengths(types: list[dtypes.DType], shapes: list[TensorShape] | None) -> None:
+    if shapes and len(shapes) != len(types):
+        raise ValueError("Queue shapes must have the same length as dtypes")
+
+
+def _seed_of_name(name: str, seed: Any) -> int:
+    import hashlib
+
+    return int(hashlib.md5(f"{seed}{name}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF

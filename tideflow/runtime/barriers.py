@@ -1,0 +1,157 @@
+"""Barriers: components of an element come one by one, by key; who takes gets elements that are complete."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from tideflow.graph import dtypes
+from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.queues import PriorityQueue
+
+_FIRST_INDEX = -(1 << 63)
+
+
+class Barrier:
+    """Complete elements wait in a queue. What brought a key first decides its place: keys that came together
+    have one index, and are in the order in which they became complete.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        types: Sequence[dtypes.DType],
+        shapes: Sequence[TensorShape],
+        session_closed: Callable[[], bool],
+    ):
+        self.name = name
+        self.dtypes = tuple(types)
+        self.shapes = tuple(shapes) or (TensorShape(None),) * len(types)
+        self.closed = False
+        self._cancelled = False
+        self._lock = threading.Lock()
+        self._index = _FIRST_INDEX
+        self._incomplete: dict[bytes, tuple[int, list[Any]]] = {}
+        scalar = TensorShape([])
+        self.ready = PriorityQueue(
+            name,
+            [dtypes.int64, dtypes.string, *self.dtypes],
+            [scalar, scalar, *self.shapes],
+            -1,
+            session_closed,
+        )
+
+    def incomplete_size(self) -> int:
+        return len(self._incomplete)
+
+    def insert(self, component: int, keys: Any, values: Any) -> None:
+        """One component of the elements of these keys: all of them, or none where something is wrong."""
+        self._check(component, keys, values)
+        with self._lock:
+            self._refuse(component, keys)
+            brings_new_keys = any(key not in self._incomplete for key in keys)
+            for i, key in enumerate(keys):
+                self._insert(component, key, keys[i, ...], values[i, ...])
+            self._index += brings_new_keys
+            self._close_when_done()
+
+    def _insert(self, component: int, key: bytes, key_value: Any, value: Any) -> None:
+        if key not in self._incomplete:
+            self._incomplete[key] = self._index, [None] * len(self.dtypes)
+        index, there = self._incomplete[key]
+        there[component] = value
+        if all(part is not None for part in there):
+            del self._incomplete[key]
+            self.ready.enqueue([torch.tensor(index), key_value, *there])
+
+    def _check(self, component: int, keys: Any, values: Any) -> None:
+        if not 0 <= component < len(self.dtypes):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"The component ID is out of range {component} > num_components (= {len(self.dtypes)})",
+            )
+        if keys.ndim != 1 or not values.ndim or len(values) != len(keys):
+            raise InvalidArgumentError(
+                None,
+                None,
+                "keys must be a vector, and values have a row for each, but their shapes are "
+                f"{list(keys.shape)} and {list(values.shape)}",
+            )
+        if 0 in values.shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Tensors with no elements are not supported, but values have shape {list(values.shape)}",
+            )
+        row = TensorShape(tuple(values.shape[1:]))
+        if not self.shapes[component].is_compatible_with(row):
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Shape mismatch in tuple component {component}. "
+                f"Expected {self.shapes[component]}, got {row}",
+            )
+
+    def _refuse(self, component: int, keys: Any) -> None:
+        new: set[bytes] = set()
+        for key in keys:
+            if key in new or (key in self._incomplete and self._incomplete[key][1][component] is not None):
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Key {key!r} already has a value for component {component} in barrier '{self.name}'",
+                )
+            if self._cancelled or (self.closed and key not in self._incomplete):
+                raise CancelledError(
+                    None,
+                    None,
+                    f"Barrier '{self.name}' is closed, but attempted to insert "
+                    f"{'into' if key in self._incomplete else 'a brand new'} key: {key!r}. "
+                    f"Pending inserts cancelled: {self._cancelled}",
+                )
+            new.add(key)
+
+    def take(self, count: int, allow_small_batch: bool) -> list[Any]:
+        """Indices, keys and components of `count` elements; fewer, where allowed, once nothing more comes."""
+        with self._lock:
+            if self.closed:
+                there = self.ready.size()
+                wanted = min(count, there) if allow_small_batch else count
+                possible = there if allow_small_batch else there + len(self._incomplete)
+                if possible < max(wanted, 1):
+                    raise OutOfRangeError(
+                        None,
+                        None,
+                        f"Barrier '{self.name}' is closed and has insufficient elements "
+                        f"(requested {count}, total size {possible})",
+                    )
+                count = wanted
+        return self.ready.dequeue_many(count, up_to=allow_small_batch)
+
+    def close(self, cancel_pending_enqueues: bool) -> None:
+        """No new keys; what is incomplete may still be completed, unless that is cancelled too."""
+        with self._lock:
+            if self.closed and (self._cancelled or not cancel_pending_enqueues):
+                raise CancelledError(None, None, f"Barrier '{self.name}' is already closed.")
+            self.closed = True
+            self._cancelled = cancel_pending_enqueues
+            if cancel_pending_enqueues:
+                self._incomplete.clear()
+            self._close_when_done()
+
+    def _close_when_done(self) -> None:
+        if self.closed and not self._incomplete:
+            self.ready.close()
+
+    def wake(self) -> None:
+        """Has everyone in line look around: the session closes."""
+        self.ready.wake()
+
+    def report(self) -> dict[str, Any]:
+        """How many elements are complete, and who waits for them."""
+        return {**self.ready.report(), "kind": "Barrier", "closed": self.closed}

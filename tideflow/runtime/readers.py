@@ -1,0 +1,336 @@
+"""Readers: they take names from a queue and give out the records behind each name.
+
+What a queue element stands for is a unit of work. A batch never crosses the border of two units, and a unit
+is completed once its end was met, which for most kinds is the read after its last record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError, OpError, OutOfRangeError, UnimplementedError
+from tideflow.graph.own_protos import make_messages
+from tideflow.io.local_files import read_bytes
+from tideflow.io.records import RecordFile, open_for_reading
+from tideflow.runtime.queues import Queue
+from tideflow.runtime.waiting import wait
+
+Pair = tuple[bytes, bytes]
+Batch = tuple[list[bytes], list[bytes]]  # keys and values
+
+
+class Reader:
+    """What all kinds share: work, counts, and one step at a time."""
+
+    kind = ""
+    ends_with_its_record = False  # the only record of a unit completes it
+    serializable = False
+
+    def __init__(self, name: str, session_closed: Callable[[], bool]):
+        self.name = name
+        self._session_closed = session_closed
+        self._changed = threading.Condition()
+        self._busy = False
+        self._clear()
+
+    def _clear(self) -> None:
+        self.records_produced = 0
+        self.units_started = 0
+        self.units_completed = 0
+        self._work = b""
+        self._unit: Iterator[Pair] = iter(())
+        self._damage: OpError | None = None
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        """The keys and values of a unit of work."""
+        raise AssertionError("every kind of reader says what its records are")
+
+    # ------------------------------------------------------------------ what steps do
+
+    def read(self, queue: Queue) -> Pair:
+        """The next record; waits for work."""
+        with self._alone():
+            keys, values = self._next_records(queue, 1)
+            return keys[0], values[0]
+
+    def read_up_to(self, queue: Queue, count: int) -> Batch:
+        """The next records of the unit, at most `count`; waits for work."""
+        with self._alone():
+            return self._next_records(queue, count) if count > 0 else ([], [])
+
+    def reset(self) -> None:
+        """As if nothing had been read; the unit in progress is forgotten."""
+        with self._alone():
+            self._clear()
+
+    def wake(self) -> None:
+        """Has everyone in line look around: the session closes."""
+        with self._changed:
+            self._changed.notify_all()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One step after the other, but who waits for the one in front can still be cancelled."""
+        entered = False
+        try:
+            with self._changed:
+                wait(
+                    self._changed,
+                    lambda: not self._busy,
+                    self._session_closed,
+                    f"read from '{self.name}', which another step reads from",
+                )
+                entered = self._busy = True  # in this order: an interrupt can come between the two
+            yield
+        finally:
+            if entered:
+                with self._changed:
+                    self._busy = False
+                    self._changed.notify_all()
+
+    def _next_records(self, queue: Queue, count: int) -> Batch:
+        while True:
+            if self.units_started == self.units_completed:
+                self._start(_next_work(queue))
+            if self._damage is not None:
+                raise self._damage
+            keys, values = self._take(count)
+            self.records_produced += len(keys)
+            if self._damage is None and (len(keys) < count or self.ends_with_its_record):
+                self.units_completed = self.units_started
+            if keys:
+                return keys, values
+
+    def _start(self, work: bytes) -> None:
+        self._unit = self._records(work)
+        self._work = work
+        self._damage = None
+        self.units_started += 1
+
+    def _take(self, count: int) -> Batch:
+        """Records of the unit. Damage is an error once those in front of it are given out."""
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        try:
+            for key, value in itertools.islice(self._unit, count):
+                keys.append(key)
+                values.append(value)
+        except OpError as damage:
+            self._damage = damage
+            if not keys:
+                raise
+        return keys, values
+
+    # ------------------------------------------------------------------ state as a string
+
+    def serialized(self) -> bytes:
+        """The reader's state, between two units of work."""
+        if not self.serializable:
+            raise UnimplementedError(None, None, f"Reader SerializeState: {self.kind} '{self.name}' has none")
+        with self._alone():
+            return _state_message()(
+                work_started=self.units_started,
+                work_finished=self.units_completed,
+                num_records_produced=self.records_produced,
+                current_work=self._work,
+            ).SerializeToString()
+
+    def restore(self, data: bytes) -> None:
+        """Back to a state that `serialized` gave."""
+        if not self.serializable:
+            raise UnimplementedError(None, None, f"Reader RestoreState: {self.kind} '{self.name}' has none")
+        state = self._parsed(data)
+        with self._alone():
+            self._clear()
+            self.units_started, self.units_completed = state.work_started, state.work_finished
+            self.records_produced, self._work = state.num_records_produced, state.current_work
+            if self.units_started > self.units_completed:
+                self._unit = self._records(self._work)
+
+    def _parsed(self, data: bytes) -> Any:
+        from google.protobuf.message import DecodeError
+
+        whose = f"{self.kind} '{self.name}'"
+        try:
+            state = _state_message().FromString(data)
+        except DecodeError:
+            raise InvalidArgumentError(None, None, f"Could not parse state for {whose}: {data!r}") from None
+        if min(state.work_started, state.work_finished, state.num_records_produced) < 0:
+            raise InvalidArgumentError(
+                None, None, f"Unexpected negative value when restoring in {whose}: {state}"
+            )
+        if state.work_started > state.work_finished:
+            raise InvalidArgumentError(
+                None, None, f"Inconsistent work started vs. finished when restoring in {whose}: {state}"
+            )
+        return state
+
+
+@functools.cache
+def _state_message() -> Any:
+    schema = {
+        "ReaderBaseState": {
+            "work_started": "int64",
+            "work_finished": "int64",
+            "num_records_produced": "int64",
+            "current_work": "bytes",
+        }
+    }
+    return make_messages("reader_base", schema)["ReaderBaseState"]
+
+
+def _next_work(queue: Queue) -> bytes:
+    if queue.dtypes != (dtypes.string,):
+        raise InvalidArgumentError(
+            None,
+            None,
+            "Expected queue with single string component, but the components of "
+            f"'{queue.name}' are {[dtype.name for dtype in queue.dtypes]}",
+        )
+    (work,) = queue.dequeue()
+    work = np.asarray(work)
+    if work.size != 1:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expected to dequeue a one-element string tensor from '{queue.name}', "
+            f"but got {work.size} elements",
+        )
+    return work.item()
+
+
+# ---------------------------------------------------------------------------------------------------- kinds
+
+
+class IdentityReader(Reader):
+    """The work itself, as key and value."""
+
+    kind = "IdentityReader"
+    ends_with_its_record = True
+    serializable = True
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        return iter([(work, work)])
+
+
+class WholeFileReader(Reader):
+    """A file's name and its contents."""
+
+    kind = "WholeFileReader"
+    ends_with_its_record = True
+    serializable = True
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        return ((name, read_bytes(name)) for name in (work,))
+
+
+class TextLineReader(Reader):
+    """The lines of a file, without their ends."""
+
+    kind = "TextLineReader"
+
+    def __init__(self, name: str, session_closed: Callable[[], bool], skip_header_lines: int):
+        super().__init__(name, session_closed)
+        self._skip = skip_header_lines
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        return self._lines(work, open_for_reading(work))
+
+    def _lines(self, work: bytes, file: Any) -> Iterator[Pair]:
+        with file:
+            for number, line in enumerate(itertools.islice(file, self._skip, None), self._skip + 1):
+                yield b"%s:%d" % (work, number), line_without_end(line)
+
+
+def line_without_end(line: bytes) -> bytes:
+    r"""A line without the "\n" or "\r\n" that ends it, or the "\r" that ends the file."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+class FixedLengthRecordReader(Reader):
+    """Records of one size, `hop_bytes` from the start of one to the start of the next, between a header and
+    a footer.
+    """
+
+    kind = "FixedLengthRecordReader"
+
+    def __init__(
+        self,
+        name: str,
+        session_closed: Callable[[], bool],
+        header_bytes: int,
+        record_bytes: int,
+        footer_bytes: int,
+        hop_bytes: int,
+        encoding: str = "",
+    ):
+        super().__init__(name, session_closed)
+        sizes = {
+            "header_bytes": header_bytes,
+            "record_bytes": record_bytes,
+            "footer_bytes": footer_bytes,
+            "hop_bytes": hop_bytes,
+        }
+        for what, size in sizes.items():
+            if size < 0:
+                raise InvalidArgumentError(None, None, f"{what} must be >= 0 not {size}")
+        self._header, self._record, self._footer = header_bytes, record_bytes, footer_bytes
+        self._hop = hop_bytes or record_bytes
+        self._encoding = encoding if encoding in ("GZIP", "ZLIB") else ""
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        file = open_for_reading(work, self._encoding)
+        if len(file.read(self._header)) < self._header:
+            file.close()
+            raise OutOfRangeError(
+                None,
+                None,
+                f"reached end of file: {work!r} is shorter than its header of {self._header} bytes",
+            )
+        return self._pieces(work, file)
+
+    def _pieces(self, work: bytes, file: Any) -> Iterator[Pair]:
+        needed = self._record + self._footer
+        with file:
+            ahead = b""
+            for number in itertools.count():
+                ahead += file.read(needed - len(ahead))
+                if len(ahead) < needed:
+                    return
+                yield b"%s:%d" % (work, number), ahead[: self._record]
+                gap = self._hop - len(ahead)
+                ahead = ahead[self._hop :]
+                if gap > 0 and len(file.read(gap)) < gap:
+                    return
+
+
+class TFRecordReader(Reader):
+    """The records of a TFRecord file."""
+
+    kind = "TFRecordReader"
+
+    def __init__(self, name: str, session_closed: Callable[[], bool], compression_type: str):
+        super().__init__(name, session_closed)
+        self._compression = compression_type
+
+    def _start(self, work: bytes) -> None:
+        self._file = RecordFile(work, self._compression)
+        super()._start(work)
+
+    def _records(self, work: bytes) -> Iterator[Pair]:
+        return iter(())  # they come from the file, which knows batches
+
+    def _take(self, count: int) -> Batch:
+        offsets, records = self._file.take(count)
+        self._damage = self._file.damage
+        if len(records) < count:
+            self._file.close()
+        return [b"%s:%d" % (self._work, offset) for offset in offsets], records

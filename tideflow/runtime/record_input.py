@@ -1,0 +1,64 @@
+"""Records of many files in random order, again and again: what the op RecordInput gives out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+
+from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.io.local_files import matching_paths
+from tideflow.io.records import RecordFile
+
+
+class ShuffledRecords:
+    """Every record once an epoch. Files are read in random order, and records drawn from a buffer of them."""
+
+    def __init__(self, pattern: str, seed: int, shift_ratio: float, buffer_size: int, compression: str):
+        self._paths = matching_paths(pattern)
+        if not self._paths:
+            raise NotFoundError(None, None, f"No files match '{pattern}'")
+        self._pattern = pattern
+        self._rng = np.random.default_rng(seed)
+        self._shift_ratio = shift_ratio
+        self._buffer_size = max(1, buffer_size)
+        self._compression = compression
+        self._lock = threading.Lock()
+        self._epoch: Iterator[bytes] = iter(())
+
+    def take(self, count: int) -> list[bytes]:
+        """So many records, over the border of epochs where needed."""
+        with self._lock:
+            taken: list[bytes] = []
+            while len(taken) < count:
+                record = next(self._epoch, None)
+                if record is None:
+                    self._epoch = self._shuffled()
+                    record = next(self._epoch, None)
+                if record is None:
+                    raise InvalidArgumentError(None, None, f"No file of '{self._pattern}' has a record")
+                taken.append(record)
+            return taken
+
+    def _shuffled(self) -> Iterator[bytes]:
+        buffer: list[bytes] = []
+        for record in self._in_file_order():
+            buffer.append(record)
+            if len(buffer) >= self._buffer_size:
+                yield self._drawn(buffer)
+        while buffer:
+            yield self._drawn(buffer)
+
+    def _in_file_order(self) -> Iterator[bytes]:
+        order = self._rng.permutation(len(self._paths)).tolist()
+        shift = int(self._shift_ratio * len(order))
+        for i in order[shift:] + order[:shift]:
+            with RecordFile(self._paths[i], self._compression) as file:
+                for _, record in file:
+                    yield record
+
+    def _drawn(self, buffer: list[bytes]) -> bytes:
+        i = int(self._rng.integers(len(buffer)))
+        buffer[i], buffer[-1] = buffer[-1], buffer[i]
+        return buffer.pop()

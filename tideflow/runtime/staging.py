@@ -1,0 +1,243 @@
+"""Staging areas: tensors wait here from one step to the next, in a line or by key.
+
+`capacity` bounds the elements inside, `memory_limit` their bytes; 0 is no bound. Who cannot go on waits.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from tideflow.graph.errors import InvalidArgumentError, ResourceExhaustedError
+from tideflow.runtime.waiting import wait
+
+
+class _Area:
+    """What both kinds share: bounds, and waiting."""
+
+    kind = "staging area"
+
+    def __init__(
+        self, name: str, components: int, capacity: int, memory_limit: int, session_closed: Callable[[], bool]
+    ):
+        self.name = name
+        self.components = components
+        self.capacity = capacity
+        self.memory_limit = memory_limit
+        self._bytes = 0
+        self._waiting = [0, 0]  # to put in, to take out
+        self._session_closed = session_closed
+        self._changed = threading.Condition()
+
+    def size(self) -> int:
+        raise AssertionError("every kind of staging area counts its elements")
+
+    def wake(self) -> None:
+        """Has everyone who waits look around: the session closes."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def report(self) -> dict[str, Any]:
+        """How full the area is, and who waits for it."""
+        with self._changed:
+            return {
+                "name": self.name,
+                "kind": self.kind,
+                "size": self.size(),
+                "capacity": self.capacity or None,
+                "closed": False,
+                "waiting to enqueue": self._waiting[0],
+                "waiting to dequeue": self._waiting[1],
+            }
+
+    def _wait(self, ready: Callable[[], bool], side: int, what: str) -> None:
+        self._waiting[side] += 1
+        try:
+            wait(self._changed, ready, self._session_closed, what)
+        finally:
+            self._waiting[side] -= 1
+
+    def _wait_for_room(self, size: int, elements: Callable[[], int]) -> None:
+        """Waits until so many bytes and elements more fit inside."""
+        if self.memory_limit and size > self.memory_limit:
+            raise ResourceExhaustedError(
+                None,
+                None,
+                f"Attempted to insert tensors with combined size of '{size}' bytes into Staging Area with a "
+                f"memory limit of '{self.memory_limit}'.",
+            )
+
+        def has_room() -> bool:
+            fits = not self.memory_limit or self._bytes + size <= self.memory_limit
+            return fits and (not self.capacity or self.size() + elements() <= self.capacity)
+
+        self._wait(has_room, 0, f"put into '{self.name}', which is full")
+
+
+class StagingArea(_Area):
+    """A line of elements."""
+
+    kind = "StagingArea"
+
+    def __init__(self, *args: Any):
+        super().__init__(*args)
+        self._line: collections.deque[list[Any]] = collections.deque()
+
+    def size(self) -> int:
+        return len(self._line)
+
+    def put(self, values: Sequence[Any]) -> None:
+        """An element at the end of the line; waits for room."""
+        size = _bytes_of(values)
+        with self._changed:
+            self._wait_for_room(size, lambda: 1)
+            self._line.append(list(values))
+            self._bytes += size
+            self._changed.notify_all()
+
+    def get(self) -> list[Any]:
+        """The first element; waits for one."""
+        with self._changed:
+            self._wait(lambda: bool(self._line), 1, f"get from '{self.name}', which is empty")
+            values = self._line.popleft()
+            self._bytes -= _bytes_of(values)
+            self._changed.notify_all()
+            return values
+
+    def peek(self, index: int) -> list[Any]:
+        """The element at that place, which stays; waits for it."""
+        with self._changed:
+            self._wait(
+                lambda: index < len(self._line), 1, f"peek at {index} of '{self.name}', which has too few"
+            )
+            return list(self._line[index])
+
+    def clear(self) -> None:
+        with self._changed:
+            self._line.clear()
+            self._bytes = 0
+            self._changed.notify_all()
+
+
+class MapStagingArea(_Area):
+    """Elements by key. Their components may come, and go, at different times."""
+
+    kind = "MapStagingArea"
+
+    def __init__(self, *args: Any, ordered: bool):
+        super().__init__(*args)
+        self._ordered = ordered
+        self._complete: dict[int, list[Any]] = {}
+        self._incomplete: dict[int, list[Any]] = {}
+
+    def size(self) -> int:
+        return len(self._complete)
+
+    def incomplete_size(self) -> int:
+        return len(self._incomplete)
+
+    def put(self, key: int, indices: Sequence[int], values: Sequence[Any]) -> None:
+        """Components of the element of that key; waits for room."""
+        self._check_indices(indices)
+        if len(indices) != len(values):
+            raise InvalidArgumentError(
+                None, None, f"{len(values)} values are put, but {len(indices)} indices are given"
+            )
+        size = _bytes_of(values)
+
+        def completes() -> bool:
+            there = self._incomplete.get(key, ())
+            return len(indices) + sum(value is not None for value in there) >= self.components
+
+        with self._changed:
+            self._wait_for_room(size, lambda: int(completes()))
+            there = list(self._incomplete.get(key) or [None] * self.components)
+            for index, value in zip(indices, values):
+                if there[index] is not None:
+                    raise InvalidArgumentError(
+                        None,
+                        None,
+                        f"The tensor for index '{index}' for key '{key}' was already initialized "
+                        f"'{self.components}'.",
+                    )
+                there[index] = value
+            self._bytes += size
+            if all(value is not None for value in there):
+                self._incomplete.pop(key, None)
+                self._complete.setdefault(key, there)
+            else:
+                self._incomplete[key] = there
+            self._changed.notify_all()
+
+    def get(self, key: int, indices: Sequence[int]) -> list[Any]:
+        """Components of the element of that key, which leave the area; waits for it."""
+        with self._changed:
+            self._wait_for_key(key)
+            return self._taken(key, indices)
+
+    def get_any(self, indices: Sequence[int]) -> tuple[int, list[Any]]:
+        """Some key with its components, the least where keys are ordered; waits for one."""
+        with self._changed:
+            self._wait(lambda: bool(self._complete), 1, f"get from '{self.name}', which is empty")
+            key = min(self._complete) if self._ordered else next(iter(self._complete))
+            return key, self._taken(key, indices)
+
+    def peek(self, key: int, indices: Sequence[int]) -> list[Any]:
+        """Components of the element of that key, which stay; waits for it."""
+        with self._changed:
+            self._wait_for_key(key)
+            return self._found(key, indices)
+
+    def clear(self) -> None:
+        with self._changed:
+            self._complete.clear()
+            self._incomplete.clear()
+            self._bytes = 0
+            self._changed.notify_all()
+
+    def _wait_for_key(self, key: int) -> None:
+        self._wait(lambda: key in self._complete, 1, f"get of key {key} from '{self.name}'")
+
+    def _taken(self, key: int, indices: Sequence[int]) -> list[Any]:
+        values = self._found(key, indices)
+        there = self._complete[key]
+        for index in indices:
+            there[index] = None
+        if all(value is None for value in there):
+            del self._complete[key]
+        self._bytes -= _bytes_of(values)
+        self._changed.notify_all()
+        return values
+
+    def _found(self, key: int, indices: Sequence[int]) -> list[Any]:
+        self._check_indices(indices)
+        there = self._complete[key]
+        for index in indices:
+            if there[index] is None:
+                raise InvalidArgumentError(
+                    None, None, f"Tensor at index '{index}' for key '{key}' has already been removed."
+                )
+        return [there[index] for index in indices]
+
+    def _check_indices(self, indices: Sequence[int]) -> None:
+        for index in indices:
+            if not 0 <= index < self.components:
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Index '{index}' for the area's {self.components} components is out of bounds.",
+                )
+        if any(after <= before for before, after in itertools.pairwise(indices)):
+            raise InvalidArgumentError(None, None, f"Indices are not strictly ordered: {list(indices)}")
+
+
+def _bytes_of(values: Sequence[Any]) -> int:
+    return sum(
+        value.numel() * value.element_size() if isinstance(value, torch.Tensor) else sum(map(len, value.flat))
+        for value in values
+    )

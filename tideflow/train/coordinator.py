@@ -1,0 +1,191 @@
+"""Threads around a session: a Coordinator asks them to stop together, and carries the first error
+to who waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.errors import CancelledError, OutOfRangeError
+
+_log = logging.getLogger("tideflow")
+
+
+@export("train.Coordinator")
+class Coordinator:
+    """Threads check `should_stop()`; any of them may `request_stop()`, with the error that made it; `join`
+    waits for all of them and raises that error. Used in a `with` block, it stops and joins by itself.
+    """
+
+    def __init__(self, clean_stop_exception_types: Any = None):
+        types = clean_stop_exception_types if clean_stop_exception_types is not None else (OutOfRangeError,)
+        self._clean_stop_exception_types = tuple(types) if isinstance(types, (list, tuple)) else (types,)
+        self._lock = threading.Lock()
+        self._stop_event = threading.Event()
+        self._error: BaseException | None = None
+        self._registered_threads: set[threading.Thread] = set()
+        self._joined = False
+
+    @property
+    def joined(self) -> bool:
+        return self._joined
+
+    def request_stop(self, ex: Any = None) -> None:
+        """Asks the threads to stop; `ex`, an exception or an exc_info, is raised by `join`."""
+        error = ex[1] if isinstance(ex, tuple) else ex
+        with self._lock:
+            if self._joined:
+                if error is not None:
+                    raise error
+                return
+            if error is not None and not isinstance(error, BaseException):
+                raise ValueError(f"ex must be an exception or sys.exc_info(), but is {ex!r}")
+            if not self._stop_event.is_set():
+                if isinstance(error, self._clean_stop_exception_types):
+                    error = None  # the end of the data is how such loops end
+                self._error = error
+                self._stop_event.set()
+            elif error is not None and self._error is None and not self._is_an_end(error):
+                _log.info("An error after the stop was requested: %s", error)
+
+    def _is_an_end(self, error: BaseException) -> bool:
+        return isinstance(error, (*self._clean_stop_exception_types, CancelledError))
+
+    def clear_stop(self) -> None:
+        """As if no stop had been requested."""
+        with self._lock:
+            self._joined = False
+            self._error = None
+            self._stop_event.clear()
+
+    def should_stop(self) -> bool:
+        return self._stop_event.is_set()
+
+    @contextlib.contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """What the block raises stops the coordinator, and is raised by `join`."""
+        try:
+            yield
+        except BaseException:
+            self.request_stop(ex=sys.exc_info())
+
+    def wait_for_stop(self, timeout: float | None = None) -> bool:
+        """Waits for a stop to be requested; whether it was."""
+        return self._stop_event.wait(timeout=timeout)
+
+    def register_thread(self, thread: threading.Thread) -> None:
+        """A thread that `join` waits for."""
+        with self._lock:
+            self._registered_threads.add(thread)
+
+    def join(
+        self,
+        threads: Sequence[threading.Thread] | None = None,
+        stop_grace_period_secs: float = 120,
+        ignore_live_threads: bool = False,
+    ) -> None:
+        """Waits for the threads to end; after a stop was requested, for the grace period at most."""
+        with self._lock:
+            waited = self._registered_threads.union(threads or ())
+        while any(thread.is_alive() for thread in waited) and not self.wait_for_stop(0.1):
+            pass
+        end = time.monotonic() + stop_grace_period_secs
+        for thread in waited:
+            thread.join(max(0.0, end - time.monotonic()))
+        stragglers = [thread.name for thread in waited if thread.is_alive()]
+        with self._lock:
+            self._joined = True
+            self._registered_threads = set()
+            error = self._error
+        if error is not None:
+            raise error
+        if stragglers:
+            if not ignore_live_threads:
+                raise RuntimeError("Coordinator stopped with threads still running: " + " ".join(stragglers))
+            _log.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
+
+    def raise_requested_exception(self) -> None:
+        """Raises what `request_stop` was given, if anything."""
+        with self._lock:
+            error = self._error
+        if error is not None:
+            raise error
+
+    def __enter__(self) -> Coordinator:
+        return self
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        """Stops the threads and joins them; what ends the data cleanly is no error."""
+        self.request_stop(error)
+        self.join()
+        return isinstance(error, self._clean_stop_exception_types)
+
+
+@export("train.LooperThread")
+class LooperThread(threading.Thread):
+    """A thread that calls `run_loop` every so many seconds until its coordinator stops."""
+
+    def __init__(
+        self,
+        coord: Coordinator,
+        timer_interval_secs: float | None,
+        target: Callable | None = None,
+        args: Sequence[Any] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ):
+        if not isinstance(coord, Coordinator):
+            raise ValueError(f"'coord' argument must be a Coordinator: {coord}")
+        super().__init__(daemon=True)
+        self._coord = coord
+        self._timer_interval_secs = timer_interval_secs
+        if target is None:
+            if args is not None or kwargs is not None:
+                raise ValueError("'args' and 'kwargs' argument require that you also pass 'target'")
+            self._call: Callable[[], Any] | None = None
+        else:
+            self._call = lambda: target(*(args or ()), **(kwargs or {}))
+        coord.register_thread(self)
+
+    @staticmethod
+    def loop(
+        coord: Coordinator,
+        timer_interval_secs: float | None,
+        target: Callable,
+        args: Sequence[Any] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> LooperThread:
+        """A started thread that calls `target`."""
+        looper = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
+        looper.start()
+        return looper
+
+    def run(self) -> None:
+        with self._coord.stop_on_exception():
+            self.start_loop()
+            due = time.monotonic()
+            while not self._coord.should_stop():
+                self.run_loop()
+                if self._timer_interval_secs is None:
+                    continue
+                due += self._timer_interval_secs
+                if self._coord.wait_for_stop(max(0.0, due - time.monotonic())):
+                    break
+            self.stop_loop()
+
+    def start_loop(self) -> None:
+        """Called before the first `run_loop`."""
+
+    def stop_loop(self) -> None:
+        """Called when the thread stops."""
+
+    def run_loop(self) -> None:
+        """One turn."""
+        if self._call is not None:
+            self._call()

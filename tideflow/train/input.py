@@ -1,0 +1,592 @@
+"""Input pipelines made of queues: producers of slices, names and numbers, and batches of whatever they
+produce.
+
+Each function adds a queue to the graph and a QueueRunner to the collection that `start_queue_runners` starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import (
+    binary,
+    casting,
+    constants,
+    control_flow,
+    creation,
+    files,
+    flow,
+    indexing,
+    random,
+    sparse_serialization,
+)
+from tideflow.ops import (
+    shapes as shape_ops,
+)
+from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
+from tideflow.summary import functions as summary
+from tideflow.train.queue_runner import QueueRunner, add_queue_runner
+from tideflow.variables.base import Variable
+
+# ------------------------------------------------------------------------------------------------ producers
+
+
+@export("train.match_filenames_once", "io.match_filenames_once")
+def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+    """The names of the files that match, found when local variables are initialized."""
+    with name_scope(name, "matching_filenames", [pattern]) as scope:
+        return Variable(
+            files.matching_files(pattern),
+            trainable=False,
+            name=scope,
+            validate_shape=False,
+            collections=[GraphKeys.LOCAL_VARIABLES],
+        )
+
+
+@export("train.limit_epochs")
+def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Tensor:
+    """The tensor `num_epochs` times, then OutOfRangeError. It counts in a local variable."""
+    if num_epochs is None:
+        return tensor
+    if num_epochs <= 0:
+        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
+    with name_scope(name, "limit_epochs", [tensor]) as scope:
+        zero = constants.constant(0, dtype=dtypes.int64)
+        epochs = Variable(zero, name="epochs", trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
+        with control_dependencies([epochs.count_up_to(num_epochs)]):
+            return constants.identity(tensor, name=scope)
+
+
+@export("train.input_producer")
+def input_producer(
+    input_tensor: Any,
+    element_shape: Any = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    summary_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Operation | None = None,
+) -> QueueBase:
+    """A queue of the rows of `input_tensor`, again and again or for `num_epochs`, in order or
+    shuffled each time.
+    """
+    with name_scope(name, "input_producer", [input_tensor]):
+        input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
+        row = input_tensor.shape[1:].merge_with(as_shape(element_shape))
+        if not row.is_fully_defined():
+            raise ValueError(
+                "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified"
+            )
+        if shuffle:
+            input_tensor = random.random_shuffle(input_tensor, seed=seed)
+        input_tensor = limit_epochs(input_tensor, num_epochs)
+        queue = FIFOQueue(
+            capacity=capacity,
+            dtypes=[input_tensor.dtype.base_dtype],
+            shapes=[row],
+            shared_name=shared_name,
+            name=name,
+        )
+        enqueue = queue.enqueue_many([input_tensor])
+        add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
+        if summary_name is not None:
+            _report(summary_name, queue.size(), capacity)
+        return queue
+
+
+@export("train.string_input_producer")
+def string_input_producer(
+    string_tensor: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+    cancel_op: Operation | None = None,
+) -> QueueBase:
+    """A queue of strings, mostly names of files."""
+    message = "string_input_producer requires a non-null input tensor"
+    if not isinstance(string_tensor, Tensor) and not string_tensor:
+        raise ValueError(message)
+    with name_scope(name, "input_producer", [string_tensor]) as scope:
+        string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
+        with control_dependencies([flow.Assert(shape_ops.size(string_tensor) > 0, [message])]):
+            string_tensor = constants.identity(string_tensor)
+        return input_producer(
+            string_tensor,
+            [],
+            num_epochs,
+            shuffle,
+            seed,
+            capacity,
+            shared_name,
+            f"fraction_of_{capacity}_full",
+            scope,
+            cancel_op,
+        )
+
+
+@export("train.range_input_producer")
+def range_input_producer(
+    limit: Any,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> QueueBase:
+    """A queue of the numbers from 0 to `limit` - 1."""
+    with name_scope(name, "input_producer", [limit]) as scope:
+        numbers = creation.range(limit)
+        full = f"fraction_of_{capacity}_full"
+        return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, full, scope)
+
+
+@export("train.slice_input_producer")
+def slice_input_producer(
+    tensor_list: Sequence[Any],
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    capacity: int = 32,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> list[Tensor]:
+    """One row of each tensor, a different one in every step."""
+    if not tensor_list:
+        raise ValueError("Expected at least one tensor in slice_input_producer().")
+    with name_scope(name, "input_producer", list(tensor_list)):
+        tensors = [convert_to_tensor(tensor) for tensor in tensor_list]
+        count = shape_ops.shape(tensors[0])[0]
+        queue = range_input_producer(
+            count,
+            num_epochs=num_epochs,
+            shuffle=shuffle,
+            seed=seed,
+            capacity=capacity,
+            shared_name=shared_name,
+        )
+        index = queue.dequeue()
+        return [indexing.gather(tensor, index) for tensor in tensors]
+
+
+# ------------------------------------------------------------------------------------------------ batches
+
+
+@export("train.batch")
+def batch(
+    tensors: Any,
+    batch_size: Any,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Batches of `tensors`, which `num_threads` threads evaluate ahead of time."""
+    return maybe_batch(
+        tensors,
+        True,
+        batch_size,
+        num_threads,
+        capacity,
+        enqueue_many,
+        shapes,
+        dynamic_pad,
+        allow_smaller_final_batch,
+        shared_name,
+        name,
+    )
+
+
+@export("train.maybe_batch")
+def maybe_batch(
+    tensors: Any,
+    keep_input: Any,
+    batch_size: Any,
+    num_threads: int = 1,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`batch` of what `keep_input` is true for."""
+    buffer = _fifo(dynamic_pad, capacity, shared_name)
+    return _batched(
+        "batch",
+        [tensors] * num_threads,
+        keep_input,
+        batch_size,
+        enqueue_many,
+        shapes,
+        buffer,
+        allow_smaller_final_batch,
+        name,
+        same=True,
+    )
+
+
+@export("train.batch_join")
+def batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: Any,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Batches of what several lists of tensors give, a thread for each."""
+    return maybe_batch_join(
+        tensors_list,
+        True,
+        batch_size,
+        capacity,
+        enqueue_many,
+        shapes,
+        dynamic_pad,
+        allow_smaller_final_batch,
+        shared_name,
+        name,
+    )
+
+
+@export("train.maybe_batch_join")
+def maybe_batch_join(
+    tensors_list: Sequence[Any],
+    keep_input: Any,
+    batch_size: Any,
+    capacity: int = 32,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    dynamic_pad: bool = False,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`batch_join` of what `keep_input` is true for."""
+    buffer = _fifo(dynamic_pad, capacity, shared_name)
+    return _batched(
+        "batch_join",
+        tensors_list,
+        keep_input,
+        batch_size,
+        enqueue_many,
+        shapes,
+        buffer,
+        allow_smaller_final_batch,
+        name,
+    )
+
+
+@export("train.shuffle_batch")
+def shuffle_batch(
+    tensors: Any,
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    num_threads: int = 1,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """Batches of `tensors` in random order, mixed with at least `min_after_dequeue` others."""
+    return maybe_shuffle_batch(
+        tensors,
+        batch_size,
+        capacity,
+        min_after_dequeue,
+        True,
+        num_threads,
+        seed,
+        enqueue_many,
+        shapes,
+        allow_smaller_final_batch,
+        shared_name,
+        name,
+    )
+
+
+@export("train.maybe_shuffle_batch")
+def maybe_shuffle_batch(
+    tensors: Any,
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    num_threads: int = 1,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`shuffle_batch` of what `keep_input` is true for."""
+    buffer = _shuffling(capacity, min_after_dequeue, seed, shared_name)
+    return _batched(
+        "shuffle_batch",
+        [tensors] * num_threads,
+        keep_input,
+        batch_size,
+        enqueue_many,
+        shapes,
+        buffer,
+        allow_smaller_final_batch,
+        name,
+        same=True,
+    )
+
+
+@export("train.shuffle_batch_join")
+def shuffle_batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`shuffle_batch` of what several lists of tensors give, a thread for each."""
+    return maybe_shuffle_batch_join(
+        tensors_list,
+        batch_size,
+        capacity,
+        min_after_dequeue,
+        True,
+        seed,
+        enqueue_many,
+        shapes,
+        allow_smaller_final_batch,
+        shared_name,
+        name,
+    )
+
+
+@export("train.maybe_shuffle_batch_join")
+def maybe_shuffle_batch_join(
+    tensors_list: Sequence[Any],
+    batch_size: Any,
+    capacity: int,
+    min_after_dequeue: int,
+    keep_input: Any,
+    seed: int | None = None,
+    enqueue_many: bool = False,
+    shapes: Any = None,
+    allow_smaller_final_batch: bool = False,
+    shared_name: str | None = None,
+    name: str | None = None,
+) -> Any:
+    """`shuffle_batch_join` of what `keep_input` is true for."""
+    buffer = _shuffling(capacity, min_after_dequeue, seed, shared_name)
+    return _batched(
+        "shuffle_batch_join",
+        tensors_list,
+        keep_input,
+        batch_size,
+        enqueue_many,
+        shapes,
+        buffer,
+        allow_smaller_final_batch,
+        name,
+    )
+
+
+class _Buffer(NamedTuple):
+    """How a queue is made from types and shapes, and how it is shown how full one is."""
+
+    make: Callable
+    report: Callable
+
+
+def _fifo(dynamic_pad: bool, capacity: int, shared_name: str | None) -> _Buffer:
+    kind = PaddingFIFOQueue if dynamic_pad else FIFOQueue
+    return _Buffer(
+        lambda types, sizes: kind(capacity=capacity, dtypes=types, shapes=sizes, shared_name=shared_name),
+        lambda queue: _report(f"fraction_of_{capacity}_full", queue.size(), capacity),
+    )
+
+
+def _shuffling(capacity: int, min_after_dequeue: int, seed: int | None, shared_name: str | None) -> _Buffer:
+    if capacity <= min_after_dequeue:
+        raise ValueError(f"capacity {capacity} must be bigger than min_after_dequeue {min_after_dequeue}.")
+    spare = capacity - min_after_dequeue
+
+    def make(types: list[dtypes.DType], sizes: list[TensorShape]) -> QueueBase:
+        return RandomShuffleQueue(
+            capacity=capacity,
+            min_after_dequeue=min_after_dequeue,
+            seed=seed,
+            dtypes=types,
+            shapes=sizes,
+            shared_name=shared_name,
+        )
+
+    def report(queue: QueueBase) -> None:
+        over = binary.maximum(0, queue.size() - min_after_dequeue)
+        _report(f"fraction_over_{min_after_dequeue}_of_{spare}_full", over, spare)
+
+    return _Buffer(make, report)
+
+
+def _report(name: str, count: Tensor, most: int) -> None:
+    """A summary of how full a queue is: where it is mostly empty, the steps wait for their input."""
+    summary.scalar(name, casting.cast(count, dtypes.float32) * (1.0 / most))
+
+
+def _batched(
+    kind: str,
+    sources: Sequence[Any],
+    keep_input: Any,
+    batch_size: Any,
+    enqueue_many: bool,
+    given_shapes: Any,
+    buffer: _Buffer,
+    allow_smaller: bool,
+    name: str | None,
+    same: bool = False,
+) -> Any:
+    """What all of the above do: a queue, threads that fill it from `sources`, and batches out of it."""
+    if not isinstance(sources, (list, tuple)) or not sources:
+        raise ValueError(f"Expected at least one list of tensors in {kind}().")
+    lists = [_as_list(source) for source in (sources[:1] if same else sources)]
+    with name_scope(name, kind, [*(t for each in lists for t in each), keep_input]) as scope:
+        lists = [_converted(each) for each in lists]
+        keep = _checked_keep(keep_input, enqueue_many)
+        lists, stored = _with_sparse_stored(lists, enqueue_many, keep)
+        types = _common_types(lists)
+        queue = buffer.make(types, _row_shapes(lists, given_shapes, enqueue_many))
+        operations = [_enqueue(queue, each, enqueue_many, keep) for each in lists]
+        add_queue_runner(QueueRunner(queue, operations * len(sources) if same else operations))
+        buffer.report(queue)
+        take = queue.dequeue_up_to if allow_smaller else queue.dequeue_many
+        result = take(batch_size, name=scope)
+        result = [result] if isinstance(result, Tensor) else list(result)
+        result = [t if restore is None else restore(t) for t, restore in zip(result, stored, strict=True)]
+        return _as_given(sources[0], result)
+
+
+def _as_list(tensors: Any) -> list[Any]:
+    return [tensors[key] for key in sorted(tensors)] if isinstance(tensors, dict) else list(tensors)
+
+
+def _as_given(like: Any, tensors: list[Any]) -> Any:
+    if isinstance(like, dict):
+        return dict(zip(sorted(like), tensors, strict=True))
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def _converted(tensors: list[Any]) -> list[Any]:
+    if not tensors:
+        raise ValueError("Expected at least one tensor in batch().")
+    return [t if isinstance(t, SparseTensor) else convert_to_tensor(t) for t in tensors]
+
+
+def _checked_keep(keep_input: Any, enqueue_many: bool) -> Tensor:
+    keep = convert_to_tensor(keep_input)
+    if keep.shape.ndims is None:
+        raise ValueError("`keep_input` dimensions must be known at graph construction.")
+    if not enqueue_many and keep.shape.ndims == 1:
+        raise ValueError("`keep_input` cannot be a vector when `enqueue_many=False`.")
+    if keep.shape.ndims > 1:
+        raise ValueError("`keep_input` must be 0 or 1 dimensions.")
+    return keep
+
+
+def _common_types(lists: list[list[Tensor]]) -> list[dtypes.DType]:
+    types = [[tensor.dtype.base_dtype for tensor in each] for each in lists]
+    for other in types[1:]:
+        if other != types[0]:
+            raise TypeError(
+                f"Expected types to be consistent: {[t.name for t in other]} vs. "
+                f"{[t.name for t in types[0]]}."
+            )
+    return types[0]
+
+
+def _row_shapes(lists: list[list[Tensor]], given: Any, enqueue_many: bool) -> list[TensorShape]:
+    if given is not None:
+        return [as_shape(shape) for shape in given]
+    for each in lists:
+        for tensor in each:
+            if tensor.shape.ndims is None:
+                raise ValueError(f"Cannot infer Tensor's rank: {tensor}")
+    found = []
+    for tensors in zip(*lists, strict=True):
+        sizes = [t.shape.with_rank_at_least(1)[1:] if enqueue_many else t.shape for t in tensors]
+        common = sizes[0]
+        for shape in sizes[1:]:
+            shape.assert_has_rank(common.ndims)
+            pairs = zip(common.tuple, shape.tuple, strict=True)
+            common = TensorShape([a if a == b else None for a, b in pairs])
+        found.append(common)
+    return found
+
+
+def _enqueue(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, keep: Tensor) -> Operation:
+    put = queue.enqueue_many if enqueue_many else queue.enqueue
+    if keep.shape.ndims == 0:
+        return control_flow.smart_cond(keep, lambda: put(tensors), constants.no_operation)
+    kept = indexing.where(keep)[:, 0]
+    return put([indexing.gather(tensor, kept) for tensor in tensors])
+
+
+def _with_sparse_stored(
+    lists: list[list[Any]], enqueue_many: bool, keep: Tensor
+) -> tuple[list[list[Tensor]], list[Callable | None]]:
+    """Sparse tensors wait outside of the queue, which holds their handles; and how to get them back."""
+    restores: list[Callable | None] = []
+    stored = [list(each) for each in lists]
+    for i, first in enumerate(lists[0]):
+        if not isinstance(first, SparseTensor):
+            restores.append(None)
+            continue
+        store_one = (
+            sparse_serialization.add_many_sparse_to_tensors_map
+            if enqueue_many
+            else sparse_serialization.add_sparse_to_tensors_map
+        )
+        shared = None
+        for each in stored:
+            each[i] = store_one(each[i], shared_name=shared)
+            shared = each[i].op.attrs["shared_name"] or each[i].op.name
+            last = each[i].op
+        rank = first.shape.ndims
+        rank = None if rank is None else rank if not enqueue_many else rank - 1
+
+        def restore(handles: Tensor, op: Operation = last, rank: int | None = rank) -> SparseTensor:
+            return sparse_serialization.take_many_sparse_from_tensors_map(
+                op, shape_ops.squeeze(handles) if handles.shape.ndims == 2 else handles, rank=rank
+            )
+
+        restores.append(restore)
+    return stored, restores

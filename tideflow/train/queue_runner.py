@@ -1,0 +1,226 @@
+"""QueueRunner: threads that fill a queue, one for each of its enqueue operations."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.errors import CancelledError, OutOfRangeError
+from tideflow.graph.operation import Operation
+from tideflow.graph.queue_runner_proto import QueueRunnerDef
+from tideflow.graph.scopes import GraphKeys, get_default_graph
+from tideflow.graph.stacks import default_sessions
+from tideflow.queues.base import QueueBase
+from tideflow.train.coordinator import Coordinator
+
+_log = logging.getLogger("tideflow")
+_codes = {kind(None, None, "").error_code: kind for kind in (CancelledError, OutOfRangeError)}
+
+
+@export("train.QueueRunner", "train.queue_runner.QueueRunner")
+class QueueRunner:
+    """Runs `enqueue_ops`, each in a thread of its own, until the coordinator stops or the data ends; then
+    closes the queue.
+    """
+
+    def __init__(
+        self,
+        queue: QueueBase | None = None,
+        enqueue_ops: Sequence[Operation] | None = None,
+        close_op: Operation | None = None,
+        cancel_op: Operation | None = None,
+        queue_closed_exception_types: Any = None,
+        queue_runner_def: Any = None,
+        import_scope: str | None = None,
+    ):
+        if queue_runner_def is not None:
+            if queue or enqueue_ops:
+                raise ValueError("queue_runner_def and queue are mutually exclusive.")
+            self._init_from_proto(queue_runner_def, import_scope)
+            return
+        if not queue or not enqueue_ops:
+            raise ValueError("Must provide queue and enqueue_ops.")
+        self._queue: Any = queue
+        self._enqueue_ops = list(enqueue_ops)
+        self._close_op = queue.close() if close_op is None else close_op
+        self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
+        if queue_closed_exception_types is not None and (
+            not isinstance(queue_closed_exception_types, tuple)
+            or not queue_closed_exception_types
+            or not all(isinstance(t, type) and issubclass(t, Exception) for t in queue_closed_exception_types)
+        ):
+            raise TypeError(
+                "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but "
+                "saw: "
+                f"{queue_closed_exception_types}"
+            )
+        self._queue_closed_exception_types = queue_closed_exception_types or (OutOfRangeError,)
+        self._start()
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._runs_per_session: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+        self._exceptions_raised: list[BaseException] = []
+
+    def _init_from_proto(self, message: Any, import_scope: str | None) -> None:
+        graph, prefix = get_default_graph(), f"{import_scope}/" if import_scope else ""
+
+        def element(name: str) -> Any:
+            return graph.as_graph_element(prefix + name)
+
+        self._queue = element(message.queue_name)
+        self._enqueue_ops = [element(name) for name in message.enqueue_op_name]
+        self._close_op, self._cancel_op = element(message.close_op_name), element(message.cancel_op_name)
+        types = tuple(_codes[code] for code in message.queue_closed_exception_types if code in _codes)
+        self._queue_closed_exception_types = types or (OutOfRangeError,)
+        self._start()
+
+    @property
+    def queue(self) -> QueueBase:
+        return self._queue
+
+    @property
+    def enqueue_ops(self) -> list[Operation]:
+        return self._enqueue_ops
+
+    @property
+    def close_op(self) -> Operation:
+        return self._close_op
+
+    @property
+    def cancel_op(self) -> Operation:
+        return self._cancel_op
+
+    @property
+    def queue_closed_exception_types(self) -> tuple[type[Exception], ...]:
+        return self._queue_closed_exception_types
+
+    @property
+    def exceptions_raised(self) -> list[BaseException]:
+        """What threads without a coordinator ended with."""
+        return self._exceptions_raised
+
+    @property
+    def name(self) -> str:
+        return self._queue.name
+
+    def create_threads(
+        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+    ) -> list[threading.Thread]:
+        """A thread for each enqueue operation, and one that ends the queue's waiting when the
+        coordinator stops.
+        """
+        with self._lock:
+            if self._runs_per_session.get(sess, 0) > 0:
+                return []  # they run already
+            self._runs_per_session[sess] = len(self._enqueue_ops)
+            self._exceptions_raised = []
+        threads = [
+            threading.Thread(
+                target=self._fill, args=(sess, op, coord), name=f"QueueRunnerThread-{self.name}-{op.name}"
+            )
+            for op in self._enqueue_ops
+        ]
+        if coord is not None:
+            threads.append(
+                threading.Thread(
+                    target=self._close_on_stop,
+                    args=(sess, coord),
+                    name=f"QueueRunnerThread-{self.name}-close_on_stop",
+                )
+            )
+        for thread in threads:
+            if coord is not None:
+                coord.register_thread(thread)
+            thread.daemon = daemon
+            if start:
+                thread.start()
+        return threads
+
+    def _fill(self, sess: Any, enqueue_op: Operation, coord: Coordinator | None) -> None:
+        running = True
+        try:
+            enqueue = sess.make_callable(enqueue_op)
+            while coord is None or not coord.should_stop():
+                try:
+                    enqueue()
+                except self._queue_closed_exception_types:  # the end of the data
+                    with self._lock:
+                        running = False
+                        self._runs_per_session[sess] -= 1
+                        last = not self._runs_per_session[sess]
+                    if last:
+                        with contextlib.suppress(Exception):
+                            sess.run(self._close_op)
+                    return
+        except Exception as error:
+            self._note(error, coord)
+        finally:
+            if running:
+                with self._lock:
+                    self._runs_per_session[sess] -= 1
+
+    def _note(self, error: Exception, coord: Coordinator | None) -> None:
+        if coord is not None:
+            if not (isinstance(error, CancelledError) and coord.should_stop()):
+                coord.request_stop(error)
+            return
+        _log.error("Exception in QueueRunner: %s", error)
+        with self._lock:
+            self._exceptions_raised.append(error)
+
+    def _close_on_stop(self, sess: Any, coord: Coordinator) -> None:
+        coord.wait_for_stop()
+        with contextlib.suppress(Exception):  # the session may be closed already, and the queue with it
+            sess.run(self._cancel_op)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The QueueRunnerDef."""
+        prefix = f"{export_scope}/" if export_scope else ""
+        message = QueueRunnerDef()
+        message.queue_name = self.queue.name.removeprefix(prefix)
+        message.enqueue_op_name.extend(op.name.removeprefix(prefix) for op in self._enqueue_ops)
+        message.close_op_name = self._close_op.name.removeprefix(prefix)
+        message.cancel_op_name = self._cancel_op.name.removeprefix(prefix)
+        types = self._queue_closed_exception_types
+        message.queue_closed_exception_types.extend(code for code, kind in _codes.items() if kind in types)
+        return message
+
+    @staticmethod
+    def from_proto(queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+        return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
+
+
+@export("train.add_queue_runner", "train.queue_runner.add_queue_runner")
+def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS) -> None:
+    """Adds a runner to those that `start_queue_runners` starts."""
+    get_default_graph().add_to_collection(collection, qr)
+
+
+@export("train.start_queue_runners", "train.queue_runner.start_queue_runners")
+def start_queue_runners(
+    sess: Any = None,
+    coord: Coordinator | None = None,
+    daemon: bool = True,
+    start: bool = True,
+    collection: str = GraphKeys.QUEUE_RUNNERS,
+) -> list[threading.Thread]:
+    """Starts the threads of all queue runners of the graph."""
+    sess = default_sessions.top() if sess is None else sess
+    if sess is None:
+        raise ValueError(
+            "Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or "
+            "pass an "
+            "explicit session to tf.start_queue_runners(sess=sess)"
+        )
+    with sess.graph.as_default():
+        runners = get_default_graph().get_collection(collection)
+    threads = []
+    for runner in runners:
+        threads += runner.create_threads(sess, coord=coord, daemon=daemon, start=start)
+    return threads
