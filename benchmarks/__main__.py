@@ -15,7 +15,7 @@ from benchmarks.works import NAMES
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 WORKS = [*NAMES, "memory"]
-MEMORY_STEPS = 20
+MEMORY_WORKS = {"convnet": 20, "deep_backward": 3}  # and steps of each
 
 
 def main() -> None:
@@ -89,13 +89,15 @@ def took_turn(results: Results, worker: Worker, work: str, steps: int) -> bool:
 
 
 def measure_memory(results: Results) -> None:
-    """The conv net in processes that have done nothing else, one after another."""
-    convnet = importlib.import_module("benchmarks.works.convnet")
-    for peer in results.peers:
-        if PEERS[peer].has(convnet):
-            with noting_trouble(results, "memory"), contextlib.closing(start(peer, results)) as worker:
-                answer = worker.ask("convnet", MEMORY_STEPS)
-                results.memory[peer] = {**answer, "imported": worker.facts["resident"]}
+    """Each work in processes that have done nothing else, one after another."""
+    for name, steps in MEMORY_WORKS.items():
+        work = importlib.import_module(f"benchmarks.works.{name}")
+        found = results.memory[work.title] = {}
+        for peer in results.peers:
+            if PEERS[peer].has(work):
+                with noting_trouble(results, "memory"), contextlib.closing(start(peer, results)) as worker:
+                    answer = worker.ask(name, steps)
+                    found[peer] = {**answer, "imported": worker.facts["resident"]}
 
 
 @contextlib.contextmanager

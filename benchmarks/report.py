@@ -21,7 +21,7 @@ class Results:
     load: float = field(default_factory=lambda: os.getloadavg()[0])
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # work, peer, one per round
     first: dict[str, dict[str, float]] = field(default_factory=dict)
-    memory: dict[str, dict[str, int]] = field(default_factory=dict)  # peer, kind
+    memory: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)  # work, peer, kind
     versions: dict[str, str] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
 
@@ -30,8 +30,8 @@ def markdown(results: Results) -> str:
     parts = ["# Speed and memory, Tideflow beside its peers", facts(results), HOW_TO_READ]
     if results.seconds:
         parts += ["## Speed", speed_table(results)]
-    if results.memory:
-        parts += ["## Memory of the conv net", memory_table(results)]
+    for title, memory in results.memory.items():
+        parts += [f"## Memory: {title}", memory_table(memory)]
     notes = results.troubles + disagreements(results)
     if notes:
         parts += ["## Not as it should be", "\n".join(f"- {note}" for note in notes)]
@@ -119,17 +119,17 @@ def verdict(values: dict[str, float], reach: dict[str, float]) -> str:
     return "yes" if values["tideflow"] <= allowed else "**no**"
 
 
-def memory_table(results: Results) -> str:
+def memory_table(measured: dict[str, dict[str, int]]) -> str:
     header = [
         "resident",
-        *(PEERS[peer].title for peer in results.memory),
+        *(PEERS[peer].title for peer in measured),
         "ratio to TensorFlow",
         "to reach",
         "reached",
     ]
     rows = []
     for kind, title, reach in MEMORY:
-        sizes = {peer: memory[kind] for peer, memory in results.memory.items()}
+        sizes = {peer: memory[kind] for peer, memory in measured.items()}
         rows.append(
             [
                 title,

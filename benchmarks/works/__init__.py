@@ -18,6 +18,11 @@ NAMES = (
     "graph_building",
     "first_run",
     "large_feed",
+    "counting_loop",
+    "lstm_forward",
+    "lstm_forward_compiled",
+    "lstm_training",
+    "lstm_training_compiled",
 )
 
 

@@ -31,7 +31,7 @@ def names(graph):
     return [(op.name, op.type) for op in graph.get_operations()]
 
 
-# ------------------------------------------------------------------------------------------ the graph of a cond
+# --------------------------------------------------------------------------------------- the graph of a cond
 
 
 def test_the_nodes_of_a_cond(graph, pred):
@@ -165,7 +165,7 @@ def test_python_values_as_results(pred):
     assert [run(y, {pred: p}) for p in (True, False)] == [1.5, 2.5]
 
 
-# ------------------------------------------------------------------------------------------ control dependencies
+# -------------------------------------------------------------------------------------- control dependencies
 
 
 def test_what_a_cond_waits_for_outside(pred):

@@ -222,7 +222,7 @@ def test_check_numerics_looks_at_the_gradient_too():
     (grad,) = tf.gradients(tf.sqrt(tf.check_numerics(x, "below the root")), x)
     with tf.Session() as session:
         assert session.run(grad, {x: 4.0}) == 0.25
-        with pytest.raises(tf.errors.InvalidArgumentError, match="gradient.*below the root.*Inf"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"gradient.*below the root.*Inf"):
             session.run(grad, {x: 0.0})
 
 

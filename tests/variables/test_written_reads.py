@@ -1,4 +1,6 @@
-"""Who comes after a write of a reference variable sees what was written, as with TensorFlow's shared buffers."""
+"""Who comes after a write of a reference variable sees what was written, as with TensorFlow's
+shared buffers.
+"""
 
 import numpy as np
 
