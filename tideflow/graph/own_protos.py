@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _PACKAGE = "tideflow"
-_TENSORBOARD = "tensorboard."
+_KNOWN = ("tensorboard.", f"{_PACKAGE}.")  # how the types of other files begin
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
     "bytes": _Field.TYPE_BYTES,
@@ -42,9 +42,7 @@ def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
     pool = descriptor_pool.Default()
     known = {word for fields in schema.values() for words in fields.values() for word in words.split()}
     file.dependency.extend(
-        sorted(
-            {pool.FindMessageTypeByName(word).file.name for word in known if word.startswith(_TENSORBOARD)}
-        )
+        sorted({pool.FindMessageTypeByName(word).file.name for word in known if word.startswith(_KNOWN)})
     )
     pool.AddSerializedFile(file.SerializeToString())
     return {
@@ -75,4 +73,4 @@ def _add_field(message: Any, name: str, number: int, *words: str) -> None:
             field.options.packed = True
     else:
         field.type = _Field.TYPE_MESSAGE
-        field.type_name = f".{kind}" if kind.startswith(_TENSORBOARD) else f".{_PACKAGE}.{kind}"
+        field.type_name = f".{kind}" if kind.startswith(_KNOWN) else f".{_PACKAGE}.{kind}"

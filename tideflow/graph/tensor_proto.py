@@ -84,6 +84,23 @@ def _fill_field(proto: TensorProto, flat: np.ndarray, dtype: DType) -> None:
     getattr(proto, _FIELDS[dtype]).extend(flat.tolist())
 
 
+def values_proto(array: np.ndarray, dtype: DType) -> TensorProto:
+    """The message for an array of a dtype, element by element: the form of TensorFlow's oldest files."""
+    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if dtype is dtypes.string:
+        proto.string_val.extend(array.reshape(-1).tolist())
+    else:
+        _fill_field(proto, np.ascontiguousarray(array).reshape(-1), dtype)
+    return proto
+
+
+def value_count(proto: TensorProto) -> int:
+    """How many elements a message of values spells out."""
+    dtype = dtypes.as_dtype(proto.dtype).base_dtype
+    field = "string_val" if dtype is dtypes.string else _FIELDS.get(dtype)
+    return len(getattr(proto, field)) // (2 if dtype.is_complex else 1) if field else 0
+
+
 @export("make_ndarray")
 def make_ndarray(tensor: TensorProto) -> np.ndarray:
     """The array that a TensorProto holds; fields shorter than the shape are filled with their last

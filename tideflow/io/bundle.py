@@ -1,0 +1,314 @@
+"""Reading checkpoints in TensorFlow's second format: tensors by name, whole or in slices, always checked.
+
+What a file says of itself is believed only after it is compared with the files' sizes: no length in it makes
+the process allocate more than is there to read. Damage is a DataLossError that names file, key and byte.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tideflow.graph.dtypes import DType, string
+from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tideflow.io.bundle_format import (
+    CHUNK,
+    HEADER_KEY,
+    LITTLE_ENDIAN,
+    VERSION,
+    BundleEntryProto,
+    BundleHeaderProto,
+    index_path,
+    shard_path,
+    slice_from_message,
+)
+from tideflow.io.checksums import crc32c, mask
+from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.slices import TensorSlice, common, region_shape, within
+from tideflow.io.tables import read_table
+from tideflow.io.varints import decode_varint
+
+_MOST_AXES = 64  # of an array in memory
+_SLICE_KEY = b"\0"  # how keys of slices begin
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a bundle's table says of a tensor, or of a slice of one."""
+
+    key: bytes
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    crc32c: int
+    slices: tuple[TensorSlice, ...]
+
+    @property
+    def name(self) -> str:
+        """The key as people read it."""
+        return self.key.decode(errors="backslashreplace")
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.shape)
+
+
+class BundleReader:
+    """An open bundle. Threads may share it."""
+
+    def __init__(self, prefix: Any):
+        self._files: dict[int, int] = {}
+        self._lock = threading.Lock()
+        self.prefix = local_path(prefix)
+        self._index = index_path(self.prefix)
+        if not os.path.exists(self._index):
+            raise NotFoundError(
+                None,
+                None,
+                "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+                f"{self.prefix}",
+            )
+        self._entries = dict(read_table(self._index))
+        self._shards = self._read_header()
+
+    def __enter__(self) -> BundleReader:
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the files of data; a later read opens them again."""
+        while self._files:
+            os.close(self._files.popitem()[1])
+
+    __del__ = close
+
+    def _read_header(self) -> int:
+        data = self._entries.pop(HEADER_KEY, None)
+        if data is None:
+            raise self._damaged("no header in the table", HEADER_KEY)
+        header = self._parsed(BundleHeaderProto, data, HEADER_KEY)
+        if header.endianness != LITTLE_ENDIAN:
+            raise UnimplementedError(None, None, f"{self._index}: written by a big-endian machine")
+        if header.version.min_consumer > VERSION:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{self._index}: Checkpoint min consumer version {header.version.min_consumer} above current "
+                f"version {VERSION}",
+            )
+        if header.num_shards < 1:
+            raise self._damaged(f"{header.num_shards} shards", HEADER_KEY)
+        return header.num_shards
+
+    def _parsed(self, message: Any, data: bytes, key: bytes) -> Any:
+        try:
+            return message.FromString(data)
+        except DecodeError:
+            raise self._damaged(f"not a {message.DESCRIPTOR.name}", key) from None
+
+    def _damaged(self, what: str, key: bytes) -> DataLossError:
+        shown = key.decode(errors="backslashreplace")
+        return DataLossError(None, None, f"{self._index}: {what}, key {shown!r}")
+
+    # ------------------------------------------------------------------------------------------ what is there
+
+    def __contains__(self, name: str) -> bool:
+        return bool(name) and not name.startswith("\0") and _key(name) in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of tensors, sorted."""
+        return (_name(key) for key in self._entries if not key.startswith(_SLICE_KEY))
+
+    def entry(self, name: str) -> Entry:
+        """What the table says of a tensor; NotFoundError that shows the nearest names where there is none."""
+        if name not in self:
+            raise NotFoundError(
+                None, None, f"Key {name} not found in checkpoint {self.prefix}{self._nearest(name)}"
+            )
+        return self._entry(_key(name))
+
+    def _nearest(self, name: str) -> str:
+        found = difflib.get_close_matches(name, self, n=3)
+        shown = (f"{near} {list(self._entry(_key(near)).shape)}" for near in found)
+        return f". The nearest keys are: {', '.join(shown)}" if found else ""
+
+    def _entry(self, key: bytes) -> Entry:
+        message = self._parsed(BundleEntryProto, self._entries[key], key)
+        try:
+            dtype = DType(message.dtype)
+        except TypeError:
+            raise self._damaged(f"unknown type {message.dtype}", key) from None
+        shape = tuple(dim.size for dim in message.shape.dim)
+        if message.shape.unknown_rank or len(shape) > _MOST_AXES or any(size < 0 for size in shape):
+            raise self._damaged(f"shape {list(shape)[: _MOST_AXES + 1]}", key)
+        slices = tuple(map(slice_from_message, message.slices))
+        place = message.shard_id, message.offset, message.size
+        if min(place) < 0 or message.shard_id >= self._shards:
+            raise self._damaged("shard {}, offset {}, size {}".format(*place), key)
+        return Entry(key, dtype, shape, *place, message.crc32c, slices)
+
+    # ------------------------------------------------------------------------------------------------ reading
+
+    def read(self, name: str, part: TensorSlice | None = None) -> np.ndarray:
+        """The value of a tensor, or of a slice of it. Quantized integers come as plain ones."""
+        entry = self.entry(name)
+        whole = TensorSlice.whole(len(entry.shape))
+        try:
+            region = (part or whole).region(entry.shape)
+        except ValueError as error:
+            raise InvalidArgumentError(None, None, f"{self._index}: key {name!r}: {error}") from None
+        if entry.slices:
+            return self._read_sliced(entry, region)
+        value = self._read_stored(entry)
+        if region_shape(region) == entry.shape:
+            return value
+        return value[within(region, whole.region(entry.shape))].copy()
+
+    def verify(self, name: str) -> None:
+        """Reads a tensor only to see that it is whole, in no more memory than it takes to look."""
+        entry = self.entry(name)
+        if entry.slices or entry.dtype is string or entry.dtype.is_bool:
+            self.read(name)
+        else:
+            self._check_sum(entry, self._fill(entry, self._file(entry), None))
+
+    def _read_sliced(self, entry: Entry, region: tuple[tuple[int, int], ...]) -> np.ndarray:
+        parts = [self._overlapping(entry, part, region) for part in entry.slices]
+        parts = [part for part in parts if part is not None]
+        shape = region_shape(region)
+        if sum(math.prod(region_shape(shared)) for _, _, shared in parts) != math.prod(shape):
+            raise self._damaged(f"slices do not make up the part {list(region)} that is asked for", entry.key)
+        value = np.empty(shape, entry.dtype.numpy)
+        filled = np.zeros(shape, bool)
+        for stored, place, shared in parts:
+            target = within(shared, region)
+            if filled[target].any():
+                raise self._damaged("slices overlap", entry.key)
+            filled[target] = True
+            value[target] = self._read_stored(stored)[within(shared, place)]
+        return value
+
+    def _overlapping(self, entry: Entry, part: TensorSlice, region: Any) -> tuple[Entry, Any, Any] | None:
+        """The entry of a slice that a region needs, its own region, and what the two share."""
+        try:
+            place = part.region(entry.shape)
+        except ValueError as error:
+            raise self._damaged(str(error), entry.key) from None
+        shared = common(place, region)
+        if shared is None:
+            return None
+        key = part.key(_name(entry.key))
+        if key not in self._entries:
+            raise self._damaged(f"no data for the slice {part}", entry.key)
+        stored = self._entry(key)
+        if stored.dtype is not entry.dtype or stored.shape != region_shape(place) or stored.slices:
+            raise self._damaged(f"the data for the slice {part} is of another type or shape", entry.key)
+        self._file(stored)
+        return stored, place, shared
+
+    def _file(self, entry: Entry) -> int:
+        """The open file that an entry's bytes are in, once it is sure that they are there."""
+        path = shard_path(self.prefix, entry.shard, self._shards)
+        with self._lock:
+            if entry.shard not in self._files:
+                with as_tensorflow_errors(path):
+                    self._files[entry.shard] = os.open(path, os.O_RDONLY)
+        file = self._files[entry.shard]
+        length = os.fstat(file).st_size
+        if entry.offset + entry.size > length:
+            raise self._lost(entry, f"{entry.size} bytes reach beyond the end of the file, {length}")
+        if entry.dtype is string:
+            least = entry.count + 4
+            if entry.size < least:
+                raise self._lost(entry, f"{entry.count} strings need more than {entry.size} bytes")
+        elif entry.dtype.numpy is None:
+            raise UnimplementedError(
+                None, None, f"{path}: key {entry.name!r}: tensors of type {entry.dtype.name} are not read"
+            )
+        elif entry.count * entry.dtype.size != entry.size:
+            raise self._lost(entry, f"{entry.size} bytes for {entry.dtype.name}{list(entry.shape)}")
+        return file
+
+    def _lost(self, entry: Entry, what: str, at: int = 0) -> DataLossError:
+        path = shard_path(self.prefix, entry.shard, self._shards)
+        return DataLossError(None, None, f"{path}: key {entry.name!r}: {what}, at byte {entry.offset + at}")
+
+    def _read_stored(self, entry: Entry) -> np.ndarray:
+        file = self._file(entry)
+        if entry.dtype is string:
+            return self._read_strings(entry, file)
+        value = np.empty(entry.shape, entry.dtype.numpy)
+        data = value.reshape(-1).view(np.uint8)
+        self._check_sum(entry, self._fill(entry, file, data))
+        if entry.dtype.is_bool and data.size and data.max() > 1:
+            raise self._lost(entry, "a byte that is neither true nor false")
+        return value
+
+    def _check_sum(self, entry: Entry, crc: int) -> None:
+        if mask(crc) != entry.crc32c:
+            raise self._lost(entry, f"checksum of {entry.size} bytes does not match")
+
+    def _fill(self, entry: Entry, file: int, data: np.ndarray | None) -> int:
+        """Reads an entry's bytes into memory, or nowhere; returns their checksum."""
+        crc = at = 0
+        spare = np.empty(CHUNK if data is None else 0, np.uint8)
+        while at < entry.size:
+            chunk = spare[: entry.size - at] if data is None else data[at : at + CHUNK]
+            count = os.preadv(file, [chunk], entry.offset + at)
+            if not count:
+                raise self._lost(entry, "the file ends", at)
+            crc = crc32c(chunk[:count], crc)
+            at += count
+        return crc
+
+    def _read_strings(self, entry: Entry, file: int) -> np.ndarray:
+        """Lengths, their checksum, then the strings. The checksum of all takes lengths as fixed integers."""
+        data = np.empty(entry.size, np.uint8)
+        self._fill(entry, file, data)
+        data = data.tobytes()
+        lengths, at = [], 0
+        try:
+            for _ in range(entry.count):
+                length, at = decode_varint(data, at)
+                lengths.append(length)
+        except ValueError:
+            raise self._lost(entry, "bad length of a string", at) from None
+        crc = lengths_crc(lengths)
+        if mask(crc) != int.from_bytes(data[at : at + 4], "little"):
+            raise self._lost(entry, "checksum of the strings' lengths does not match", at)
+        crc = crc32c(data[at : at + 4], crc)
+        at += 4
+        if at + sum(lengths) != entry.size:
+            raise self._lost(entry, f"strings of {sum(lengths)} bytes in {entry.size - at}", at)
+        if mask(crc32c(data[at:], crc)) != entry.crc32c:
+            raise self._lost(entry, "checksum of the strings does not match", at)
+        value = np.empty(entry.count, object)
+        for i, length in enumerate(lengths):
+            value[i] = data[at : at + length]
+            at += length
+        return value.reshape(entry.shape)
+
+
+def lengths_crc(lengths: list[int]) -> int:
+    """The checksum of strings' lengths: 4 bytes each, 8 where 4 are too few."""
+    return crc32c(b"".join(n.to_bytes(4 if n < 1 << 32 else 8, "little") for n in lengths))
+
+
+def _key(name: str) -> bytes:
+    return name.encode(errors="surrogateescape")
+
+
+def _name(key: bytes) -> str:
+    return key.decode(errors="surrogateescape")

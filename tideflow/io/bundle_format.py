@@ -1,0 +1,70 @@
+"""What readers and writers of checkpoints in TensorFlow's second format (tensor bundles) share.
+
+A bundle `PREFIX` is a table, PREFIX.index, and the tensors' bytes in shards, PREFIX.data-00000-of-00001 and
+so on. The table has a header under the empty key; under each tensor's name its type, shape, and place; a
+tensor that was saved in slices has no place, but a list of slices, each with an entry of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorboard.compat.proto import tensor_shape_pb2, versions_pb2  # noqa: F401 (the schema names them)
+
+from tideflow.graph.own_protos import make_messages
+from tideflow.io.slices import TensorSlice
+
+_MESSAGES = make_messages(
+    "tensor_bundle",
+    {
+        "BundleHeaderProto": {
+            "num_shards": "int32",
+            "endianness": "int32",
+            "version": "tensorboard.VersionDef",
+        },
+        "BundleEntryProto": {
+            "dtype": "int32",
+            "shape": "tensorboard.TensorShapeProto",
+            "shard_id": "int32",
+            "offset": "int64",
+            "size": "int64",
+            "crc32c": "fixed32",
+            "slices": "repeated TensorSliceProto",
+        },
+        "TensorSliceProto": {"extent": "repeated SliceExtentProto"},
+        "SliceExtentProto": {"start": "int64", "length": "oneof has_length int64"},
+    },
+)
+BundleHeaderProto = _MESSAGES["BundleHeaderProto"]
+BundleEntryProto = _MESSAGES["BundleEntryProto"]
+TensorSliceProto = _MESSAGES["TensorSliceProto"]
+
+HEADER_KEY = b""
+VERSION = 1
+LITTLE_ENDIAN = 0
+CHUNK = 1 << 20  # bytes that are summed and copied at a time: what fits a processor's cache
+
+
+def index_path(prefix: str) -> str:
+    """The file of a bundle's table."""
+    return f"{prefix}.index"
+
+
+def shard_path(prefix: str, shard: int, shards: int) -> str:
+    """The file of a shard of a bundle's data."""
+    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+
+
+def slice_message(part: TensorSlice) -> Any:
+    """A slice as a message; an axis that is taken whole has no length."""
+    message = TensorSliceProto()
+    for start, length in part.extents:
+        extent = message.extent.add()
+        if length >= 0:
+            extent.start, extent.length = start, length
+    return message
+
+
+def slice_from_message(message: Any) -> TensorSlice:
+    """The slice that a message describes."""
+    return TensorSlice(tuple((e.start, e.length if e.HasField("length") else -1) for e in message.extent))

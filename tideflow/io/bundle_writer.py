@@ -1,0 +1,227 @@
+"""Writing checkpoints in TensorFlow's second format, so that whoever looks finds the old one or the new one.
+
+Everything is written under temporary names. The new table's renaming is the moment at which the new
+checkpoint takes the place of an old one of the same name: the old one's data stays until then, because the
+new data's files say that they are of another number of shards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import itertools
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any, BinaryIO
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from tideflow.graph.arrays import dtype_of_array
+from tideflow.graph.dtypes import DType, string
+from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tideflow.io.bundle import lengths_crc
+from tideflow.io.bundle_format import (
+    CHUNK,
+    HEADER_KEY,
+    VERSION,
+    BundleEntryProto,
+    BundleHeaderProto,
+    index_path,
+    shard_path,
+    slice_message,
+)
+from tideflow.io.checksums import crc32c, mask
+from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.slices import TensorSlice, region_shape
+from tideflow.io.tables import read_table, write_table
+from tideflow.io.varints import encode_varint
+
+
+class BundleWriter:
+    """A bundle of one shard in the making. Leaving the block with an error leaves no trace of it."""
+
+    def __init__(self, prefix: Any):
+        self.prefix = local_path(prefix)
+        self._temporary = temporary_name(self.prefix)
+        self._entries: dict[bytes, Any] = {}
+        self._offset = 0
+
+    def __enter__(self) -> BundleWriter:
+        folder = os.path.dirname(self.prefix) or "."
+        with as_tensorflow_errors(folder):
+            os.makedirs(folder, exist_ok=True)
+        with as_tensorflow_errors(self.prefix):
+            self._file: BinaryIO = open(self._temporary, "wb", buffering=0)
+        return self
+
+    def __exit__(self, kind: Any, *exc: Any) -> None:
+        try:
+            self._file.close()
+            if kind is None:
+                commit(self.prefix, [self._temporary], self._entries)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self._temporary)
+
+    def add(self, name: str, value: np.ndarray, dtype: DType | None = None) -> None:
+        """Adds a tensor; `dtype` tells quantized integers from plain ones."""
+        self._add(_checked(name), value, dtype)
+
+    def add_slice(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        part: TensorSlice,
+        value: np.ndarray,
+        dtype: DType | None = None,
+    ) -> None:
+        """Adds a slice of a tensor of this shape."""
+        if region_shape(part.region(shape)) != value.shape:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Slice {part} of {list(shape)} of {name!r} is not of the shape {list(value.shape)}",
+            )
+        if part.covers(shape):
+            self.add(name, value, dtype)
+            return
+        dtype = dtype or dtype_of_array(value)
+        key = _checked(name)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = BundleEntryProto(dtype=dtype.as_datatype_enum)
+            entry.shape.SetInParent()
+            for size in shape:
+                entry.shape.dim.add(size=size)
+        elif not entry.slices or entry.dtype != dtype.as_datatype_enum:
+            raise InvalidArgumentError(None, None, f"{name!r} is there already, whole or of another type")
+        self._add(part.key(name), value, dtype)
+        entry.slices.append(slice_message(part))
+
+    def _add(self, key: bytes, value: np.ndarray, dtype: DType | None) -> None:
+        if key in self._entries:
+            raise InvalidArgumentError(None, None, f"Adding duplicate key: {key.decode(errors='replace')}")
+        dtype = dtype or dtype_of_array(value)
+        if dtype.numpy is None:
+            raise UnimplementedError(None, None, f"Tensors of type {dtype.name} cannot be saved")
+        entry = BundleEntryProto(dtype=dtype.as_datatype_enum, offset=self._offset)
+        entry.shape.SetInParent()
+        for size in value.shape:
+            entry.shape.dim.add(size=size)
+        with as_tensorflow_errors(self.prefix):
+            crc = self._write_strings(value) if dtype is string else self._write_numbers(value)
+        entry.size, entry.crc32c = self._offset - entry.offset, mask(crc)
+        self._entries[key] = entry
+
+    def _write_numbers(self, value: np.ndarray) -> int:
+        return self._write(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+
+    def _write_strings(self, value: np.ndarray) -> int:
+        strings = [item.encode() if isinstance(item, str) else item for item in value.reshape(-1).tolist()]
+        lengths = [len(item) for item in strings]
+        crc = lengths_crc(lengths)
+        self._write(b"".join(map(encode_varint, lengths)))
+        crc = self._write(mask(crc).to_bytes(4, "little"), crc)
+        return self._write(b"".join(strings), crc)
+
+    def _write(self, data: Any, crc: int = 0) -> int:
+        """Writes bytes; returns the checksum of these and what was before them."""
+        at = 0
+        while at < len(data):
+            chunk = data[at : at + CHUNK]
+            crc = crc32c(chunk, crc)
+            chunk = memoryview(chunk)
+            while chunk:
+                chunk = chunk[self._file.write(chunk) :]
+            at += CHUNK
+        self._offset += len(data)
+        return crc
+
+
+def _checked(name: str) -> bytes:
+    key = name.encode(errors="surrogateescape")
+    if not key or key.startswith(b"\0"):
+        raise InvalidArgumentError(None, None, f"{name!r} cannot be the name of a tensor in a checkpoint")
+    return key
+
+
+# ------------------------------------------------------------------------------------ from temporary to there
+
+
+def temporary_name(path: str) -> str:
+    """A name beside a file that no other writer takes."""
+    return f"{path}.tempstate{uuid.uuid4().int >> 64}"
+
+
+def commit(prefix: str, data_files: Sequence[str], entries: dict[bytes, Any]) -> None:
+    """Makes these files of data, shard by shard, and a table of these entries the bundle of that name."""
+    old = set(glob.glob(f"{glob.escape(prefix)}.data-?????-of-*"))
+    shards = next(
+        count
+        for count in itertools.count(len(data_files))
+        if not any(shard_path(prefix, i, count) in old for i in range(len(data_files)))
+    )
+    header = BundleHeaderProto(num_shards=shards)
+    header.version.producer = VERSION
+    table = temporary_name(index_path(prefix))
+    try:
+        with as_tensorflow_errors(prefix):
+            with open(table, "wb") as file:
+                messages = sorted({HEADER_KEY: header, **entries}.items())
+                write_table(file, ((key, message.SerializeToString()) for key, message in messages))
+            for i, path in enumerate(data_files):
+                os.replace(path, shard_path(prefix, i, shards))
+            os.replace(table, index_path(prefix))
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(table)
+    for path in old:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+
+
+def merge_bundles(prefixes: Iterable[Any], target: Any, allow_missing: bool = False) -> None:
+    """Makes several bundles one: their data files are renamed, their tables joined."""
+    target = local_path(target)
+    data_files: dict[str, int] = {}
+    entries: dict[bytes, Any] = {}
+    sources = []
+    for prefix in map(local_path, prefixes):
+        if os.path.exists(index_path(prefix)):
+            sources.append(prefix)
+            _take_over(prefix, entries, data_files)
+        elif not allow_missing:
+            raise NotFoundError(None, None, f"{index_path(prefix)}; No such file or directory")
+    folder = os.path.dirname(target) or "."
+    with as_tensorflow_errors(folder):
+        os.makedirs(folder, exist_ok=True)
+    commit(target, list(data_files), entries)
+    for prefix in sources:
+        if prefix != target:
+            os.remove(index_path(prefix))
+
+
+def _take_over(prefix: str, entries: dict[bytes, Any], data_files: dict[str, int]) -> None:
+    """Adds a bundle's entries to others', with shards numbered on."""
+    table = dict(read_table(index_path(prefix)))
+    try:
+        header = BundleHeaderProto.FromString(table.pop(HEADER_KEY, b""))
+        found = {key: BundleEntryProto.FromString(data) for key, data in table.items()}
+    except DecodeError:
+        raise DataLossError(None, None, f"{index_path(prefix)}: an entry is not a message") from None
+    if header.num_shards < 1:
+        raise DataLossError(None, None, f"{index_path(prefix)}: no header in the table")
+    for key, entry in found.items():
+        there = entries.get(key)
+        if there is not None and not (there.slices and entry.slices):
+            shown = key.decode(errors="backslashreplace")
+            raise InvalidArgumentError(None, None, f"Two checkpoints to merge have the key {shown!r}")
+        if there is not None:
+            there.slices.extend(entry.slices)
+            continue
+        if not entry.slices:
+            path = shard_path(prefix, entry.shard_id, header.num_shards)
+            entry.shard_id = data_files.setdefault(path, len(data_files))
+        entries[key] = entry

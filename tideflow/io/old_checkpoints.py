@@ -1,0 +1,172 @@
+"""Checkpoints in TensorFlow's first format: one table of messages, each with a slice of a tensor inside.
+
+Under the empty key stands which tensors and slices there are, under each slice's key its values. A sharded
+checkpoint is several such files, found by a pattern.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto import tensor_pb2  # noqa: F401 (the schema names its message)
+
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph.own_protos import make_messages
+from tideflow.graph.shapes import TensorShape
+from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
+from tideflow.io.bundle import BundleReader, Entry
+from tideflow.io.bundle_format import index_path, slice_from_message, slice_message
+from tideflow.io.bundle_writer import temporary_name
+from tideflow.io.local_files import as_tensorflow_errors, local_path, matching_paths
+from tideflow.io.slices import TensorSlice, region_shape
+from tideflow.io.tables import read_table, write_table
+
+_MESSAGES = make_messages(
+    "saved_tensor_slice",
+    {
+        "SavedSliceMeta": {
+            "name": "string",
+            "shape": "tensorboard.TensorShapeProto",
+            "type": "int32",
+            "slice": "repeated tideflow.TensorSliceProto",
+        },
+        "SavedTensorSliceMeta": {"tensor": "repeated SavedSliceMeta", "versions": "tensorboard.VersionDef"},
+        "SavedSlice": {
+            "name": "string",
+            "slice": "tideflow.TensorSliceProto",
+            "data": "tensorboard.TensorProto",
+        },
+        "SavedTensorSlices": {"meta": "SavedTensorSliceMeta", "data": "SavedSlice"},
+    },
+)
+_SavedTensorSlices = _MESSAGES["SavedTensorSlices"]
+_HEADER_KEY = b""
+_VERSION = 1
+
+Part = tuple[str, tuple[int, ...], TensorSlice, np.ndarray, DType]
+
+
+def open_checkpoint(prefix: Any) -> BundleReader:
+    """A reader of the checkpoint of this prefix, whichever its format."""
+    path = local_path(prefix)
+    if os.path.exists(index_path(path)):
+        return BundleReader(path)
+    if os.path.isfile(path):
+        return OldReader(path, [path])
+    with contextlib.suppress(NotFoundError):
+        files = [name for name in matching_paths(path) if os.path.isfile(name)]
+        if files:
+            return OldReader(path, files)
+    return BundleReader(path)  # which says that there is none
+
+
+class OldReader(BundleReader):
+    """A checkpoint of the first format, with the manners of the second's. Its files are read at once."""
+
+    def __init__(self, pattern: str, files: Iterable[str]):
+        self._files: dict[int, int] = {}
+        self._lock = threading.Lock()
+        self.prefix = self._index = pattern
+        self._entries: dict[bytes, Any] = {}
+        for path in files:
+            for key, data in read_table(path):
+                if key == _HEADER_KEY:
+                    self._take_header(data)
+                else:
+                    self._entries[key] = data
+        self._entries = dict(sorted(self._entries.items()))
+
+    def _take_header(self, data: bytes) -> None:
+        meta = self._parsed(_SavedTensorSlices, data, _HEADER_KEY).meta
+        if meta.versions.min_consumer > _VERSION:
+            raise InvalidArgumentError(
+                None, None, f"{self._index}: Checkpoint min consumer version {meta.versions.min_consumer}"
+            )
+        for tensor in meta.tensor:
+            known = self._entries.setdefault(tensor.name.encode(), tensor)
+            if known is not tensor:
+                known.slice.extend(tensor.slice)
+
+    def _entry(self, key: bytes) -> Entry:
+        found = self._entries[key]
+        if not isinstance(found, bytes):
+            return self._described(key, found)
+        data = self._parsed(_SavedTensorSlices, found, key).data
+        whole = self.entry(data.name)
+        try:
+            shape = region_shape(slice_from_message(data.slice).region(whole.shape))
+        except ValueError as error:
+            raise self._damaged(str(error), key) from None
+        return Entry(key, whole.dtype, shape, 0, 0, len(found), 0, ())
+
+    def _described(self, key: bytes, tensor: Any) -> Entry:
+        shape = tuple(dim.size for dim in tensor.shape.dim)
+        try:
+            dtype = DType(tensor.type)
+        except TypeError:
+            raise self._damaged(f"unknown type {tensor.type}", key) from None
+        if len(shape) > 64 or any(size < 0 for size in shape):
+            raise self._damaged(f"shape {list(shape)[:65]}", key)
+        return Entry(key, dtype, shape, 0, 0, 0, 0, tuple(map(slice_from_message, tensor.slice)))
+
+    def _file(self, entry: Entry) -> int:
+        """There is no other file; but as many values as the shape says must be there to believe it."""
+        self._values(entry)
+        return 0
+
+    def _values(self, entry: Entry) -> Any:
+        found = self._entries[entry.key]
+        if not isinstance(found, bytes):
+            raise self._damaged("no slices", entry.key)
+        message = self._parsed(_SavedTensorSlices, found, entry.key).data.data
+        message.dtype = entry.dtype.as_datatype_enum
+        if value_count(message) != entry.count:
+            raise self._damaged(f"{value_count(message)} values for shape {list(entry.shape)}", entry.key)
+        return message
+
+    def _read_stored(self, entry: Entry) -> np.ndarray:
+        message = self._values(entry)
+        message.ClearField("tensor_content")
+        message.tensor_shape.CopyFrom(TensorShape(entry.shape).as_proto())
+        try:
+            return make_ndarray(message)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._damaged(str(error), entry.key) from None
+
+
+def write_old_checkpoint(path: Any, parts: Iterable[Part]) -> None:
+    """A checkpoint of these slices of tensors: name, whole shape, slice, values, type."""
+    path = local_path(path)
+    header = _SavedTensorSlices()
+    header.meta.versions.producer = _VERSION
+    table, known = {}, {}
+    for name, shape, part, value, dtype in parts:
+        tensor = known.get(name)
+        if tensor is None:
+            tensor = known[name] = header.meta.tensor.add(name=name, type=dtype.as_datatype_enum)
+            tensor.shape.CopyFrom(TensorShape(shape).as_proto())
+        message = _SavedTensorSlices()
+        message.data.name = name
+        for target in (message.data.slice, tensor.slice.add()):
+            target.CopyFrom(slice_message(part))
+        message.data.data.CopyFrom(values_proto(value, dtype))
+        key = part.key(name)
+        if key in table:
+            raise InvalidArgumentError(None, None, f"Adding duplicate key: {name}")
+        table[key] = message.SerializeToString()
+    table[_HEADER_KEY] = header.SerializeToString()
+    temporary = temporary_name(path)
+    try:
+        with as_tensorflow_errors(path):
+            with open(temporary, "wb") as file:
+                write_table(file, sorted(table.items()))
+            os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(temporary)

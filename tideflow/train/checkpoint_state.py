@@ -1,0 +1,210 @@
+"""Which checkpoints a directory has: the state file beside them, and the files of each."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from google.protobuf import text_format
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+
+from tideflow.export import export
+from tideflow.graph.errors import NotFoundError, OpError
+from tideflow.graph.own_protos import make_messages
+from tideflow.io.bundle_format import index_path
+from tideflow.io.local_files import local_path, matching_paths, read_bytes, replace_bytes
+
+_log = logging.getLogger("tideflow")
+
+CheckpointState = make_messages(
+    "checkpoint_state",
+    {
+        "CheckpointState": {
+            "model_checkpoint_path": "string",
+            "all_model_checkpoint_paths": "repeated string",
+            "all_model_checkpoint_timestamps": "repeated double",
+            "last_preserved_timestamp": "double",
+        }
+    },
+)["CheckpointState"]
+DEFAULT_STATE_FILE = "checkpoint"
+
+
+def state_path(save_dir: str, latest_filename: str | None = None) -> str:
+    """Where the state of a directory is."""
+    return os.path.join(save_dir, latest_filename or DEFAULT_STATE_FILE)
+
+
+@export("train.generate_checkpoint_state_proto")
+def generate_checkpoint_state_proto(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> Any:
+    """The state of a directory: the newest checkpoint, and all, oldest first, with it as the last."""
+    paths = list(all_model_checkpoint_paths or ())
+    if not paths or paths[-1] != model_checkpoint_path:
+        paths.append(model_checkpoint_path)
+    times = all_model_checkpoint_timestamps
+    if times and len(times) != len(paths):
+        raise ValueError(
+            "Checkpoint timestamps, if provided, must match checkpoint paths (got paths "
+            f"{paths} and timestamps {times})"
+        )
+    if not os.path.isabs(save_dir):  # then others find the files wherever they are called from
+
+        def seen_from_there(path: str) -> str:
+            return path if os.path.isabs(path) else os.path.relpath(path, save_dir)
+
+        model_checkpoint_path = seen_from_there(model_checkpoint_path)
+        paths = [seen_from_there(path) for path in paths]
+    return CheckpointState(
+        model_checkpoint_path=model_checkpoint_path,
+        all_model_checkpoint_paths=paths,
+        all_model_checkpoint_timestamps=times,
+        last_preserved_timestamp=last_preserved_timestamp,
+    )
+
+
+@export("train.update_checkpoint_state")
+def update_checkpoint_state(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:
+    """Writes the state of a directory."""
+    write_state(
+        save_dir,
+        model_checkpoint_path,
+        all_model_checkpoint_paths,
+        latest_filename,
+        all_model_checkpoint_timestamps,
+        last_preserved_timestamp,
+    )
+
+
+def write_state(
+    save_dir: str,
+    model_checkpoint_path: str,
+    all_model_checkpoint_paths: Sequence[str] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+    save_relative_paths: bool = False,
+) -> None:
+    """Writes the state of a directory, with paths as seen from it where that is asked."""
+    path = state_path(save_dir, latest_filename)
+    paths = list(all_model_checkpoint_paths or ())
+    if save_relative_paths:
+        model_checkpoint_path, *paths = (
+            os.path.relpath(name, save_dir) if os.path.isabs(name) else name
+            for name in (model_checkpoint_path, *paths)
+        )
+    state = generate_checkpoint_state_proto(
+        save_dir,
+        model_checkpoint_path,
+        paths,
+        all_model_checkpoint_timestamps,
+        last_preserved_timestamp,
+    )
+    if path == state.model_checkpoint_path:
+        raise RuntimeError(
+            f"Save path '{model_checkpoint_path}' conflicts with path used for checkpoint state. Please use "
+            "a different save path."
+        )
+    replace_bytes(path, text_format.MessageToString(state).encode())
+
+
+@export("train.get_checkpoint_state")
+def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None) -> Any:
+    """The state of a directory with whole paths; None where there is none that can be read."""
+    checkpoint_dir = os.fspath(checkpoint_dir)
+    path = state_path(checkpoint_dir, latest_filename)
+    try:
+        state = text_format.Parse(read_bytes(path).decode(), CheckpointState())
+    except NotFoundError:
+        return None
+    except (OpError, UnicodeDecodeError, text_format.ParseError) as error:
+        _log.warning("%s: Checkpoint ignored (%s)", path, error)
+        return None
+    if not state.model_checkpoint_path:
+        raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")
+    state.model_checkpoint_path = os.path.join(checkpoint_dir, state.model_checkpoint_path)
+    for i, name in enumerate(state.all_model_checkpoint_paths):
+        state.all_model_checkpoint_paths[i] = os.path.join(checkpoint_dir, name)
+    return state
+
+
+# -------------------------------------------------------------------------------------- files of a checkpoint
+
+
+def files_matching(pattern: str) -> list[str]:
+    """The files of that very name, or those that match it as a pattern."""
+    if os.path.exists(local_path(pattern)):
+        return [local_path(pattern)]
+    try:
+        return matching_paths(pattern)
+    except NotFoundError:
+        return []
+
+
+def _marks(checkpoint_prefix: str) -> list[str]:
+    """The files that tell of a checkpoint's presence: a table in the second format, itself in the first."""
+    return files_matching(index_path(checkpoint_prefix)) or files_matching(checkpoint_prefix)
+
+
+@export("train.checkpoint_exists")
+def checkpoint_exists(checkpoint_prefix: str) -> bool:
+    """Whether there is a checkpoint of this prefix, in either format."""
+    return bool(_marks(os.fspath(checkpoint_prefix)))
+
+
+@export("train.get_checkpoint_mtimes")
+def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[str]) -> list[float]:
+    """When checkpoints were written, in seconds; those that are not there are left out."""
+    found = (_marks(prefix) for prefix in checkpoint_prefixes)
+    return [os.stat(marks[0]).st_mtime_ns // 10**9 * 1.0 for marks in found if marks]
+
+
+@export("train.latest_checkpoint")
+def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
+    """The prefix of the newest checkpoint of a directory, or None."""
+    state = get_checkpoint_state(checkpoint_dir, latest_filename)
+    if state is None:
+        return None
+    if checkpoint_exists(state.model_checkpoint_path):
+        return state.model_checkpoint_path
+    _log.error("Couldn't match files for checkpoint %s", state.model_checkpoint_path)
+    return None
+
+
+@export("train.remove_checkpoint")
+def remove_checkpoint(
+    checkpoint_prefix: str,
+    checkpoint_format_version: int = SaverDef.V2,
+    meta_graph_suffix: str = "meta",
+) -> None:
+    """Deletes the files of a checkpoint; the table first, so that none is found whose data is gone."""
+    patterns = [meta_graph_path(checkpoint_prefix, meta_graph_suffix)]
+    if checkpoint_format_version == SaverDef.V2:
+        patterns += [index_path(checkpoint_prefix), f"{checkpoint_prefix}.data-?????-of-?????"]
+    else:
+        patterns.append(checkpoint_prefix)
+    for pattern in patterns:
+        for path in files_matching(pattern):
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(path)
+
+
+def meta_graph_path(checkpoint_prefix: str, suffix: str = "meta") -> str:
+    """The file of the graph beside a checkpoint; of a sharded one's pattern, without the shards."""
+    base, _, shards = checkpoint_prefix.rpartition("-?????-of-")
+    return f"{base if base and shards.isdigit() else checkpoint_prefix}.{suffix}"

@@ -1,0 +1,242 @@
+"""Looking into checkpoints, waiting for new ones, and initializing variables from them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import device, get_default_graph
+from tideflow.io.old_checkpoints import open_checkpoint
+from tideflow.ops import checkpoints, constants, resource_state, state
+from tideflow.train.checkpoint_state import latest_checkpoint
+from tideflow.train.saveables import on_cpu
+from tideflow.variables.base import Variable
+from tideflow.variables.partitioned import PartitionedVariable
+from tideflow.variables.store import store_of_default_graph
+
+_log = logging.getLogger("tideflow")
+_DTYPE_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
+
+
+# ---------------------------------------------------------------------------------------------------- looking
+
+
+class CheckpointReader:
+    """The tensors of a checkpoint, by name."""
+
+    def __init__(self, filepattern: str):
+        self._reader = open_checkpoint(filepattern)
+
+    def has_tensor(self, name: str) -> bool:
+        return name in self._reader
+
+    def get_tensor(self, name: str) -> np.ndarray:
+        """The value of a tensor: an array, a number for a scalar."""
+        dtype = self._reader.entry(name).dtype
+        value = self._reader.read(name)
+        value = value.view(dtype.as_numpy_dtype) if dtype.is_quantized else value
+        return value[()] if value.ndim == 0 else value
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shape of each tensor."""
+        return {name: list(self._reader.entry(name).shape) for name in self._reader}
+
+    def get_variable_to_dtype_map(self) -> dict[str, dtypes.DType]:
+        """The type of each tensor."""
+        return {name: self._reader.entry(name).dtype for name in self._reader}
+
+    def debug_string(self) -> bytes:
+        """A line for each tensor."""
+        return "".join(map(self._line, self._reader)).encode(errors="surrogateescape")
+
+    def _line(self, name: str) -> str:
+        entry = self._reader.entry(name)
+        kind = _DTYPE_NAMES.get(entry.dtype.name, entry.dtype.name.upper())
+        return f"{name} (DT_{kind}) [{','.join(map(str, entry.shape))}]\n"
+
+
+@export("train.NewCheckpointReader", "pywrap_tensorflow.NewCheckpointReader")
+def NewCheckpointReader(filepattern: str) -> CheckpointReader:
+    """A reader of the checkpoint with this prefix."""
+    return CheckpointReader(os.fspath(filepattern))
+
+
+def _prefix_of(ckpt_dir_or_file: str) -> str:
+    """The prefix itself, or that of a directory's newest checkpoint."""
+    path = os.fspath(ckpt_dir_or_file)
+    if not os.path.isdir(path):
+        return path
+    newest = latest_checkpoint(path)
+    if newest is None:
+        raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
+    return newest
+
+
+@export("train.load_checkpoint")
+def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
+    """A reader of a checkpoint, or of the newest one of a directory."""
+    return NewCheckpointReader(_prefix_of(ckpt_dir_or_file))
+
+
+@export("train.load_variable")
+def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray:
+    """The value of a variable in a checkpoint."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+@export("train.list_variables")
+def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
+    """Names and shapes of all variables of a checkpoint, sorted."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+# ---------------------------------------------------------------------------------------------------- waiting
+
+
+def _next_checkpoint(directory: str, last: str | None, timeout: float | None) -> str | None:
+    """A checkpoint that is not the last one seen; None where none comes in time."""
+    end = None if timeout is None else time.time() + timeout
+    while True:
+        newest = latest_checkpoint(directory)
+        if newest is not None and newest != last:
+            return newest
+        if end is not None and time.time() + 1 > end:
+            return None
+        time.sleep(1)
+
+
+@export("train.checkpoints_iterator")
+def checkpoints_iterator(
+    checkpoint_dir: str,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """Each new checkpoint of a directory as it comes, until none comes in `timeout` seconds.
+
+    Where `timeout_fn` is given, it is asked then, and True ends the waiting.
+    """
+    last = None
+    while True:
+        found = _next_checkpoint(checkpoint_dir, last, timeout)
+        if found is None:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        start, last = time.time(), found
+        yield found
+        time.sleep(max(0.0, start + min_interval_secs - time.time()))
+
+
+# ----------------------------------------------------------------------------------------------- initializing
+
+
+@export("train.init_from_checkpoint")
+def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Any) -> None:
+    """Has variables initialized from a checkpoint instead of by their own initializers.
+
+    The map's keys are names in the checkpoint, its values variables or their names; `scope/` stands for all
+    names in a scope, and a None for what has no counterpart is not allowed.
+    """
+    prefix = _prefix_of(ckpt_dir_or_file)
+    shapes = load_checkpoint(prefix).get_variable_to_shape_map()
+    pairs = assignment_map.items() if isinstance(assignment_map, dict) else assignment_map
+    for name, target in sorted(pairs, key=lambda pair: str(pair[0])):
+        parts = _parts_of(target)
+        if parts is not None:
+            _check_shape(name, parts, shapes, prefix)
+            _initialize(parts, prefix, name)
+            continue
+        for whole, parts in _scoped(name, target, shapes, prefix):
+            _check_shape(whole, parts, shapes, prefix)
+            _initialize(parts, prefix, whole)
+
+
+def _parts_of(target: Any) -> list[Variable] | None:
+    """The variable, or the parts of it, that a value of the map means; None for a name that is none."""
+    if isinstance(target, Variable):
+        return [target]
+    if isinstance(target, PartitionedVariable) or (
+        isinstance(target, (list, tuple)) and all(isinstance(part, Variable) for part in target)
+    ):
+        return list(target)
+    if isinstance(target, Tensor) and target.op.type in ("Variable", "VariableV2"):
+        return _parts_of(target.op.name)
+    if not isinstance(target, str):
+        raise TypeError(f"A variable, the parts of one, or a name is expected, not {target!r}")
+    known = store_of_default_graph()._vars
+    if target in known:
+        return [known[target]]
+    parts, count = [], 0
+    while f"{target}/part_{count}" in known:
+        parts.append(known[f"{target}/part_{count}"])
+        count += 1
+    return parts or None
+
+
+def _scoped(name: str, target: str, shapes: dict, prefix: str) -> Iterator[tuple[str, list[Variable]]]:
+    """The variables of a scope, each with the name that it has in the checkpoint."""
+    if "/" in name[:-1] and not name.endswith("/") or not (name.endswith("/") and target.endswith("/")):
+        raise ValueError(
+            f"Assignment map with scope only name {target.rpartition('/')[0] or target} should map to scope "
+            f"only {name}. Should be 'scope/': 'other_scope/'."
+        )
+    known = store_of_default_graph()._vars
+    there = name.removesuffix("/")
+    inside = sorted({var.partition("/part_")[0] for var in known if not target or var.startswith(target)})
+    for variable in inside:
+        local = variable.removeprefix(target)
+        whole = f"{there}/{local}" if there else local
+        if whole not in shapes:
+            raise ValueError(f"Tensor {whole} ({local} in {name}) is not found in {prefix} checkpoint")
+        yield whole, _parts_of(variable)
+
+
+def _check_shape(name: str, parts: list[Variable], shapes: dict, prefix: str) -> None:
+    if name not in shapes:
+        raise ValueError(f"Tensor {name} is not found in {prefix} checkpoint {shapes}")
+    info = parts[0]._get_save_slice_info()
+    wanted = parts[0].shape if info is None else info.full_shape
+    if not parts[0].shape.is_compatible_with(shapes[name]) if info is None else wanted != shapes[name]:
+        label = parts[0].name if info is None else info.full_name
+        raise ValueError(
+            f"Shape of variable {label} ({wanted}) doesn't match with shape of tensor {name} "
+            f"({shapes[name]}) from checkpoint reader."
+        )
+
+
+def _initialize(parts: list[Variable], prefix: str, name: str) -> None:
+    whole = {part._get_save_slice_info().full_name for part in parts if part._get_save_slice_info()}
+    if len(whole) > 1:
+        raise ValueError(f"Slices must all be from the same tensor: {' != '.join(sorted(whole))}")
+    for part in parts:
+        info = part._get_save_slice_info()
+        _set_initializer(part, prefix, name, info.spec if info else "")
+        _log.debug("Initialize variable %s from checkpoint %s with %s", part.name, prefix, name)
+
+
+def _set_initializer(variable: Variable, prefix: str, name: str, slice_spec: str) -> None:
+    with get_default_graph().as_default(), device(on_cpu(variable.device)):
+        (value,) = checkpoints.restore_v2_op(
+            prefix,
+            [name],
+            [slice_spec],
+            dtypes=[variable.dtype.base_dtype],
+            name="checkpoint_initializer",
+        )
+    value.set_shape(variable.shape)
+    if hasattr(variable, "handle"):
+        with device(variable.device):
+            assigned = resource_state.assign_variable_op(variable.handle, constants.identity(value))
+    else:
+        assigned = state.assign(variable._ref(), value).op
+    variable._initializer_op = assigned
+    variable._initial_value = value

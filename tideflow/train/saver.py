@@ -1,0 +1,317 @@
+"""`tf.train.Saver`: checkpoints of a session's variables, numbered, kept and deleted."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+
+from tideflow.export import export, expose
+from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
+from tideflow.session.session import BaseSession
+from tideflow.train import meta_graph, restoring
+from tideflow.train.checkpoint_state import (
+    DEFAULT_STATE_FILE,
+    checkpoint_exists,
+    get_checkpoint_mtimes,
+    meta_graph_path,
+    remove_checkpoint,
+    write_state,
+)
+from tideflow.train.global_step import global_step as global_step_of
+from tideflow.train.saver_graph import SaverBuilder
+from tideflow.variables.base import prepend_name_scope, strip_name_scope
+
+expose(SaverDef, "train.SaverDef")
+
+_NAMES = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+_MISMATCH = "a mismatch between the current graph and the graph from the checkpoint"
+_MISSING = "a Variable name or other graph key that is missing from the checkpoint"
+
+
+@export("train.Saver")
+class Saver:
+    """Saves variables to checkpoints and brings them back; keeps the newest, deletes older ones."""
+
+    def __init__(
+        self,
+        var_list: Any = None,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        saver_def: SaverDef | None = None,
+        builder: Any = None,
+        defer_build: bool = False,
+        allow_empty: bool = False,
+        write_version: int = SaverDef.V2,
+        pad_step_number: bool = False,
+        save_relative_paths: bool = False,
+        filename: str | None = None,
+    ):
+        if defer_build and var_list:
+            raise ValueError(
+                "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or "
+                "var_list=None."
+            )
+        self._var_list = var_list
+        self._reshape = reshape
+        self._sharded = sharded
+        self._max_to_keep = max_to_keep
+        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
+        self._name = name
+        self._restore_sequentially = restore_sequentially
+        self._builder = builder
+        self._allow_empty = allow_empty
+        self._write_version = write_version
+        self._pad_step_number = pad_step_number
+        self._save_relative_paths = save_relative_paths
+        self._filename = filename
+        self._is_built = False
+        self._is_empty = False
+        self._last_checkpoints: list[tuple[str, float]] = []
+        self._next_checkpoint_time = 0.0
+        self.saver_def = saver_def
+        if not defer_build:
+            self.build()
+
+    def build(self) -> None:
+        """Adds the nodes that save and restore, where that was put off."""
+        if self._is_built:
+            return
+        self._is_built = True
+        if self.saver_def is not None:
+            self._check_saver_def()
+            self._write_version = self.saver_def.version
+            if self._name:  # of a graph that was imported into this scope
+                for field in _NAMES:
+                    named = prepend_name_scope(getattr(self.saver_def, field), self._name)
+                    setattr(self.saver_def, field, named)
+        elif not self._build_nodes():
+            return
+        self._next_checkpoint_time = time.time() + self.saver_def.keep_checkpoint_every_n_hours * 3600
+
+    def _build_nodes(self) -> bool:
+        """Adds the nodes; False where there is nothing to save, and that is allowed."""
+        if self._var_list is None:
+            collections = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
+            self._var_list = [value for key in collections for value in get_collection(key)]
+        if not self._var_list:
+            if not self._allow_empty:
+                raise ValueError("No variables to save")
+            self._is_empty = True
+            return False
+        self._builder = self._builder or SaverBuilder(self._write_version)
+        self.saver_def = self._builder.build(
+            self._var_list,
+            reshape=self._reshape,
+            sharded=self._sharded,
+            max_to_keep=self._max_to_keep,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+            name=self._name,
+            restore_sequentially=self._restore_sequentially,
+            filename=self._filename,
+        )
+        self._check_saver_def()
+        return True
+
+    def _check_saver_def(self) -> None:
+        if not isinstance(self.saver_def, SaverDef):
+            raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {self.saver_def}")
+        if not self.saver_def.save_tensor_name:
+            raise ValueError(f"saver_def must specify the save_tensor_name: {self.saver_def}")
+        if not self.saver_def.restore_op_name:
+            raise ValueError(f"saver_def must specify the restore_op_name: {self.saver_def}")
+
+    # ------------------------------------------------------------------------------------------- as a message
+
+    def as_saver_def(self) -> SaverDef | None:
+        """The message that says which nodes save and restore."""
+        return self.saver_def
+
+    def to_proto(self, export_scope: str | None = None) -> SaverDef | None:
+        """The message, with names as seen from inside a scope; None where the saver is outside of it."""
+        if export_scope is None:
+            return self.saver_def
+        if not all(getattr(self.saver_def, name).startswith(export_scope) for name in _NAMES):
+            return None
+        message = SaverDef()
+        message.CopyFrom(self.saver_def)
+        for name in _NAMES:
+            setattr(message, name, strip_name_scope(getattr(message, name), export_scope))
+        return message
+
+    @staticmethod
+    def from_proto(saver_def: SaverDef, import_scope: str | None = None) -> Saver:
+        """The saver that a message describes, from nodes that are in the graph already."""
+        return Saver(saver_def=saver_def, name=import_scope)
+
+    def export_meta_graph(
+        self,
+        filename: str | None = None,
+        collection_list: Sequence[str] | None = None,
+        as_text: bool = False,
+        export_scope: str | None = None,
+        clear_devices: bool = False,
+        clear_extraneous_savers: bool = False,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> Any:
+        """The graph with its collections and this saver, as a message; also into a file."""
+        return meta_graph.export_meta_graph(
+            filename=filename,
+            graph_def=get_default_graph().as_graph_def(add_shapes=True),
+            saver_def=self.saver_def,
+            collection_list=collection_list,
+            as_text=as_text,
+            export_scope=export_scope,
+            clear_devices=clear_devices,
+            clear_extraneous_savers=clear_extraneous_savers,
+            strip_default_attrs=strip_default_attrs,
+            save_debug_info=save_debug_info,
+        )
+
+    # ---------------------------------------------------------------------------------- checkpoints that stay
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The checkpoints that this saver will delete in time, oldest first."""
+        return [path for path, _ in self._last_checkpoints]
+
+    def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
+        """Takes over checkpoints of unknown age."""
+        assert isinstance(last_checkpoints, list)
+        self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
+
+    def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Sequence[tuple[str, float]]) -> None:
+        """Takes over checkpoints with the times at which they were written."""
+        assert isinstance(last_checkpoints_with_time, list)
+        self._last_checkpoints = last_checkpoints_with_time
+
+    def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
+        """Takes over those of these checkpoints that are still there."""
+        there = [path for path in checkpoint_paths if checkpoint_exists(path)]
+        self.set_last_checkpoints_with_time(list(zip(there, get_checkpoint_mtimes(there))))
+
+    def _record(self, path: str) -> list[str]:
+        """Notes a new checkpoint; returns those whose time has come."""
+        if not self.saver_def.max_to_keep:
+            return []
+        kept = [(name, when) for name, when in self._last_checkpoints if name != path]
+        kept.append((path, time.time()))
+        due = []
+        while len(kept) > self.saver_def.max_to_keep:
+            name, when = kept.pop(0)
+            if when > self._next_checkpoint_time:  # one in so many hours stays for good
+                self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600
+            else:
+                due.append(name)
+        self._last_checkpoints = kept
+        return due
+
+    # -------------------------------------------------------------------------------------- saving, restoring
+
+    def save(
+        self,
+        sess: Any,
+        save_path: str,
+        global_step: Any = None,
+        latest_filename: str | None = None,
+        meta_graph_suffix: str = "meta",
+        write_meta_graph: bool = True,
+        write_state: bool = True,
+        strip_default_attrs: bool = False,
+        save_debug_info: bool = False,
+    ) -> str | None:
+        """Writes a checkpoint and notes it in the directory's state; returns its prefix."""
+        if not self._is_built:
+            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        if not isinstance(sess, BaseSession):
+            raise TypeError(f"'sess' must be a Session; {sess}")
+        save_path = os.fspath(save_path)
+        latest_filename = latest_filename or DEFAULT_STATE_FILE
+        if os.path.dirname(latest_filename):
+            raise ValueError("'latest_filename' must not contain path components")
+        prefix = self._numbered(sess, save_path, global_step, latest_filename)
+        written = None
+        if not self._is_empty:
+            written = self._write(sess, prefix)
+            self._keep_books(save_path, written, latest_filename, meta_graph_suffix, write_state)
+        if write_meta_graph:
+            with sess.graph.as_default():
+                self.export_meta_graph(
+                    meta_graph_path(prefix, meta_graph_suffix),
+                    strip_default_attrs=strip_default_attrs,
+                    save_debug_info=save_debug_info,
+                )
+        return written
+
+    def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
+        if global_step is None:
+            if os.path.basename(save_path) == latest_filename and not self._sharded:
+                raise ValueError(
+                    f"'latest_filename' collides with 'save_path': '{latest_filename}' and '{save_path}'"
+                )
+            return save_path
+        step = int(global_step) if isinstance(global_step, Integral) else global_step_of(sess, global_step)
+        return f"{save_path}-{step:08d}" if self._pad_step_number else f"{save_path}-{step}"
+
+    def _write(self, sess: Any, prefix: str) -> str:
+        try:
+            written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: prefix})
+        except (FailedPreconditionError, NotFoundError) as error:
+            folder = os.path.dirname(prefix)
+            if not folder or os.path.isdir(folder):
+                raise
+            raise ValueError(f"Parent directory of {prefix} doesn't exist, can't save.") from error
+        return os.fsdecode(written)
+
+    def _keep_books(
+        self, save_path: str, written: str, latest_filename: str, meta_graph_suffix: str, noted: bool
+    ) -> None:
+        """First the state names the new checkpoint; only then may an old one go."""
+        due = self._record(written) if noted else []
+        if noted:
+            write_state(
+                os.path.dirname(save_path),
+                written,
+                self.last_checkpoints,
+                latest_filename,
+                save_relative_paths=self._save_relative_paths,
+            )
+        for path in due:
+            remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
+
+    def restore(self, sess: Any, save_path: str | None) -> None:
+        """Gives the variables the values of a checkpoint: all of them, or none where anything is amiss."""
+        if self._is_empty:
+            return
+        if save_path is None:
+            raise ValueError("Can't load save_path when it is None.")
+        if not self._is_built:
+            raise RuntimeError("`build()` should be called before restore if defer_build==True")
+        save_path = os.fspath(save_path)
+        if not checkpoint_exists(save_path):
+            raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        try:
+            restoring.restore(sess, self.saver_def, save_path)
+        except NotFoundError as error:
+            raise _explained(error, _MISSING) from error
+        except InvalidArgumentError as error:
+            raise _explained(error, _MISMATCH) from error
+
+
+def _explained(error: Any, cause: str) -> Any:
+    return type(error)(
+        error.node_def,
+        error.op,
+        f"Restoring from checkpoint failed. This is most likely due to {cause}. Please ensure that you have "
+        f"not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}",
+    )

@@ -1,0 +1,134 @@
+"""The nodes by which a saver saves and restores, under the names that TensorFlow gives them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+
+from tideflow.graph import device as devices
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import control_dependencies, device, name_scope
+from tideflow.ops import checkpoints, constants, flow, shapes, string_joining
+from tideflow.train.saveables import on_cpu, saveables_of
+
+Shards = list[tuple[str, list[Any]]]
+
+
+class SaverBuilder:
+    """Adds the nodes of a saver to the graph. Subclasses may save and restore by other operations."""
+
+    def __init__(self, write_version: int = SaverDef.V2):
+        self._write_version = write_version
+
+    def build(
+        self,
+        names_to_saveables: Any,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        filename: str | None = "model",
+    ) -> SaverDef:
+        """Makes the nodes; the message says which of them to feed and to run."""
+        saveables = saveables_of(names_to_saveables)
+        with name_scope(name, "save", [saveable.op for saveable in saveables]):
+            path = constants.placeholder_with_default(filename or "model", shape=(), name="filename")
+            path = constants.placeholder_with_default(path, shape=(), name="Const")
+            if sharded:
+                shards = _by_device(saveables)
+                saved = self._save_sharded(path, shards)
+                restored = self._restore_sharded(path, shards, reshape)
+            else:
+                saved = self._save(path, saveables)
+                restored = self._restore(path, saveables, reshape, "restore_all")
+        return SaverDef(
+            filename_tensor_name=path.name,
+            save_tensor_name=saved.name,
+            restore_op_name=restored.name,
+            max_to_keep=max_to_keep or 0,
+            sharded=sharded,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            version=self._write_version,
+        )
+
+    # ------------------------------------------------------------------------------------------------- saving
+
+    def save_op(self, filename_tensor: Tensor, saveables: Sequence[Any]) -> Operation:
+        """The operation that saves."""
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        names = [spec.name for spec in specs]
+        slices = [spec.slice_spec for spec in specs]
+        tensors = [spec.tensor for spec in specs]
+        if self._write_version == SaverDef.V1:
+            return checkpoints.save_slices_op(filename_tensor, names, slices, tensors, name="save")
+        return checkpoints.save_v2_op(filename_tensor, names, slices, tensors)
+
+    def _save(self, path: Tensor, saveables: Sequence[Any]) -> Tensor:
+        return flow.with_dependencies([self.save_op(path, saveables)], path)
+
+    def _save_sharded(self, path: Tensor, shards: Shards) -> Tensor:
+        """Every device saves its own; in the second format under names that a merge then replaces."""
+        merged = self._write_version != SaverDef.V1
+        base = string_joining.string_join([path, f"_temp_{uuid.uuid4().hex}/part"]) if merged else path
+        count = constants.constant(len(shards), name="num_shards")
+        names, saves = [], []
+        for shard, (place, saveables) in enumerate(shards):
+            with device(on_cpu(place) if merged else place):
+                names.append(checkpoints.sharded_filename_op(base, shard, count))
+                saves.append(self._save(names[-1], saveables))
+        with control_dependencies([save.op for save in saves]):
+            if not merged:
+                return checkpoints.sharded_filespec_op(path, count)
+            with device(on_cpu(shards[-1][0])):
+                merge = checkpoints.merge_v2_checkpoints_op(names, path, delete_old_dirs=True)
+                with control_dependencies([merge]):
+                    return constants.identity(path)
+
+    # ---------------------------------------------------------------------------------------------- restoring
+
+    def restore_ops(self, filename_tensor: Tensor, saveables: Sequence[Any]) -> list[Tensor]:
+        """The tensors of all saveables, out of the file."""
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        with device("CPU:0"):
+            return checkpoints.restore_v2_op(
+                filename_tensor,
+                [spec.name for spec in specs],
+                [spec.slice_spec for spec in specs],
+                dtypes=[spec.dtype.base_dtype for spec in specs],
+            )
+
+    def _restore(self, path: Tensor, saveables: Sequence[Any], reshape: bool, name: str) -> Operation:
+        tensors = iter(self.restore_ops(path, saveables))
+        assigned = []
+        for saveable in saveables:
+            wanted = [_shape_of(spec.tensor) for spec in saveable.specs] if reshape else None
+            assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], wanted))
+        return flow.group(*assigned, name=name)
+
+    def _restore_sharded(self, path: Tensor, shards: Shards, reshape: bool) -> Operation:
+        restored = []
+        for name, saveables in shards:
+            with device(name):
+                restored.append(self._restore(path, saveables, reshape, "restore_shard"))
+        return flow.group(*restored, name="restore_all")
+
+
+def _shape_of(tensor: Any) -> Any:
+    known = tensor.get_shape()
+    return known.as_list() if known.is_fully_defined() else shapes.shape(tensor)
+
+
+def _by_device(saveables: Sequence[Any]) -> Shards:
+    """What is saved together, by its device; devices sorted by name."""
+    shards: dict[str, list[Any]] = {}
+    for saveable in saveables:
+        places = {devices.canonical_name(spec.tensor.device) for spec in saveable.specs}
+        if len(places) != 1:
+            raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
+        shards.setdefault(places.pop(), []).append(saveable)
+    return sorted(shards.items())
