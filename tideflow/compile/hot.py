@@ -79,8 +79,8 @@ class _Warming:
 # ------------------------------------------------------------------------------------------------ compiling
 
 
-class _Ending(Exception):
-    """The program ends: no further stretch is worth compiling."""
+def _program_ends() -> bool:
+    return not threading.main_thread().is_alive()
 
 
 class _Compiler:
@@ -92,7 +92,6 @@ class _Compiler:
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._open = 0
-        self.ending = False
 
     def submit(self, plan: Plan, resources: ResourceManager) -> None:
         with self._lock:
@@ -110,20 +109,18 @@ class _Compiler:
 
     def _end(self) -> None:
         """Waits for what is being compiled: a thread that Python ends amid C++ takes the process with it."""
-        self.ending = True
         self.wait(120)
 
     def _run(self) -> None:
         while True:
             plan, resources = self._work.get()
             try:
-                if not resources.closed and not self.ending:
+                if not resources.closed:
                     swap_in(plan, resources)
-            except _Ending:
-                pass
             except Exception as error:  # the first tier goes on; that is all a user loses
-                _log.warning("A loop could not be compiled and stays on its kernels: %s", error)
-                _log.debug("The reason:", exc_info=True)
+                if not _program_ends():
+                    _log.warning("A loop could not be compiled and stays on its kernels: %s", error)
+                    _log.debug("The reason:", exc_info=True)
             finally:
                 del plan, resources
                 with self._idle:
@@ -284,8 +281,8 @@ def _compiled_function(program: Program, loop: Loop, resources: ResourceManager)
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    if _compiler.ending:
-        raise _Ending
+    if _program_ends():
+        raise RuntimeError("the program ends: nothing more is worth compiling")
     implied: Guards = frozenset({(loop.pred, True)})
     step = emit(program, resources, implied=implied, in_place=False).namespace["step"]
     with FakeTensorMode():

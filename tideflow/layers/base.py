@@ -4,11 +4,12 @@ ones.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tideflow.export import export
@@ -17,9 +18,12 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collections, colocate_with, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops import casting, shapes
 from tideflow.variables import variable_scope as scopes
-from tideflow.variables.base import VariableAggregation, VariableSynchronization
+from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
+from tideflow.variables.module import Module
+from tideflow.variables.store import default_initializer
 
 
 @export("layers.InputSpec", "keras.layers.InputSpec")
@@ -91,11 +95,36 @@ def _unique_layer_name(base: str) -> str:
     return f"{base}_{counts[key]}"
 
 
+class _Style:
+    """Whether layers made now own their variables, as Keras's do, or have them from variable scopes."""
+
+    keras = False
+
+
+@export("layers.experimental.keras_style_scope")
+@contextlib.contextmanager
+def keras_style_scope() -> Iterator[None]:
+    """Layers made inside own their variables: no variable scope shares them, two of one name are two."""
+    before, _Style.keras = _Style.keras, True
+    try:
+        yield
+    finally:
+        _Style.keras = before
+
+
+@export("layers.experimental.set_keras_style")
+def set_keras_style() -> None:
+    """From here on layers own their variables, as inside `keras_style_scope`."""
+    _Style.keras = True
+
+
 @export("layers.Layer", "keras.layers.Layer")
-class Layer:
+class Layer(Module):
     """The base of layers. A subclass makes its variables in `build(input_shape)` and computes in
     `call(inputs)`.
     """
+
+    _untracked = frozenset({"_graph", "_calls", "_losses", "_updates"})
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
@@ -117,7 +146,12 @@ class Layer:
         self._set_name(name)
         self._current_scope: Any = None
         self._scope: Any = None
-        if scope is not None:
+        self._keras_style = _Style.keras
+        if self._keras_style and self._reuse is not None:
+            raise ValueError(
+                f"reuse argument not allowed when keras style layers are enabled, but saw: {self._reuse}"
+            )
+        if scope is not None and not self._keras_style:
             with scopes.variable_scope(scope) as captured:
                 self._scope = captured
 
@@ -153,6 +187,12 @@ class Layer:
             )
             return twin(placeholder(self._dtype or dtypes.float32, input_shape)).shape
 
+    def compute_output_signature(self, input_signature: Any) -> Any:
+        """The TensorSpec of the output, for inputs of these TensorSpecs."""
+        shape = self.compute_output_shape(nest.map_structure(lambda spec: spec.shape, input_signature))
+        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        return nest.map_structure(lambda out: TensorSpec(out, dtype), shape)
+
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return mask
 
@@ -174,12 +214,21 @@ class Layer:
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The layer's output; the first call makes its variables."""
-        self._set_scope(kwargs.pop("scope", None))
+        given_scope = kwargs.pop("scope", None)
+        if not self._keras_style:
+            self._set_scope(given_scope)
+        elif given_scope is not None:
+            raise ValueError("scope argument not allowed when keras style layers are enabled.")
         inputs = nest.map_structure(
             lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=self._dtype), inputs
         )
         flat = nest.flatten(inputs)
         self._check_graph(flat)
+        if self._keras_style:
+            with name_scope(self._name):
+                outputs = self._run(inputs, flat, args, kwargs)
+            self._calls.append((inputs, outputs))
+            return outputs
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
             self._current_scope = scope
@@ -203,7 +252,7 @@ class Layer:
             self.built = True
             if self.input_spec is not None:
                 self.input_spec.check(flat[0], self._name)
-        if _accepts_scope(self.call):
+        if _accepts_scope(self.call) and not self._keras_style:
             kwargs["scope"] = self._current_scope
         outputs = self.call(inputs, *args, **kwargs)
         if outputs is None:
@@ -262,6 +311,12 @@ class Layer:
     ) -> Any:
         """A variable of this layer, named within its scope."""
         trainable = (synchronization != VariableSynchronization.ON_READ) if trainable is None else trainable
+        if self._keras_style:
+            variable = self._own_variable(name, shape, dtype, initializer, trainable, constraint)
+            if regularizer is not None:
+                self._regularize(name, variable, regularizer)
+            (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+            return variable
         self._set_scope()
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
@@ -282,10 +337,33 @@ class Layer:
                 )
                 if regularizer is not None and variable not in known:
                     self._regularize(name, variable, regularizer)
-        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        # A variable in parts is not among the trainable ones, each of its parts is.
+        whole = type(variable).__name__ != "PartitionedVariable"
+        (self._trainable_weights if trainable and whole else self._non_trainable_weights).append(variable)
         return variable
 
     add_variable = add_weight
+
+    def _own_variable(
+        self,
+        name: str,
+        shape: Any,
+        dtype: Any,
+        initializer: Any,
+        trainable: bool,
+        constraint: Callable | None,
+    ) -> Any:
+        """A variable that no scope knows, named by the name scope."""
+        dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
+        initializer = initializer or default_initializer(name, dtype)
+        return Variable(
+            lambda: initializer(TensorShape(shape).as_list(), dtype=dtype),
+            name=name,
+            dtype=dtype,
+            trainable=trainable and self.trainable,
+            constraint=constraint,
+            use_resource=True,
+        )
 
     def _regularize(self, name: str, variable: Any, regularizer: Callable) -> None:
         parts = list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
@@ -297,7 +375,7 @@ class Layer:
         """Adds regularization losses; with `inputs`, losses that depend on what the layer was called with."""
         losses = [loss for loss in nest.flatten(losses) if loss is not None]
         self._losses += [(loss, inputs is not None) for loss in losses]
-        for loss in losses:
+        for loss in losses if not self._keras_style else ():
             add_to_collections([GraphKeys.REGULARIZATION_LOSSES], loss)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
@@ -373,6 +451,11 @@ class Layer:
         return self._name
 
     @property
+    def name_scope(self) -> name_scope:
+        """The name scope of the layer's operations, to be entered."""
+        return name_scope(self._name_scope())
+
+    @property
     def dtype(self) -> str | None:
         return self._dtype
 
@@ -419,6 +502,24 @@ class Layer:
 
     def get_output_at(self, node_index: int) -> Any:
         return self._call_at(node_index, 1, "output")
+
+    def get_input_mask_at(self, node_index: int) -> Any:
+        """None for each input of a call: there are no masks here."""
+        return nest.map_structure(lambda _: None, self.get_input_at(node_index))
+
+    def get_output_mask_at(self, node_index: int) -> Any:
+        """None for each output of a call: there are no masks here."""
+        return nest.map_structure(lambda _: None, self.get_output_at(node_index))
+
+    @property
+    def input_mask(self) -> Any:
+        """None for each input: there are no masks here."""
+        return nest.map_structure(lambda _: None, self.input)
+
+    @property
+    def output_mask(self) -> Any:
+        """None for each output: there are no masks here."""
+        return nest.map_structure(lambda _: None, self.output)
 
     def get_input_shape_at(self, node_index: int) -> Any:
         return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_input_at(node_index))

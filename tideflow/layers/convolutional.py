@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -173,10 +174,38 @@ class _ConvTranspose(_Conv):
         padding: str = "valid",
         data_format: str = "channels_last",
         activation: Callable | None = None,
-        *args: Any,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = initializers.Zeros(),
+        kernel_regularizer: Callable | None = None,
+        bias_regularizer: Callable | None = None,
+        activity_regularizer: Callable | None = None,
+        kernel_constraint: Callable | None = None,
+        bias_constraint: Callable | None = None,
+        trainable: bool = True,
+        name: str | None = None,
         **kwargs: Any,
     ):
-        super().__init__(filters, kernel_size, strides, padding, data_format, 1, activation, *args, **kwargs)
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            1,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            trainable,
+            name,
+            **kwargs,
+        )
 
     def build(self, input_shape: Any) -> None:
         channels = self._channels(input_shape)
@@ -351,21 +380,18 @@ class SeparableConv1D(_SeparableConv):
 
 def _functional(layer: type[_Conv], name: str) -> Callable:
     """The function that makes a layer and applies it once; it takes the layer's arguments, and `reuse`."""
+    own = [p for p in inspect.signature(layer).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    inputs = inspect.Parameter("inputs", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    signature = inspect.Signature([inputs, *own, inputs.replace(name="reuse", default=None)])
 
-    def convolve(
-        inputs: Any,
-        filters: int,
-        kernel_size: Any,
-        *args: Any,
-        reuse: bool | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> Tensor:
-        made = layer(filters, kernel_size, *args, name=name, _reuse=reuse, _scope=name, **kwargs)
-        return made.apply(inputs)
+    def convolve(*args: Any, **kwargs: Any) -> Tensor:
+        given = signature.bind(*args, **kwargs).arguments
+        inputs, reuse = given.pop("inputs"), given.pop("reuse", None)
+        return layer(**given, _reuse=reuse, _scope=given.get("name")).apply(inputs)
 
     convolve.__name__ = convolve.__qualname__ = name
     convolve.__doc__ = layer.__doc__
+    convolve.__signature__ = signature
     return export(f"layers.{name}")(convolve)
 
 

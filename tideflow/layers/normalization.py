@@ -10,12 +10,13 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
 from tideflow.ops import (
+    activations,
+    binary,
     casting,
-    clipping,
     constants,
     control_flow,
     creation,
@@ -120,7 +121,7 @@ class BatchNormalization(Layer):
             if self._dtype in ("float16", "bfloat16")
             else dtypes.as_dtype(self._dtype or "float32")
         )
-        self.gamma = self.beta = None
+        self.gamma = self.beta = self._gamma_const = self._beta_const = None
         if self.scale:
             self.gamma = self.add_weight(
                 "gamma",
@@ -131,10 +132,14 @@ class BatchNormalization(Layer):
                 True,
                 self.gamma_constraint,
             )
+        elif self.fused:
+            self._gamma_const = constants.constant(1.0, dtype, shape)
         if self.center:
             self.beta = self.add_weight(
                 "beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint
             )
+        elif self.fused:
+            self._beta_const = constants.constant(0.0, dtype, shape)
 
         def average(name: str, initializer: Any) -> Any:
             mean = VariableAggregation.MEAN
@@ -143,8 +148,11 @@ class BatchNormalization(Layer):
         self.moving_mean = average("moving_mean", self.moving_mean_initializer)
         self.moving_variance = average("moving_variance", self.moving_variance_initializer)
         if self.renorm:
+            # Deviations start as the root of what the variance starts as.
+            root = _rooted(self.moving_variance_initializer)
+            self.moving_stddev = average("moving_stddev", root)
             self.renorm_mean = average("renorm_mean", initializers.Zeros())
-            self.renorm_stddev = average("renorm_stddev", initializers.Ones())
+            self.renorm_stddev = average("renorm_stddev", root)
 
     # ------------------------------------------------------------------ the computation
 
@@ -162,8 +170,8 @@ class BatchNormalization(Layer):
         return outputs
 
     def _fused_call(self, inputs: Tensor, training: Any) -> Tensor:
-        beta = self.beta if self.center else constants.constant(0.0, shape=self.moving_mean.shape.as_list())
-        gamma = self.gamma if self.scale else constants.constant(1.0, shape=self.moving_mean.shape.as_list())
+        beta = self.beta if self.center else self._beta_const
+        gamma = self.gamma if self.scale else self._gamma_const
         data_format = "NCHW" if self.axis == [1] else "NHWC"
 
         def train() -> tuple:
@@ -275,20 +283,25 @@ class BatchNormalization(Layer):
                 (d if scale is None else d * scale) + (0.0 if offset is None else offset),
             )
 
-        def update(variable: Any, value: Tensor) -> Any:
-            value = (
-                shapes.reshape(value, variable.shape.as_list())
-                if value.shape.ndims != variable.shape.ndims
-                else value
-            )
-            return control_flow.smart_cond(
-                training,
-                lambda: self._averaged(variable, value, self.momentum),
-                lambda: convert_to_tensor(variable),
-            )
+        def averaged(variable: Any, value: Tensor) -> Any:
+            if value.shape.ndims != variable.shape.ndims:
+                value = shapes.reshape(value, variable.shape.as_list())
+            return self._averaged(variable, value, self.momentum)
 
-        self.add_update(update(self.moving_mean, new_mean), inputs=True)
-        self.add_update(update(self.moving_variance, new_variance), inputs=True)
+        def update(variable: Any, value: Tensor, assign: Callable = averaged) -> None:
+            change = control_flow.smart_cond(
+                training, lambda: assign(variable, value), lambda: convert_to_tensor(variable)
+            )
+            self.add_update(change, inputs=True)
+
+        def from_deviation(variable: Any, value: Tensor) -> Any:
+            """The variance is the square of the moving deviation, which has epsilon in it as training has."""
+            deviation = averaged(self.moving_stddev, unary.sqrt(value + self.epsilon))
+            squared = activations.relu(deviation * deviation - self.epsilon)
+            return state.assign(variable, squared, name="AssignNewValue")
+
+        update(self.moving_mean, new_mean)
+        update(self.moving_variance, new_variance, from_deviation if self.renorm else averaged)
         return mean, variance, scale, offset
 
     def _renormalized(self, mean: Tensor, variance: Tensor, training: Any) -> tuple:
@@ -296,35 +309,45 @@ class BatchNormalization(Layer):
         clipping limits.
         """
         stddev = unary.sqrt(variance + self.epsilon)
-        r = stddev / self.renorm_stddev
-        d = (mean - self.renorm_mean) / self.renorm_stddev
-        r = constants.stop_gradient(
-            control_flow.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
-        )
-        d = constants.stop_gradient(
-            control_flow.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
-        )
+        # Early in training the moving deviation may be near zero.
+        reference = binary.maximum(self.renorm_stddev, unary.sqrt(self.epsilon))
+        r = stddev / reference
+        d = (mean - self.renorm_mean) / reference
+        with control_dependencies([r, d]):  # the corrections are by what was before this batch
+            mean, stddev = constants.identity(mean), constants.identity(stddev)
         rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
-        if rmin is not None or rmax is not None:
-            r = clipping.clip_by_value(
-                r, 0.0 if rmin is None else rmin, float("inf") if rmax is None else rmax
-            )
-        if dmax is not None:
-            d = clipping.clip_by_value(d, -dmax, dmax)
+        r = r if rmin is None else binary.maximum(r, rmin)
+        r = r if rmax is None else binary.minimum(r, rmax)
+        d = d if dmax is None else binary.minimum(binary.maximum(d, -dmax), dmax)
+        r = control_flow.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
+        d = control_flow.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
 
         def averaged(variable: Any, value: Tensor) -> Tensor:
+            value = constants.identity(value)
             return control_flow.smart_cond(
                 training,
-                lambda: constants.identity(self._averaged(variable, value, self.renorm_momentum)),
-                lambda: convert_to_tensor(variable),
+                lambda: self._averaged(variable, value, self.renorm_momentum),
+                lambda: constants.identity(variable),
             )
 
-        new_mean = averaged(self.renorm_mean, mean)
-        new_stddev = averaged(self.renorm_stddev, stddev)
-        return r, d, new_mean, new_stddev * new_stddev - self.epsilon
+        updates = [averaged(self.renorm_mean, mean), averaged(self.renorm_stddev, stddev)]
+        with control_dependencies(updates):
+            new_mean, new_variance = constants.identity(mean), constants.identity(variance)
+        r = constants.stop_gradient(r, name="renorm_r")
+        d = constants.stop_gradient(d, name="renorm_d")
+        return r, d, new_mean, new_variance
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         return TensorShape(input_shape)
+
+
+def _rooted(initializer: Any) -> Callable:
+    """An initializer of the roots of another's values."""
+
+    def initial(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+        return unary.sqrt(initializer(shape, dtype=dtype, partition_info=partition_info))
+
+    return initial
 
 
 def _like(value: Any, inputs: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from tideflow.variables import (  # noqa: F401
     collections,
     initializers,
     keras_initializers,
+    module,
     partitioned,
     partitioners,
     reference,

@@ -14,7 +14,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.operation import Operation, Reference, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, get_default_session, init_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import control_flow, slicing, state, state_scatter
@@ -42,25 +42,6 @@ class VariableAggregation(enum.Enum):
 
     def __hash__(self) -> int:
         return hash(self.value)
-
-
-class Reference:
-    """A hashable stand-in for a variable: equal when it stands for the same one."""
-
-    def __init__(self, wrapped: Any):
-        self._wrapped = wrapped
-
-    def deref(self) -> Any:
-        return self._wrapped
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, Reference) and self._wrapped is other._wrapped
-
-    def __hash__(self) -> int:
-        return id(self._wrapped)
-
-    def __repr__(self) -> str:
-        return f"<Reference wrapping {self._wrapped!r}>"
 
 
 # ---------------------------------------------------------------------------------- resource variables or not
@@ -138,6 +119,12 @@ class VariableMetaclass(abc.ABCMeta):
         for creator in creators_of(get_default_graph()):
             create = _chained(creator, create)
         return create(**arguments)
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """What a class of variables takes is what its constructor says, whoever makes the variable."""
+        own = inspect.signature(cls.__init__)
+        return own.replace(parameters=list(own.parameters.values())[1:])
 
 
 def _chained(creator: Callable, inner: Callable) -> Callable:

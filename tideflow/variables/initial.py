@@ -8,7 +8,7 @@ from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 
-_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+_VARIABLES = ("Variable", "VariableV2")  # a handle is no value: what takes it cannot take a value instead
 _SAFE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tideflow.graph import dtypes
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops import constants, joining
 from tideflow.variables import base
@@ -106,8 +106,8 @@ class PartitionedVariable:
             return constants.identity(joined, name=self._name)
 
     def as_tensor(self) -> Tensor:
-        """The parts, joined."""
-        with name_scope(None):
+        """The parts, joined; outside of whatever loop or branch asks for them."""
+        with control_dependencies(None):
             return self._concat()
 
     # ------------------------------------------------------------------------------------------------ writing

@@ -210,6 +210,8 @@ class VariableStore:
                 f"{name}.  Perhaps a variable of the same name was already created without partitioning?"
             )
         shape, dtype = as_shape(shape), dtypes.as_dtype(dtype)
+        if initializer is not None and not callable(initializer):
+            shape = shape.merge_with(initializer.shape)
         needed = reuse is not True or partitioner is not None and shape.is_fully_defined()
         partitions = _partitions(partitioner, shape, dtype) if needed else None
         if name in self._partitioned_vars:

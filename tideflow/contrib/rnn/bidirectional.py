@@ -1,0 +1,100 @@
+"""Networks that run in both directions, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tideflow.export import export
+from tideflow.nn import rnn
+from tideflow.ops import joining
+from tideflow.variables import variable_scope as scopes
+
+
+def _layers(
+    cells_fw: Any, cells_bw: Any, states_fw: Any, states_bw: Any
+) -> Iterator[tuple[Any, Any, Any, Any, Any]]:
+    """For each layer its scope, entered, its cells and their states; ValueError where they do not match."""
+    for cells, name in ((cells_fw, "fw"), (cells_bw, "bw")):
+        if not cells:
+            raise ValueError(f"Must specify at least one {name} cell for BidirectionalRNN.")
+        if not isinstance(cells, list):
+            raise ValueError(f"cells_{name} must be a list of RNNCells (one per layer).")
+    if len(cells_fw) != len(cells_bw):
+        raise ValueError("Forward and Backward cells must have the same depth.")
+    for states, name in ((states_fw, "fw"), (states_bw, "bw")):
+        if states is not None and (not isinstance(states, list) or len(states) != len(cells_fw)):
+            raise ValueError(f"initial_states_{name} must be a list of state tensors (one per layer).")
+    none = [None] * len(cells_fw)
+    rows = zip(cells_fw, cells_bw, states_fw or none, states_bw or none, strict=True)
+    for number, row in enumerate(rows):
+        with scopes.variable_scope(f"cell_{number}") as scope:
+            yield scope, *row
+
+
+@export("contrib.rnn.stack_bidirectional_rnn")
+def stack_bidirectional_rnn(
+    cells_fw: list[Any],
+    cells_bw: list[Any],
+    inputs: Any,
+    initial_states_fw: list[Any] | None = None,
+    initial_states_bw: list[Any] | None = None,
+    dtype: Any = None,
+    sequence_length: Any = None,
+    scope: Any = None,
+) -> tuple[Any, tuple, tuple]:
+    """`static_bidirectional_rnn` of each pair of cells on what the pair below it made."""
+    states_fw, states_bw = [], []
+    layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
+        for own, cell_fw, cell_bw, start_fw, start_bw in layers:
+            inputs, state_fw, state_bw = rnn.static_bidirectional_rnn(
+                cell_fw,
+                cell_bw,
+                inputs,
+                initial_state_fw=start_fw,
+                initial_state_bw=start_bw,
+                sequence_length=sequence_length,
+                dtype=dtype,
+                scope=own,
+            )
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return inputs, tuple(states_fw), tuple(states_bw)
+
+
+@export("contrib.rnn.stack_bidirectional_dynamic_rnn")
+def stack_bidirectional_dynamic_rnn(
+    cells_fw: list[Any],
+    cells_bw: list[Any],
+    inputs: Any,
+    initial_states_fw: list[Any] | None = None,
+    initial_states_bw: list[Any] | None = None,
+    dtype: Any = None,
+    sequence_length: Any = None,
+    parallel_iterations: int | None = None,
+    time_major: bool = False,
+    scope: Any = None,
+    swap_memory: bool = False,
+) -> tuple[Any, tuple, tuple]:
+    """`bidirectional_dynamic_rnn` of each pair of cells on what the pair below it made."""
+    states_fw, states_bw = [], []
+    layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
+    with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
+        for _, cell_fw, cell_bw, start_fw, start_bw in layers:
+            outputs, (state_fw, state_bw) = rnn.bidirectional_dynamic_rnn(
+                cell_fw,
+                cell_bw,
+                inputs,
+                initial_state_fw=start_fw,
+                initial_state_bw=start_bw,
+                sequence_length=sequence_length,
+                parallel_iterations=parallel_iterations,
+                dtype=dtype,
+                swap_memory=swap_memory,
+                time_major=time_major,
+            )
+            inputs = joining.concat(outputs, 2)
+            states_fw.append(state_fw)
+            states_bw.append(state_bw)
+    return inputs, tuple(states_fw), tuple(states_bw)
