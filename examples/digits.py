@@ -1,10 +1,11 @@
 """Trains a convolutional network to read handwritten digits, and draws what it learned.
 
 The 1797 pictures of 8x8 pixels come with scikit-learn. A fifth of them is kept aside, never trained on,
-and measures the accuracy.
+and measures the accuracy. What happened on the way can be seen in TensorBoard.
 """
 
 import argparse
+import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,8 +41,27 @@ def build_network():
     guess = tf.argmax(logits, 1, output_type=tf.int32)
     accuracy = tf.reduce_mean(tf.cast(tf.equal(guess, y), tf.float32))
     return SimpleNamespace(
-        x=x, y=y, keep_prob=keep_prob, loss=loss, train_step=train_step, guess=guess, accuracy=accuracy
+        x=x,
+        y=y,
+        keep_prob=keep_prob,
+        loss=loss,
+        train_step=train_step,
+        guess=guess,
+        accuracy=accuracy,
+        summary=summarize(x, y, guess, loss, accuracy),
     )
+
+
+def summarize(x, y, guess, loss, accuracy):
+    """What TensorBoard is to show of a step."""
+    tf.summary.scalar("loss", loss)
+    tf.summary.scalar("accuracy", accuracy)
+    for variable in tf.trainable_variables():
+        tf.summary.histogram("learned/" + variable.op.name, variable)
+    tf.summary.image("digits", x, max_outputs=4)
+    words = tf.strings.join([tf.as_string(guess[:8]), tf.as_string(y[:8])], " should be ")
+    tf.summary.text("guesses", words)
+    return tf.summary.merge_all()
 
 
 def load_pictures(seed):
@@ -76,7 +96,7 @@ def progress_bar(console):
     )
 
 
-def train(net, sess, training, test, steps, seed, console):
+def train(net, sess, training, test, steps, seed, console, writer):
     """Takes the steps; returns the loss of each, and (step, test accuracy) every so often."""
     losses, accuracies = [], []
     with progress_bar(console) as progress:
@@ -86,7 +106,9 @@ def train(net, sess, training, test, steps, seed, console):
             _, loss = sess.run([net.train_step, net.loss], feed_dict=feed_dict)
             losses.append(float(loss))
             if step % MEASURE_EVERY == 0 or step == steps:
-                accuracy = sess.run(net.accuracy, feed_dict={net.x: test[0], net.y: test[1]})
+                unseen = {net.x: test[0], net.y: test[1]}
+                accuracy, summary = sess.run([net.accuracy, net.summary], feed_dict=unseen)
+                writer.add_summary(summary, step)
                 accuracies.append((step, float(accuracy)))
                 progress.update(bar, accuracy=float(accuracy))
             progress.update(bar, advance=1, loss=losses[-1])
@@ -106,22 +128,24 @@ def parse_options():
     )
     parser.add_argument("--steps", type=step_count, default=600, help="training steps (%(default)s)")
     parser.add_argument("--out", type=Path, default="out/digits.png", help="the picture (%(default)s)")
+    parser.add_argument("--logs", type=Path, help="for TensorBoard (a folder beside the picture)")
     parser.add_argument("--seed", type=int, default=1, help="of weights, dropout, batches (%(default)s)")
     return parser.parse_args()
 
 
 def main():
     options = parse_options()
+    logs = options.logs or options.out.with_name("digits_logs") / time.strftime("%Y-%m-%d_%H-%M-%S")
     console = Console()
     tf.set_random_seed(options.seed)
     training, test = load_pictures(options.seed)
     console.print(f"{len(training[1])} pictures to learn from, {len(test[1])} kept aside to test with")
 
     net = build_network()
-    with tf.Session() as sess:
+    with tf.Session() as sess, tf.summary.FileWriter(logs, sess.graph) as writer:
         sess.run(tf.global_variables_initializer())
         started = time.perf_counter()
-        losses, accuracies = train(net, sess, training, test, options.steps, options.seed, console)
+        losses, accuracies = train(net, sess, training, test, options.steps, options.seed, console, writer)
         seconds = time.perf_counter() - started
         guesses = sess.run(net.guess, feed_dict={net.x: test[0]})
 
@@ -137,6 +161,7 @@ def main():
     )
     console.print(f"test accuracy: {accuracy:.2%}")
     console.print(f"picture: {options.out.resolve()}", soft_wrap=True)
+    console.print(f"to look closer: {sys.executable} -m tensorboard.main --logdir {logs}", soft_wrap=True)
 
 
 if __name__ == "__main__":

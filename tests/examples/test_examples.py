@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tideflow as tf
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -69,6 +71,16 @@ def test_one_step_on_digits_is_enough_for_a_picture(tmp_path):
     assert picture.exists()
 
 
+def test_digits_leave_logs_and_the_command_that_shows_them(tmp_path):
+    logs = tmp_path / "logs"
+    printed = run_example("digits.py", "--steps", 1, "--out", tmp_path / "digits.png", "--logs", logs)
+    assert f"-m tensorboard.main --logdir {logs}" in printed
+    (path,) = logs.iterdir()
+    *_, last = tf.train.summary_iterator(path)
+    kinds = {value.WhichOneof("value") for value in last.summary.value}
+    assert kinds == {"simple_value", "histo", "image", "tensor"}
+
+
 def test_digits_refuse_no_steps_and_explain_themselves():
     assert "at least 1 step" in run_example("digits.py", "--steps", 0, expect=2)
     assert "--steps" in run_example("digits.py", "--help")
@@ -80,3 +92,33 @@ def test_an_op_of_ones_own_learns_and_refuses():
     assert float(share) > 95
     assert "logits and signs must have one shape, but are (2,) and (3,)" in printed
     assert "add_an_op.py:" in printed
+
+
+def test_a_character_model_gets_less_perplexed_and_writes():
+    small = ["--units", 48, "--layers", 1, "--length", 20]
+    printed = run_example("char_lm.py", *small, "--steps", 36, "--write", 80, "--begin", "The ")
+    unseen = [float(n) for n in re.findall(r"([\d.]+) on unseen text", printed)]
+    assert len(unseen) == 6
+    assert unseen[-1] < 30 < unseen[0]
+    assert len(printed.split("It writes:\n\n")[1]) >= 84
+
+
+def test_a_character_model_refuses_what_it_cannot_do():
+    assert "characters of the text" in run_example("char_lm.py", "--begin", "\u4e16", expect=2)
+    assert "must be more than 0" in run_example("char_lm.py", "--units", 0, expect=2)
+    assert "truncated backpropagation" in run_example("char_lm.py", "--help")
+
+
+def test_strings_are_reversed_a_little_after_a_little_training():
+    printed = run_example("reverse_strings.py", "--steps", 150, "--longest", 5, "--tell-every", 75, "abc")
+    losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", printed)]
+    assert len(losses) == 2
+    assert losses[-1] < losses[0]
+    assert float(re.search(r"without a mistake: ([\d.]+)%", printed).group(1)) > 30
+    assert re.search(r"^ *abc  ->  \w+", printed, re.MULTILINE)
+
+
+def test_reversing_refuses_no_steps_and_other_letters_and_explains_itself():
+    assert "must be at least 1" in run_example("reverse_strings.py", "--steps", 0, expect=2)
+    assert "letters a to z" in run_example("reverse_strings.py", "ABC", expect=2)
+    assert "--longest" in run_example("reverse_strings.py", "--help")

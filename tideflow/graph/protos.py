@@ -24,4 +24,7 @@ for _module, _names in _MESSAGES.items():
             expose(getattr(_module, _name), _name)
 
 expose(event_pb2.Event, "summary.Event")
+expose(event_pb2.SessionLog, "summary.SessionLog")
+expose(event_pb2.TaggedRunMetadata, "summary.TaggedRunMetadata")
 expose(summary_pb2.Summary, "summary.Summary")
+expose(summary_pb2.SummaryDescription, "summary.SummaryDescription")

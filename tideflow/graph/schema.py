@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.tensor_proto import make_ndarray
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 
@@ -53,7 +55,9 @@ def attr(
     """Declares an attribute of a TensorFlow kind: `attr("list(int)")`, `attr("string", "NHWC",
     allowed=(...))`.
     """
-    allowed = None if allowed is None else tuple(allowed)
+    if allowed is not None:
+        each = kind.removeprefix("list(").removesuffix(")")
+        allowed = tuple(normalize("allowed", each, value) for value in allowed)
     if default is not REQUIRED:
         default = normalize("default", kind, default)
     return Attr(kind, default, allowed, minimum)
@@ -168,6 +172,10 @@ def _as_is(name: str, value: Any) -> Any:
     return value
 
 
+def _tensor(name: str, value: Any) -> Any:
+    return make_ndarray(value) if isinstance(value, TensorProto) else value
+
+
 _NORMALIZERS = {
     "int": _int,
     "float": _float,
@@ -175,7 +183,7 @@ _NORMALIZERS = {
     "string": _string,
     "type": _type,
     "shape": _shape,
-    "tensor": _as_is,
+    "tensor": _tensor,
     "func": _as_is,
 }
 

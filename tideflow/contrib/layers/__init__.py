@@ -1,0 +1,15 @@
+"""`tf.contrib.layers`: layers as functions of tensors that make their variables where they stand."""
+
+from tideflow.contrib.layers import (  # noqa: F401
+    arrangement,
+    convolutions,
+    dense,
+    embeddings,
+    normalizers,
+    optimization,
+    penalties,
+    pools,
+    scaling,
+    summaries,
+    utilities,
+)

@@ -1,0 +1,56 @@
+"""Initializers that keep the scale of what flows through a layer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.operation import Tensor
+from tideflow.ops import random
+
+
+@export("contrib.layers.variance_scaling_initializer")
+def variance_scaling_initializer(
+    factor: float = 2.0,
+    mode: str = "FAN_IN",
+    uniform: bool = False,
+    seed: Any = None,
+    dtype: Any = dtypes.float32,
+) -> Callable:
+    """Random numbers of variance factor / n, n being the number of inputs, of outputs, or their mean."""
+    if not dtypes.as_dtype(dtype).is_floating:
+        raise TypeError("Cannot create initializer for non-floating point type.")
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
+
+    def initializer(shape: Sequence[int], dtype: Any = dtype, partition_info: Any = None) -> Tensor:
+        if not dtypes.as_dtype(dtype).is_floating:
+            raise TypeError("Cannot create initializer for non-floating point type.")
+        count = _fan([float(size) for size in shape], mode)
+        if uniform:
+            limit = math.sqrt(3.0 * factor / count)
+            return random.random_uniform(shape, -limit, limit, dtype, seed=seed)
+        # What a truncated normal distribution loses of its variance is made up for.
+        return random.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
+
+    return initializer
+
+
+def _fan(sizes: list[float], mode: str) -> float:
+    outputs = sizes[-1] if sizes else 1.0
+    inputs = sizes[-2] if len(sizes) > 1 else outputs
+    field = math.prod(sizes[:-2])
+    return {
+        "FAN_IN": inputs * field,
+        "FAN_OUT": outputs * field,
+        "FAN_AVG": (inputs + outputs) * field / 2.0,
+    }[mode]
+
+
+@export("contrib.layers.xavier_initializer", "contrib.layers.xavier_initializer_conv2d")
+def xavier_initializer(uniform: bool = True, seed: Any = None, dtype: Any = dtypes.float32) -> Callable:
+    """Random numbers whose variance is one over the mean of inputs and outputs (Glorot, Bengio 2010)."""
+    return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)

@@ -1,0 +1,116 @@
+"""What layers share: outputs that are collected under a name, sizes, and conditions that may be constants."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import add_to_collections, get_collection, get_collection_ref
+from tideflow.ops import control_flow
+
+NCHW, NHWC, NCDHW, NDHWC = "NCHW", "NHWC", "NCDHW", "NDHWC"
+
+expose(control_flow.smart_cond, "contrib.layers.utils.smart_cond")
+expose(control_flow.smart_constant_value, "contrib.layers.utils.constant_value")
+
+
+@export("contrib.layers.utils.collect_named_outputs")
+def collect_named_outputs(collections: Any, alias: str, outputs: Tensor) -> Tensor:
+    """The outputs, which are now in the collections, if any, and go by the alias there."""
+    if collections:
+        append_tensor_alias(outputs, alias)
+        add_to_collections(collections, outputs)
+    return outputs
+
+
+@export("contrib.layers.utils.append_tensor_alias")
+def append_tensor_alias(tensor: Tensor, alias: str) -> Tensor:
+    """The tensor, with one name more."""
+    tensor.aliases = [*getattr(tensor, "aliases", ()), alias.removesuffix("/")]
+    return tensor
+
+
+@export("contrib.layers.utils.get_tensor_aliases")
+def get_tensor_aliases(tensor: Tensor) -> list[str]:
+    """The names a tensor goes by: its aliases or, without any, its own."""
+    return getattr(tensor, "aliases", None) or [tensor.name.removesuffix(":0")]
+
+
+@export("contrib.layers.utils.gather_tensors_aliases")
+def gather_tensors_aliases(tensors: Sequence[Tensor]) -> list[str]:
+    """All names of all tensors."""
+    return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
+
+
+@export("contrib.layers.utils.convert_collection_to_dict")
+def convert_collection_to_dict(collection: Any, clear_collection: bool = False) -> OrderedDict[str, Tensor]:
+    """What a collection holds, by alias."""
+    found = OrderedDict(
+        (a, tensor) for tensor in get_collection(collection) for a in get_tensor_aliases(tensor)
+    )
+    if clear_collection:
+        get_collection_ref(collection).clear()
+    return found
+
+
+@export("contrib.layers.utils.get_variable_collections")
+def get_variable_collections(variables_collections: Any, name: str) -> Any:
+    """The collections for one of a layer's variables: those of its name, or the same for all."""
+    if isinstance(variables_collections, Mapping):
+        return variables_collections.get(name)
+    return variables_collections
+
+
+@export("contrib.layers.utils.channel_dimension")
+def channel_dimension(shape: Any, data_format: str, min_rank: int = 1) -> int:
+    """The number of channels."""
+    return _known_size(shape, 1 if data_format == "channels_first" else -1, min_rank)
+
+
+@export("contrib.layers.utils.last_dimension")
+def last_dimension(shape: Any, min_rank: int = 1) -> int:
+    """The size of the last axis."""
+    return _known_size(shape, -1, min_rank)
+
+
+def _known_size(shape: Any, axis: int, min_rank: int) -> int:
+    if shape.ndims is None:
+        raise ValueError("dims of shape must be known but is None")
+    if shape.ndims < min_rank:
+        raise ValueError(f"rank of shape must be at least {min_rank} not: {shape.ndims}")
+    size = shape.as_list()[axis]
+    if size is None:
+        raise ValueError(f"dimension {axis} of shape {shape} must be known but is None")
+    return size
+
+
+@export("contrib.layers.utils.two_element_tuple")
+def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
+    """One size for both axes, or a size for each."""
+    pair = int_or_tuple if isinstance(int_or_tuple, (list, tuple)) else (int_or_tuple, int_or_tuple)
+    if len(pair) != 2:
+        raise ValueError(f"Must be a list with 2 elements: {int_or_tuple}")
+    return int(pair[0]), int(pair[1])
+
+
+@export("contrib.layers.utils.n_positive_integers")
+def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
+    """One positive size for each of n axes."""
+    sizes = tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
+    if len(sizes) != n or any(not isinstance(size, int) or size <= 0 for size in sizes):
+        raise ValueError(f"Expected sequence of {n} positive integers, but received {value!r}")
+    return sizes
+
+
+def check_data_format(data_format: str | None, *allowed: str) -> None:
+    """ValueError unless the format is one of those."""
+    if data_format not in allowed:
+        raise ValueError(f"data_format has to be either {' or '.join(map(str, allowed))}.")
+
+
+def layers_format(data_format: str | None) -> str:
+    """The name that tf.layers has for a data format."""
+    return "channels_first" if data_format and data_format.startswith("NC") else "channels_last"
