@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.compile.build import build_program
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Program
-from tideflow.compile.build import build_program
 from tideflow.compile.rewrite import all_rules
 from tideflow.runtime.devices import Placement, local_devices
 from tideflow.runtime.resources import ResourceManager

@@ -39,13 +39,14 @@ def build_program(
     feeds: Sequence[Tensor],
     feed_shapes: Sequence[tuple | None],
     done: Set[Operation] = frozenset(),
+    prefix: str = "",
 ) -> Program:
     """The pruned graph as a program, without the operations that are `done`. `feed_shapes` are the shapes of
-    this step's feeds: they make other shapes known.
+    this step's feeds: they make other shapes known. The names of its nodes begin with `prefix`.
     """
     fed = set(feeds)
     ops = needed(fetches, targets, fed, done)
-    builder = Builder(ops)
+    builder = Builder(ops, prefix=prefix)
     builder.written = _written_before(ops)
     for tensor, shape in zip(feeds, feed_shapes, strict=True):
         builder.feed(tensor, shape)
@@ -181,8 +182,8 @@ class Builder:
             self.values.setdefault(tensor, value)  # a fed output stays fed
 
     def _latest(self, op: Operation, tensor: Tensor) -> Value:
-        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory: who
-        comes after a write sees what was written, not what was there when it was first read.
+        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory:
+        who comes after a write sees what was written, not what was there when it was first read.
         """
         read = tensor.op
         if op in self.written and read.type == "Identity" and read.inputs[0].dtype._is_ref_dtype:

@@ -29,13 +29,16 @@ def compile_step(
     disabled_rules: frozenset[str] = frozenset(),
     after_each: Callable | None = None,
     done: Set[Operation] = frozenset(),
+    prefix: str = "",
 ) -> Plan:
-    """The plan that computes `fetches` and runs `targets` from values for `feeds`; what is `done` has run."""
+    """The plan that computes `fetches` and runs `targets` from values for `feeds`; what is `done` has run.
+    The state that its operations keep is theirs under names that begin with `prefix`.
+    """
     began = time.perf_counter()
     if "structure" in disabled_rules:
         return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
     try:
-        program = build_program(fetches, targets, feeds, feed_shapes, done)
+        program = build_program(fetches, targets, feeds, feed_shapes, done, prefix)
     except Unstructured:
         return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
     if may_deadlock(program):

@@ -17,13 +17,17 @@ from tideflow.runtime.resources import ResourceManager
 from tideflow.session.failures import fail
 
 
-def planned(node: Node, key: str, captured: Sequence[Any], resources: ResourceManager) -> Callable[..., tuple]:
+def planned(
+    node: Node, key: str, captured: Sequence[Any], resources: ResourceManager
+) -> Callable[..., tuple]:
     """The function that an attribute of a node names, called on values; `captured` are its last ones."""
     name, attrs = named(node.attrs[key])
     graph = outermost(node.source.graph)
-    plan = resources.get_or_create(
-        "", "plan of a function", f"{name}{attrs or ''}", lambda: _plan(graph, name, attrs, resources)
-    )
+    key = "", "plan of a function", f"{name}{attrs or ''}"
+    plan = resources.find(*key)
+    if plan is None:  # made outside of the lock: its operations look for state of their own
+        made = _plan(graph, name, attrs, resources)
+        plan = resources.get_or_create(*key, lambda: made)
     given = tuple(captured)
 
     def call(*values: Any) -> tuple:
@@ -46,4 +50,6 @@ def _plan(graph: Graph, name: str, attrs: dict[str, Any], resources: ResourceMan
     body: FunctionBody = functions.body_of(graph, name, attrs)
     placement = Placement(local_devices(gpu_count=0), soft=True)
     unknown = [None] * len(body.inputs)
-    return compile_step(body.outputs, body.targets, body.inputs, unknown, resources, placement)
+    return compile_step(
+        body.outputs, body.targets, body.inputs, unknown, resources, placement, prefix=f"{name}/"
+    )

@@ -1,0 +1,238 @@
+"""Whole pipelines from files of Examples or CSV to batches of features."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.data.dataset import Dataset
+from tideflow.data.readers import CsvDataset, TFRecordDataset
+from tideflow.data.transformations import Transformation, shuffle_and_repeat
+from tideflow.data.transformations import ignore_errors as without_errors
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.io.local_files import matching_paths
+from tideflow.io.records import open_for_reading
+from tideflow.ops import parsing
+from tideflow.runtime.dataset_threads import AUTOTUNE
+
+_INT32 = range(-(1 << 31), 1 << 31)
+_INT64 = range(-(1 << 63), 1 << 63)
+
+
+@export("data.experimental.parse_example_dataset")
+def parse_example_dataset(features: dict[str, Any], num_parallel_calls: Any = 1) -> Transformation:
+    """Batches of serialized Examples, parsed."""
+    if features is None:
+        raise ValueError(f"Missing: features was {features}.")
+    return lambda dataset: dataset.map(
+        lambda serialized: parsing.parse_example(serialized, features), num_parallel_calls=num_parallel_calls
+    )
+
+
+@export("data.experimental.make_batched_features_dataset", "contrib.data.make_batched_features_dataset")
+def make_batched_features_dataset(
+    file_pattern: Any,
+    batch_size: Any,
+    features: dict[str, Any],
+    reader: type = TFRecordDataset,
+    label_key: str | None = None,
+    reader_args: Sequence[Any] | None = None,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: Any = None,
+    reader_num_threads: Any = None,
+    parser_num_threads: Any = None,
+    sloppy_ordering: bool = False,
+    drop_final_batch: bool = False,
+) -> Dataset:
+    """Batches of features from files of Examples; with `label_key`, pairs of features and labels."""
+    if label_key is not None and label_key not in features:
+        raise ValueError("`label_key` provided must be in `features`.")
+    files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
+    arguments = list(reader_args or ())
+    threads = 1 if reader_num_threads is None else reader_num_threads
+    if threads in (1, AUTOTUNE):
+        records = files.flat_map(lambda name: reader(name, *arguments))
+    else:
+        records = files.interleave(
+            lambda name: reader(name, *arguments), cycle_length=threads, num_parallel_calls=threads
+        )
+    if isinstance(records.output_types, tuple):  # a reader of (key, value) pairs
+        records = records.map(lambda _, value: value)
+    records = _shuffled_epochs(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    batches = records.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
+    parsed = batches.apply(parse_example_dataset(features, parser_num_threads or 2))
+    if label_key is not None:
+        parsed = parsed.map(lambda found: (found, found.pop(label_key)))
+    return parsed.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _shuffled_epochs(
+    dataset: Dataset, epochs: int | None, shuffle: bool, buffer_size: int, seed: int | None
+) -> Dataset:
+    if shuffle:
+        return dataset.apply(shuffle_and_repeat(buffer_size, epochs, seed))
+    return dataset if epochs == 1 else dataset.repeat(epochs)
+
+
+@export("data.experimental.make_csv_dataset", "contrib.data.make_csv_dataset")
+def make_csv_dataset(
+    file_pattern: Any,
+    batch_size: int,
+    column_names: list[str] | None = None,
+    column_defaults: list[Any] | None = None,
+    label_name: str | None = None,
+    select_columns: list[Any] | None = None,
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    na_value: str = "",
+    header: bool = True,
+    num_epochs: int | None = None,
+    shuffle: bool = True,
+    shuffle_buffer_size: int = 10000,
+    shuffle_seed: int | None = None,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
+    sloppy: bool = False,
+    num_rows_for_inference: int | None = 100,
+    compression_type: str | None = None,
+    ignore_errors: bool = False,
+) -> Dataset:
+    """Batches of the columns of CSV files, by name; with `label_name`, pairs of features and labels."""
+    patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
+    paths = sorted({path for pattern in patterns for path in matching_paths(pattern)})
+    if not paths:
+        raise ValueError(f"No files match {file_pattern}.")
+    if column_names is None and not header:
+        raise ValueError("Cannot infer column names without a header line.")
+    names = column_names or _rows(paths[0], compression_type, field_delim, use_quote_delim)[0]
+    if len(names) != len(set(names)):
+        raise ValueError("Cannot have duplicate column names.")
+    chosen = None if select_columns is None else _positions(select_columns, names)
+    if column_defaults is None:
+        rows = _some_rows(
+            paths, compression_type, field_delim, use_quote_delim, header, num_rows_for_inference
+        )
+        wanted = range(len(names)) if chosen is None else chosen
+        defaults = [_inferred([row[i] for row in rows], na_value) for i in wanted]
+    else:
+        defaults = [_required(value) for value in column_defaults]
+    if chosen is not None:
+        names = [names[i] for i in chosen]
+    if len(defaults) != len(names):
+        raise ValueError(
+            f"The number of column defaults ({len(defaults)}) must equal the number of columns "
+            f"({len(names)})."
+        )
+    if label_name is not None and label_name not in names:
+        raise ValueError("`label_name` provided must be one of the columns.")
+
+    def read(name: Any) -> Dataset:
+        rows = CsvDataset(
+            name,
+            defaults,
+            compression_type=compression_type,
+            header=header,
+            field_delim=field_delim,
+            use_quote_delim=use_quote_delim,
+            na_value=na_value,
+            select_cols=chosen,
+        )
+        return rows.apply(without_errors()) if ignore_errors else rows
+
+    def by_name(*columns: Any) -> Any:
+        features = dict(zip(names, columns, strict=True))
+        return features if label_name is None else (features, features.pop(label_name))
+
+    files = Dataset.from_tensor_slices([str(path) for path in paths])
+    if shuffle:
+        files = files.shuffle(len(paths), shuffle_seed)
+    if num_parallel_reads is None or num_parallel_reads == 1:
+        rows = files.flat_map(read)
+    else:
+        rows = files.interleave(read, cycle_length=num_parallel_reads, num_parallel_calls=num_parallel_reads)
+    rows = _shuffled_epochs(rows, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+    batches = rows.batch(batch_size, drop_remainder=num_epochs is None).map(by_name)
+    return batches.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _rows(
+    path: str, compression: str | None, delimiter: str, quotes: bool, most: int | None = 1
+) -> list[list[str]]:
+    with open_for_reading(path, compression or "") as file:
+        lines = (line.decode() for line in file)
+        quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+        return list(itertools.islice(csv.reader(lines, delimiter=delimiter, quoting=quoting), most))
+
+
+def _some_rows(
+    paths: list[str], compression: str | None, delimiter: str, quotes: bool, header: bool, most: int | None
+) -> list[list[str]]:
+    """The first rows of the files, from which the columns' types are guessed."""
+    found: list[list[str]] = []
+    for path in paths:
+        left = None if most is None else most - len(found) + header
+        if left is not None and left <= header:
+            break
+        found += _rows(path, compression, delimiter, quotes, left)[int(header) :]
+    return found
+
+
+def _positions(columns: list[Any], names: list[str]) -> list[int]:
+    if all(isinstance(column, int) for column in columns):
+        found = list(columns)
+    elif all(isinstance(column, str) for column in columns):
+        missing = [column for column in columns if column not in names]
+        if missing:
+            raise ValueError(f"Columns {missing} are not among the columns {names}.")
+        found = [names.index(column) for column in columns]
+    else:
+        raise ValueError("`select_columns` must be all integers or all strings.")
+    if len(set(found)) != len(found):
+        raise ValueError("`select_columns` must not have duplicates.")
+    if any(not 0 <= i < len(names) for i in found):
+        raise ValueError(f"`select_columns` must be among the {len(names)} columns.")
+    return sorted(found)
+
+
+def _required(value: Any) -> Any:
+    """A default, or a dtype for a column that must be there."""
+    try:
+        return dtypes.as_dtype(value) if isinstance(value, (dtypes.DType, type)) else value
+    except TypeError:
+        return value
+
+
+def _inferred(cells: list[str], na_value: str) -> Any:
+    """The default of a column of the narrowest type that all its cells are of."""
+    seen = [cell for cell in cells if cell not in ("", na_value)]
+    for blank, fits in (
+        ([0], lambda cell: _is_int(cell, _INT32)),
+        (np.zeros(1, np.int64), lambda cell: _is_int(cell, _INT64)),
+        ([0.0], _is_number),
+    ):
+        if all(map(fits, seen)):
+            return blank
+    return [""]
+
+
+def _is_int(cell: str, bounds: range) -> bool:
+    try:
+        return int(cell) in bounds
+    except ValueError:
+        return False
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,120 @@
+"""Python functions of elements, traced once into functions of the graph's library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tideflow.compile.plans import outermost
+from tideflow.data import structure
+from tideflow.graph import functions
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.graph import Graph
+from tideflow.graph.op import ShapeError
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import get_default_graph
+
+_BY_VALUE = ("Assert", "PyFunc")  # effects that a one-shot iterator's function may have
+
+
+class Traced:
+    """A function in the library: its name, what it captures, and the structure of what it returns."""
+
+    def __init__(self, name: str, captured: list[Tensor], returned: Any):
+        self.attr = NameAttrList(name=name)
+        self.captured = captured
+        self.returned = returned
+
+
+def traced(function: Callable, what: str, *arguments: Any) -> Traced:
+    """Calls the function on symbols for arguments of these specs. A single argument that is a tuple is
+    unpacked.
+    """
+    spec = arguments[0] if len(arguments) == 1 else tuple(arguments)
+    outer = get_default_graph()
+    body = FunctionGraph(outer)
+    body.seed = outer.seed
+    with body.as_default():
+        flat = structure.flat_specs(spec)
+        inputs = [body.add_input(s.dtype, s.shape, f"args_{i}") for i, s in enumerate(flat)]
+        given = structure.from_tensors(spec, inputs)
+        result = function(*given) if isinstance(given, tuple) else function(given)
+        if isinstance(result, list):
+            result = tuple(result)
+        try:
+            returned = structure.spec_of(result)
+            tensors = structure.to_tensors(returned, result)
+        except ShapeError:
+            raise
+        except (TypeError, ValueError):
+            raise TypeError(f"Unsupported return value from function passed to {what}: {result}.") from None
+        outputs = [_inside(body, convert_to_tensor(tensor)) for tensor in tensors]
+    targets = [op for op in body.get_operations() if op.definition.stateful and op.type != "_Arg"]
+    root = outermost(outer)
+    name = _free_name(root, what, function)
+    functions.add_function(root, name, FunctionBody(body, list(body.inputs), outputs, targets))
+    return Traced(name, list(body.captured), returned)
+
+
+def _inside(body: FunctionGraph, tensor: Tensor) -> Tensor:
+    return tensor if tensor.graph is body else body.capture(tensor)
+
+
+def _free_name(graph: Graph, what: str, function: Callable) -> str:
+    called = getattr(function, "__name__", type(function).__name__)
+    base = f"__inference_{what.removesuffix('()').replace('.', '_')}_{called}"
+    number = len(graph._functions)
+    while f"{base}_{number}" in graph._functions:
+        number += 1
+    return f"{base}_{number}"
+
+
+def factory(make: Callable[[Callable[[Tensor], Tensor]], Tensor]) -> NameAttrList:
+    """A function without arguments that makes a dataset: `make` gets a function that copies tensors of the
+    graph, and all they are made of, into it.
+    """
+    outer = get_default_graph()
+    body = FunctionGraph(outer)
+    copies: dict[Operation, Operation] = {}
+    with body.as_default():
+        output = make(lambda tensor: _copied(tensor, body, copies))
+    targets = [op for op in body.get_operations() if op.definition.stateful]
+    root = outermost(outer)
+    number = sum(name.startswith("_make_dataset_") for name in root._functions)
+    name = f"_make_dataset_{number}"
+    functions.add_function(root, name, FunctionBody(body, [], [output], targets))
+    return NameAttrList(name=name)
+
+
+def _copied(tensor: Tensor, body: FunctionGraph, copies: dict[Operation, Operation]) -> Tensor:
+    for op in _in_order(tensor.op, copies):
+        if op.type in ("Placeholder", "PlaceholderV2"):
+            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+        makes_dataset = op.outputs and op.outputs[0].dtype.name == "variant"
+        if op.definition.stateful and not makes_dataset and op.type not in _BY_VALUE:
+            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+        inputs = [copies[given.op].outputs[given.value_index] for given in op.inputs]
+        with body.control_dependencies([copies[control] for control in op.control_inputs]):
+            copies[op] = op.definition.node_from_flat(inputs, dict(op.attrs), op.name)
+        for made, given in zip(copies[op].outputs, op.outputs, strict=True):
+            made.set_shape(given.shape)
+    return copies[tensor.op].outputs[tensor.value_index]
+
+
+def _in_order(op: Operation, done: dict[Operation, Operation]) -> list[Operation]:
+    """The operation and all it needs, what is needed first, but for what is done."""
+    order: dict[Operation, None] = {}
+    stack = [(op, False)]
+    while stack:
+        at, ready = stack.pop()
+        if at in order or at in done:
+            continue
+        if ready:
+            order[at] = None
+            continue
+        stack.append((at, True))
+        stack += [(needed, False) for needed in (*(t.op for t in at.inputs), *at.control_inputs)]
+    return list(order)

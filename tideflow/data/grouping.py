@@ -1,0 +1,174 @@
+"""Elements in groups, by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.data import structure
+from tideflow.data.dataset import Dataset, dataset_spec, stateful
+from tideflow.data.functions import traced
+from tideflow.data.transformations import Transformation
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import definition
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import control_dependencies
+from tideflow.graph.shapes import TensorShape
+from tideflow.graph.type_spec import TensorSpec
+from tideflow.ops import binary, checks, constants, dataset_functions, indexing, reductions
+
+_KEY = TensorSpec([], dtypes.int64)
+
+
+def _key_function(key_func: Callable, dataset: Dataset, what: str) -> Any:
+    """The function of the key, which must be a single int64."""
+
+    def key(*args: Any) -> Tensor:
+        return convert_to_tensor(key_func(*args), dtype=dtypes.int64)
+
+    function = traced(key, what, dataset.element_spec)
+    if not function.returned.is_compatible_with(_KEY):
+        raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got {function.returned}.")
+    return function
+
+
+@export("data.experimental.group_by_window", "contrib.data.group_by_window")
+def group_by_window(
+    key_func: Callable,
+    reduce_func: Callable,
+    window_size: Any = None,
+    window_size_func: Callable | None = None,
+) -> Transformation:
+    """Elements by key; as soon as there are enough of a key, what `reduce_func` makes of the key and a
+    dataset of them.
+    """
+    if (window_size is None) == (window_size_func is None):
+        raise ValueError("Must pass either window_size or window_size_func.")
+    size_of = window_size_func or (lambda _: convert_to_tensor(window_size, dtype=dtypes.int64))
+    what = "tf.data.experimental.group_by_window()"
+
+    def apply(dataset: Dataset) -> Dataset:
+        key = _key_function(key_func, dataset, what)
+        size = traced(lambda k: convert_to_tensor(size_of(k), dtype=dtypes.int64), what, _KEY)
+        reduce = traced(reduce_func, what, _KEY, dataset._type_spec)
+        try:
+            spec = dataset_spec(reduce, "group_by_window")
+        except TypeError:
+            raise TypeError("`reduce_func` must return a `Dataset` object.") from None
+        variant = dataset_functions.group_by_window_dataset_op(
+            dataset._variant_tensor,
+            key.captured,
+            reduce.captured,
+            size.captured,
+            key_func=key.attr,
+            reduce_func=reduce.attr,
+            window_size_func=size.attr,
+            **structure.flat_attributes(spec),
+        )
+        return Dataset(variant, spec, [dataset])
+
+    return apply
+
+
+@export("data.experimental.Reducer", "contrib.data.Reducer")
+class Reducer:
+    """How the elements of a group become one: a first state, a step and a last one."""
+
+    def __init__(self, init_func: Callable, reduce_func: Callable, finalize_func: Callable):
+        self._init_func, self._reduce_func, self._finalize_func = init_func, reduce_func, finalize_func
+
+    @property
+    def init_func(self) -> Callable:
+        return self._init_func
+
+    @property
+    def reduce_func(self) -> Callable:
+        return self._reduce_func
+
+    @property
+    def finalize_func(self) -> Callable:
+        return self._finalize_func
+
+
+@export("data.experimental.group_by_reducer", "contrib.data.group_by_reducer")
+def group_by_reducer(key_func: Callable, reducer: Reducer) -> Transformation:
+    """One element for each key, into which all elements of the key went."""
+    what = "tf.data.experimental.group_by_reducer()"
+
+    def apply(dataset: Dataset) -> Dataset:
+        key = _key_function(key_func, dataset, what)
+        init = traced(reducer.init_func, what, _KEY)
+        step, state = stateful(reducer.reduce_func, what, init.returned, dataset.element_spec, whole=True)
+        finalize = traced(reducer.finalize_func, what, state)
+        variant = definition("ExperimentalGroupByReducerDataset")(
+            dataset._variant_tensor,
+            key.captured,
+            init.captured,
+            step.captured,
+            finalize.captured,
+            key_func=key.attr,
+            init_func=init.attr,
+            reduce_func=step.attr,
+            finalize_func=finalize.attr,
+            **structure.flat_attributes(finalize.returned),
+        )
+        return Dataset(variant, finalize.returned, [dataset])
+
+    return apply
+
+
+@export("data.experimental.bucket_by_sequence_length", "contrib.data.bucket_by_sequence_length")
+def bucket_by_sequence_length(
+    element_length_func: Callable,
+    bucket_boundaries: Sequence[int],
+    bucket_batch_sizes: Sequence[int],
+    padded_shapes: Any = None,
+    padding_values: Any = None,
+    pad_to_bucket_boundary: bool = False,
+    no_padding: bool = False,
+    drop_remainder: bool = False,
+) -> Transformation:
+    """Batches of elements of like lengths, padded to the longest of the batch or of the bucket."""
+    if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+        raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
+    sizes = constants.constant(list(bucket_batch_sizes), dtype=dtypes.int64)
+
+    def bucket(*args: Any) -> Tensor:
+        length = convert_to_tensor(element_length_func(*args))
+        lows = np.array([np.iinfo(np.int32).min, *bucket_boundaries], np.int32)
+        highs = np.array([*bucket_boundaries, np.iinfo(np.int32).max], np.int32)
+        inside = binary.logical_and(binary.less_equal(lows, length), binary.less(length, highs))
+        return reductions.reduce_min(indexing.where(inside))
+
+    def batched(key: Tensor, group: Dataset) -> Dataset:
+        size = sizes[key]
+        if no_padding:
+            return group.batch(size, drop_remainder=drop_remainder)
+        bound = None
+        if pad_to_bucket_boundary:
+            message = "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+            last = constants.constant(len(bucket_boundaries) - 1, dtype=dtypes.int64)
+            check = checks.assert_less_equal(key, last, message=message)
+            with control_dependencies([check]):
+                bounds = constants.constant(list(bucket_boundaries), dtype=dtypes.int64)
+                bound = bounds[key] - 1
+        wanted = group.output_shapes if padded_shapes is None else padded_shapes
+        shapes = structure.pack(
+            group.element_spec, [_filled(s, bound) for s in structure.up_to(group.element_spec, wanted)]
+        )
+        return group.padded_batch(size, shapes, padding_values, drop_remainder=drop_remainder)
+
+    return group_by_window(bucket, batched, window_size_func=lambda key: sizes[key])
+
+
+def _filled(shape: Any, bound: Tensor | None) -> Any:
+    """A padded shape, with the bucket's bound for what is not known."""
+    shape = TensorShape(shape)
+    if bound is None or shape.is_fully_defined():
+        return shape
+    sizes = [bound if size is None else size for size in shape.as_list()]
+    return convert_to_tensor(sizes, dtype=dtypes.int64)

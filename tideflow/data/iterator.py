@@ -1,0 +1,186 @@
+"""tf.data.Iterator: a place in a dataset, from which steps take elements."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tideflow.data import structure
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import add_to_collection, colocate_with, device, get_default_graph, name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops import iterators
+
+_COLLECTION = "iterators"
+_MANY_CALLS = 32
+_MANY_CALLS_WARNING = (
+    "An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that "
+    "`Iterator.get_next()` is being called inside a training loop, which will cause gradual slowdown and "
+    "eventual resource exhaustion. If this is the case, restructure your code to call `next_element = "
+    "iterator.get_next()` once outside the loop, and use `next_element` as the input to some computation "
+    "that is invoked inside the loop."
+)
+
+
+@export("data.Iterator")
+class Iterator:
+    """A place in a dataset."""
+
+    def __init__(
+        self,
+        iterator_resource: Tensor,
+        initializer: Operation | None,
+        output_types: Any,
+        output_shapes: Any,
+        output_classes: Any,
+    ):
+        if output_types is None or output_shapes is None or output_classes is None:
+            raise ValueError(
+                "If `structure` is not specified, all of `output_types`, `output_shapes`, and "
+                "`output_classes` must be specified."
+            )
+        self._begin(
+            iterator_resource, initializer, structure.from_legacy(output_types, output_shapes, output_classes)
+        )
+
+    def _begin(self, resource: Tensor, initializer: Operation | None, spec: Any) -> None:
+        self._iterator_resource = resource
+        self._initializer = initializer
+        self._element_spec = spec
+        self._attributes = structure.flat_attributes(spec)
+        self._string_handle = iterators.to_string_handle_op(resource)
+        self._calls = 0
+        add_to_collection(_COLLECTION, resource)
+
+    @classmethod
+    def _of(cls, resource: Tensor, initializer: Operation | None, spec: Any) -> Iterator:
+        made = cls.__new__(cls)
+        made._begin(resource, initializer, spec)
+        return made
+
+    @staticmethod
+    def from_structure(
+        output_types: Any,
+        output_shapes: Any = None,
+        shared_name: str | None = None,
+        output_classes: Any = None,
+    ) -> Iterator:
+        """An iterator for any dataset of this structure: `make_initializer` gives it one."""
+        spec = _asked(output_types, output_shapes, output_classes)
+        with _on_cpu():
+            resource = iterators.iterator_v2_op(
+                container="", shared_name=shared_name or "", **structure.flat_attributes(spec)
+            )
+        return Iterator._of(resource, None, spec)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Iterator:
+        """The iterator whose `string_handle` this is; it may be another one in each step."""
+        spec = _asked(output_types, output_shapes, output_classes)
+        handle = convert_to_tensor(string_handle, dtype=dtypes.string)
+        with _on_cpu():
+            resource = iterators.from_string_handle_v2_op(handle, **structure.flat_attributes(spec))
+        return Iterator._of(resource, None, spec)
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that begins with the dataset."""
+        if self._initializer is None:
+            raise ValueError("Iterator does not have an initializer.")
+        return self._initializer
+
+    def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
+        """An operation that has this iterator begin with a dataset."""
+        with name_scope(name, "make_initializer") as scope:
+            self._check(dataset)
+        with colocate_with(self._iterator_resource):
+            return iterators.make_iterator_op(dataset._variant_tensor, self._iterator_resource, name=scope)
+
+    def _check(self, dataset: Any) -> None:
+        structure.assert_same(self.output_types, dataset.output_types)
+        for what, mine, given in (
+            ("class", self.output_classes, dataset.output_classes),
+            ("types", self.output_types, dataset.output_types),
+        ):
+            if structure.flatten(mine) != structure.flatten(given):
+                raise TypeError(
+                    f"Expected output {'classes' if what == 'class' else what} {mine!r} but got dataset with "
+                    f"output {what} {given!r}."
+                )
+        mine, given = structure.flatten(self.output_shapes), structure.flatten(dataset.output_shapes)
+        if not all(a.is_compatible_with(b) for a, b in zip(mine, given, strict=True)):
+            raise TypeError(
+                f"Expected output shapes compatible with {self.output_shapes!r} but got dataset with output "
+                f"shapes {dataset.output_shapes!r}."
+            )
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element, in every step another one."""
+        self._calls += 1
+        if self._calls > _MANY_CALLS:
+            warnings.warn(_MANY_CALLS_WARNING, stacklevel=2)
+        flat = iterators.get_next_op(self._iterator_resource, name=name, **self._attributes)
+        return structure.from_tensors(self._element_spec, flat)
+
+    def string_handle(self, name: str | None = None) -> Tensor:
+        """A string that stands for this iterator in its session."""
+        if name is None:
+            return self._string_handle
+        return iterators.to_string_handle_op(self._iterator_resource, name=name)
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element's components, in its structure."""
+        return self._element_spec
+
+    @property
+    def output_types(self) -> Any:
+        """The dtypes of an element's components."""
+        return structure.legacy_types(self._element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of an element's components."""
+        return structure.legacy_shapes(self._element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The Python classes of an element's components."""
+        return structure.legacy_classes(self._element_spec)
+
+
+def one_shot(factory: NameAttrList, spec: Any) -> Iterator:
+    """An iterator over the dataset that a function makes."""
+    attributes = structure.flat_attributes(spec)
+    return Iterator._of(iterators.one_shot_iterator_op(dataset_factory=factory, **attributes), None, spec)
+
+
+def initializable(variant: Tensor, spec: Any, shared_name: str) -> Iterator:
+    """An iterator that begins with the dataset of a variant tensor when it is initialized."""
+    attributes = structure.flat_attributes(spec)
+    resource = iterators.iterator_v2_op(container="", shared_name=shared_name, **attributes)
+    with colocate_with(resource):
+        initializer = iterators.make_iterator_op(variant, resource)
+    return Iterator._of(resource, initializer, spec)
+
+
+def _asked(types: Any, shapes: Any, classes: Any) -> Any:
+    types = structure.map_structure(dtypes.as_dtype, types)
+    if shapes is None:
+        shapes = structure.map_structure(lambda _: TensorShape(None), types)
+    else:
+        shapes = structure.pack(types, [as_shape(shape) for shape in structure.up_to(types, shapes)])
+    return structure.from_legacy(types, shapes, classes)
+
+
+def _on_cpu() -> Any:
+    """Iterators are on the host, unless their author says otherwise."""
+    return contextlib.nullcontext() if get_default_graph()._local.devices else device("/cpu:0")

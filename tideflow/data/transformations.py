@@ -1,0 +1,364 @@
+"""tf.data.experimental: further sources and transformations; the latter are functions for `Dataset.apply`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.data import structure
+from tideflow.data.dataset import Dataset, dataset_spec, number, seeds, stateful
+from tideflow.data.functions import traced
+from tideflow.data.padding import known_size
+from tideflow.export import export, expose
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
+from tideflow.ops import binary, creation, dataset_functions, datasets, random, reductions, shapes, unary
+from tideflow.runtime.dataset_threads import AUTOTUNE
+from tideflow.runtime.datasets import INFINITE, UNKNOWN
+
+Transformation = Callable[[Dataset], Dataset]
+
+expose(AUTOTUNE, "data.experimental.AUTOTUNE")
+expose(INFINITE, "data.experimental.INFINITE_CARDINALITY")
+expose(UNKNOWN, "data.experimental.UNKNOWN_CARDINALITY")
+
+
+# ------------------------------------------------------------------------------------------------- sources
+
+
+@export("data.experimental.Counter")
+def Counter(start: int = 0, step: int = 1, dtype: Any = dtypes.int64) -> Dataset:
+    """Numbers from `start` on, without end."""
+    first, width = (convert_to_tensor(value, dtype=dtype, name=name) for value, name in
+                    ((start, "start"), (step, "step")))  # fmt: skip
+    return Dataset.from_tensors(0).repeat(None).apply(scan(first, lambda state, _: (state + width, state)))
+
+
+@export("data.experimental.RandomDataset")
+class RandomDataset(Dataset):
+    """Random 32-bit numbers without end."""
+
+    def __init__(self, seed: Any = None):
+        spec = TensorSpec([], dtypes.int64)
+        super().__init__(datasets.random_dataset_op(*seeds(seed), **structure.flat_attributes(spec)), spec)
+
+
+# ------------------------------------------------------------------------------------------------- elements
+
+
+@export("data.experimental.unbatch", "contrib.data.unbatch")
+def unbatch() -> Transformation:
+    """The rows of the elements."""
+    return lambda dataset: dataset.unbatch()
+
+
+@export("data.experimental.enumerate_dataset", "contrib.data.enumerate_dataset")
+def enumerate_dataset(start: Any = 0) -> Transformation:
+    """The elements, each with its number in front."""
+    return lambda dataset: dataset.enumerate(start)
+
+
+@export("data.experimental.ignore_errors", "contrib.data.ignore_errors")
+def ignore_errors() -> Transformation:
+    """The elements that can be made."""
+    return lambda dataset: dataset._same(datasets.ignore_errors_dataset_op)
+
+
+@export("data.experimental.unique", "contrib.data.unique")
+def unique() -> Transformation:
+    """Each element once: a number or a string."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        if dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError(
+                "`tf.data.experimental.unique()` only supports inputs with a single component whose type is "
+                "`tf.int32`, `tf.int64` or `tf.string`."
+            )
+        return dataset._same(datasets.unique_dataset_op)
+
+    return apply
+
+
+@export("data.experimental.shuffle_and_repeat", "contrib.data.shuffle_and_repeat")
+def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+    """Shuffled epochs, which may overlap where they meet."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        size = number(buffer_size, "buffer_size")
+        pair = seeds(seed)
+        times = number(-1 if count is None else count, "count")
+        return dataset._same(datasets.shuffle_and_repeat_dataset_op, size, *pair, times)
+
+    return apply
+
+
+@export("data.experimental.prefetch_to_device")
+def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+    """The elements, read ahead; a step moves them to where it needs them."""
+    return lambda dataset: dataset.prefetch(buffer_size)
+
+
+@export("data.experimental.copy_to_device")
+def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
+    """The elements as they are; a step moves them to where it needs them."""
+    return lambda dataset: dataset
+
+
+@export("data.experimental.dense_to_sparse_batch", "contrib.data.dense_to_sparse_batch")
+def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+    """Elements of different sizes together, as sparse tensors."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        if not isinstance(dataset.output_types, dtypes.DType):
+            raise TypeError(
+                "`dense_to_sparse_batch` requires an input whose elements are dense tensors, not "
+                f"{dataset.output_types}."
+            )
+        shape = as_shape(row_shape)
+        sizes = np.array([-1 if size is None else size for size in shape.as_list()], np.int64)
+        spec = SparseTensorSpec(TensorShape([None]).concatenate(shape), dataset.output_types)
+        variant = datasets.dense_to_sparse_batch_dataset_op(
+            dataset._variant_tensor, batch_size, sizes, **structure.flat_attributes(spec)
+        )
+        return Dataset(variant, spec, [dataset])
+
+    return apply
+
+
+# ------------------------------------------------------------------------------------------------- functions
+
+
+@export(
+    "data.experimental.map_and_batch",
+    "data.experimental.map_and_batch_with_legacy_function",
+    "contrib.data.map_and_batch",
+)
+def map_and_batch(
+    map_func: Callable,
+    batch_size: Any,
+    num_parallel_batches: int | None = None,
+    drop_remainder: Any = False,
+    num_parallel_calls: Any = None,
+) -> Transformation:
+    """`map` and `batch` together."""
+    if num_parallel_batches is not None and num_parallel_calls is not None:
+        raise ValueError(
+            "The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive."
+        )
+    if num_parallel_calls is None:
+        num_parallel_calls = batch_size * (1 if num_parallel_batches is None else num_parallel_batches)
+
+    def apply(dataset: Dataset) -> Dataset:
+        function = traced(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
+        size, calls = number(batch_size, "batch_size"), number(num_parallel_calls, "num_parallel_calls")
+        drop = number(drop_remainder, "drop_remainder", dtypes.bool)
+        spec = structure.batched(function.returned, known_size(size, drop))
+        op = dataset_functions.map_and_batch_dataset_op
+        return dataset._with(op, function, spec, size, calls, drop, preserve_cardinality=True)
+
+    return apply
+
+
+@export("data.experimental.parallel_interleave", "contrib.data.parallel_interleave")
+def parallel_interleave(
+    map_func: Callable,
+    cycle_length: Any,
+    block_length: Any = 1,
+    sloppy: Any = False,
+    buffer_output_elements: Any = None,
+    prefetch_input_elements: Any = None,
+) -> Transformation:
+    """The elements of several datasets at a time, each read ahead by a thread."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        function = traced(map_func, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
+        spec = dataset_spec(function, "parallel_interleave")
+        ahead = 2 * block_length if buffer_output_elements is None else buffer_output_elements
+        inputs = 2 * cycle_length if prefetch_input_elements is None else prefetch_input_elements
+        return dataset._with(
+            dataset_functions.parallel_interleave_dataset_op,
+            function,
+            spec,
+            number(cycle_length, "cycle_length"),
+            number(block_length, "block_length"),
+            number(sloppy, "sloppy", dtypes.bool),
+            number(ahead, "buffer_output_elements"),
+            number(inputs, "prefetch_input_elements"),
+        )
+
+    return apply
+
+
+@export("data.experimental.scan", "contrib.data.scan")
+def scan(initial_state: Any, scan_func: Callable) -> Transformation:
+    """What a function makes of a state and each element: the next state, and an element."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        state = structure.normalized(initial_state)
+        spec = structure.spec_of(state)
+        what = "tf.data.experimental.scan()"
+        function, spec = stateful(scan_func, what, spec, dataset.element_spec, whole=False)
+        returned = function.returned[1]
+        variant = dataset_functions.scan_dataset_op(
+            dataset._variant_tensor,
+            structure.to_tensors(spec, state),
+            function.captured,
+            f=function.attr,
+            preserve_cardinality=True,
+            **structure.flat_attributes(returned),
+        )
+        return Dataset(variant, returned, [dataset])
+
+    return apply
+
+
+@export("data.experimental.take_while")
+def take_while(predicate: Callable) -> Transformation:
+    """The elements in front of the first for which a predicate does not hold."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        function = traced(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
+        found = function.returned
+        if not isinstance(found, TensorSpec) or not found.is_compatible_with(TensorSpec([], dtypes.bool)):
+            raise ValueError("`predicate` must return a scalar boolean tensor.")
+        op = dataset_functions.take_while_dataset_op
+        return dataset._with(op, function, dataset.element_spec, key="predicate")
+
+    return apply
+
+
+# ------------------------------------------------------------------------------------------------- choosing
+
+
+@export("data.experimental.choose_from_datasets", "contrib.data.choose_from_datasets")
+def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -> Dataset:
+    """From one of several datasets each element, as numbers from another dataset say."""
+    if choice_dataset.element_spec != TensorSpec([], dtypes.int64):
+        raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
+    return _directed(choice_dataset, datasets)
+
+
+def _directed(selector: Dataset, given: Sequence[Dataset]) -> Dataset:
+    first = given[0]
+    for i, other in enumerate(given[1:]):
+        if other.output_types != first.output_types or other.output_classes != first.output_classes:
+            raise ValueError(
+                f"All datasets must have the same type and class. dataset 0 ({first}) types: "
+                f"{first.output_types}, dataset {i + 1} ({other}) types: {other.output_types}"
+            )
+    spec = first.element_spec
+    for other in given[1:]:
+        spec = structure.map_structure(
+            lambda a, b: a.most_specific_compatible_type(b), spec, other.element_spec
+        )
+    variants = [dataset._variant_tensor for dataset in given]
+    op = datasets.directed_interleave_dataset_op
+    variant = op(selector._variant_tensor, variants, **structure.flat_attributes(spec))
+    return Dataset(variant, spec, [selector, *given])
+
+
+@export("data.experimental.sample_from_datasets", "contrib.data.sample_from_datasets")
+def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed: Any = None) -> Dataset:
+    """From one of several datasets each element, by chance."""
+    if len(datasets) == 1:
+        return datasets[0]
+    if isinstance(weights, Dataset):
+        logits = weights.map(lambda p: unary.log(p, name="logits"))
+        pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
+        return _directed(pairs.map(lambda p, pair: _drawn(shapes.expand_dims(p, 0), pair)), datasets)
+    if weights is None:
+        logits = [[1.0] * len(datasets)]
+    else:
+        chances = convert_to_tensor(weights, name="weights")
+        if chances.dtype not in (dtypes.float32, dtypes.float64):
+            raise TypeError(
+                "`weights` must be convertible to a tensor of `tf.float32` or `tf.float64` elements."
+            )
+        if not chances.shape.is_compatible_with([len(datasets)]):
+            raise ValueError("`weights` must be a vector of length `len(datasets)`.")
+        logits = shapes.expand_dims(unary.log(chances, name="logits"), 0)
+    return _directed(RandomDataset(seed).batch(2).map(lambda pair: _drawn(logits, pair)), datasets)
+
+
+def _drawn(logits: Any, pair: Tensor) -> Tensor:
+    drawn = random.stateless_multinomial_op(logits, 1, pair)
+    return shapes.squeeze(drawn, axis=[0, 1])
+
+
+@export("data.experimental.rejection_resample", "contrib.data.rejection_resample")
+def rejection_resample(
+    class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: Any = None
+) -> Transformation:
+    """Elements with their classes, dropped by chance until the classes are as frequent as is wanted."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        target = convert_to_tensor(target_dist, name="target_dist")
+        classes = target.shape.as_list()[0]
+        labelled = dataset.map(lambda *parts: (class_func(*parts), _whole(parts)))
+        if initial_dist is None:
+            counts = np.zeros([classes], np.float32)
+
+            def count(state: Tensor, label: Tensor, element: Any) -> tuple:
+                seen = state + creation.one_hot(label, classes, dtype=dtypes.float32)
+                return seen, (seen / reductions.reduce_sum(seen), label, element)
+
+            labelled = labelled.apply(scan(counts, count))
+        else:
+            known = convert_to_tensor(initial_dist, name="initial_dist")
+            labelled = labelled.map(lambda label, element: (known, label, element))
+
+        def keep(found: Tensor, label: Tensor, element: Any) -> Tensor:
+            ratio = binary.divide(target, binary.maximum(found, 1e-30))
+            chance = ratio / reductions.reduce_max(ratio)
+            return random.random_uniform([], seed=seed) < chance[label]
+
+        return labelled.filter(keep).map(lambda found, label, element: (label, element))
+
+    return apply
+
+
+def _whole(parts: tuple) -> Any:
+    return parts[0] if len(parts) == 1 else parts
+
+
+# ------------------------------------------------------------------------------------------- out of datasets
+
+
+@export("data.experimental.cardinality")
+def cardinality(dataset: Dataset) -> Tensor:
+    """How many elements a dataset has, or INFINITE_CARDINALITY, or UNKNOWN_CARDINALITY."""
+    return datasets.cardinality_op(dataset._variant_tensor)
+
+
+@export("data.experimental.get_single_element", "contrib.data.get_single_element")
+def get_single_element(dataset: Dataset) -> Any:
+    """The only element of a dataset."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+    flat = datasets.single_element_op(dataset._variant_tensor, **dataset._attributes)
+    return structure.from_tensors(dataset.element_spec, flat)
+
+
+@export("data.experimental.TFRecordWriter")
+class TFRecordWriter:
+    """Writes the strings of a dataset into a TFRecord file."""
+
+    def __init__(self, filename: Any, compression_type: str | None = None):
+        self._filename = number(filename, "filename", dtypes.string)
+        self._compression = number(compression_type or "", "compression_type", dtypes.string)
+
+    def write(self, dataset: Dataset) -> Operation:
+        """The operation that writes."""
+        if not isinstance(dataset, Dataset):
+            raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
+        if dataset.output_types is not dtypes.string or not dataset.output_shapes.is_compatible_with([]):
+            raise TypeError(
+                f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces shape "
+                f"{dataset.output_shapes} and types {dataset.output_types}"
+            )
+        return datasets.to_records_op(dataset._variant_tensor, self._filename, self._compression)

@@ -1,0 +1,241 @@
+"""Elements together: batches, padded or sparse ones, windows; and taken apart again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph.errors import DataLossError
+from tideflow.runtime.datasets import (
+    Dataset,
+    Element,
+    Elements,
+    End,
+    Iteration,
+    OfOne,
+    Pull,
+    Rows,
+    Same,
+    as_cell,
+    iter_pull,
+    refuse,
+    shape_text,
+    stacked,
+)
+
+
+class Batch(OfOne):
+    """`size` elements together; fewer at the end, unless the rest is dropped."""
+
+    def __init__(self, source: Dataset, size: int, drop_remainder: bool):
+        super().__init__(source)
+        if size <= 0:
+            raise refuse("Batch size must be greater than zero.")
+        self.size, self.drop_remainder = size, drop_remainder
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        if isinstance(self.source, Rows):
+            return iter_pull(self._cut(self.source.components))
+        following = self.source.iterate(iteration)
+        ended = False
+
+        def pull() -> Element:
+            nonlocal ended
+            if ended:
+                raise End
+            taken: list[Element] = []
+            try:
+                for _ in range(self.size):
+                    taken.append(following())
+            except End:
+                ended = True
+                if not taken or self.drop_remainder:
+                    raise
+            return self.joined(taken)
+
+        return pull
+
+    def _cut(self, components: Sequence[Any]) -> Iterator[Element]:
+        """The rows of whole tensors need not be taken apart first."""
+        count = len(components[0])
+        for start in range(0, count, self.size):
+            if start + self.size <= count or not self.drop_remainder:
+                yield tuple(value[start : start + self.size] for value in components)
+
+    def joined(self, taken: list[Element]) -> Element:
+        """Elements as one."""
+        return tuple([_alike(i, values) for i, values in enumerate(zip(*taken, strict=True))])
+
+    def cardinality(self) -> int:
+        there = self.source.cardinality()
+        if there < 0:
+            return there
+        return there // self.size if self.drop_remainder else -(-there // self.size)
+
+
+def _alike(component: int, values: Sequence[Any]) -> Any:
+    try:
+        return stacked(values)
+    except (RuntimeError, ValueError):
+        for i, value in enumerate(values):
+            if value.shape != values[0].shape:
+                raise refuse(
+                    f"Cannot batch tensors with different shapes in component {component}. First element had "
+                    f"shape {shape_text(values[0])} and element {i} had shape {shape_text(value)}."
+                ) from None
+        raise
+
+
+class PaddedBatch(Batch):
+    """Batches of elements of different sizes, each padded to the given or the largest one."""
+
+    def __init__(
+        self,
+        source: Dataset,
+        size: int,
+        padded_shapes: Sequence[Sequence[int]],
+        padding: Sequence[Any],
+        drop_remainder: bool,
+    ):
+        super().__init__(source, size, drop_remainder)
+        self._shapes, self._padding = padded_shapes, padding
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        if isinstance(self.source, Rows):  # which are joined one by one here
+            return Batch.iterate(
+                PaddedBatch(Same(self.source), self.size, self._shapes, self._padding, self.drop_remainder),
+                iteration,
+            )
+        return super().iterate(iteration)
+
+    def joined(self, taken: list[Element]) -> Element:
+        columns = zip(*taken, strict=True)
+        return tuple(
+            _padded(i, values, sizes, blank)
+            for i, (values, sizes, blank) in enumerate(zip(columns, self._shapes, self._padding, strict=True))
+        )
+
+
+def _padded(component: int, values: Sequence[Any], sizes: Sequence[int], blank: Any) -> Any:
+    first = values[0]
+    for value in values:
+        if value.ndim != len(sizes):
+            raise refuse(
+                f"All elements in a batch must have the same rank as the padded shape for component"
+                f"{component}: expected rank {len(sizes)} got element with rank {value.ndim}"
+            )
+    largest = [max(found) for found in zip(*(value.shape for value in values), strict=True)]
+    if any(size >= 0 and size < found for size, found in zip(sizes, largest, strict=True)):
+        raise DataLossError(None, None, "Attempted to pad to a smaller size than the input element.")
+    largest = [found if size < 0 else size for size, found in zip(sizes, largest, strict=True)]
+    if all(list(value.shape) == largest for value in values):
+        return stacked(values)
+    if isinstance(first, torch.Tensor):
+        made = first.new_full((len(values), *largest), blank.item())
+    else:
+        made = np.full((len(values), *largest), blank[()], dtype=object)
+    for i, value in enumerate(values):
+        made[(i, *(slice(size) for size in value.shape))] = value
+    return made
+
+
+class SparseBatch(Batch):
+    """Batches of dense elements of different sizes as one sparse tensor each, in the cells of a variant."""
+
+    def __init__(self, source: Dataset, size: int, row_shape: Sequence[int]):
+        super().__init__(source, size, drop_remainder=False)
+        self._row_shape = list(row_shape)
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        inner = SparseBatch(Same(self.source), self.size, self._row_shape)
+        return Batch.iterate(inner if isinstance(self.source, Rows) else self, iteration)
+
+    def joined(self, taken: list[Element]) -> Element:
+        rows = [element[0] for element in taken]
+        sizes = [max(known, 0) for known in self._row_shape]
+        for row in rows:
+            if row.ndim != len(sizes):
+                raise refuse(
+                    f"Input element had shape ({shape_text(row)}) that is incompatible with the row shape"
+                )
+            for axis, (size, known) in enumerate(zip(row.shape, self._row_shape, strict=True)):
+                if 0 <= known < size:
+                    raise DataLossError(
+                        None, None, f"Input element had shape {shape_text(row)}, too large in axis {axis}."
+                    )
+                sizes[axis] = max(sizes[axis], size)
+        indices = [np.argwhere(np.ones(tuple(row.shape), bool)) for row in rows]
+        numbered = [np.insert(found, 0, i, axis=1) for i, found in enumerate(indices)]
+        values = [row.reshape(-1) for row in rows]
+        joined = torch.cat(values) if isinstance(rows[0], torch.Tensor) else np.concatenate(values)
+        cells = np.empty(3, dtype=object)
+        cells[0] = torch.from_numpy(np.concatenate(numbered)).to(torch.int64)
+        cells[1], cells[2] = joined, torch.tensor([len(rows), *sizes], dtype=torch.int64)
+        return (cells,)
+
+
+class Unbatch(OfOne):
+    """The rows of the elements."""
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        following = self.source.iterate(iteration)
+        rows = iter_pull(())
+
+        def pull() -> Element:
+            nonlocal rows
+            while True:
+                try:
+                    return rows()
+                except End:
+                    rows = Rows(following()).iterate(iteration)
+
+        return pull
+
+
+class Window(OfOne):
+    """Windows of elements: for each component, a dataset of `size` values that are `stride` apart; the next
+    begins `shift` later.
+    """
+
+    def __init__(self, source: Dataset, size: int, shift: int, stride: int, drop_remainder: bool):
+        super().__init__(source)
+        for name, value in (("size", size), ("shift", shift), ("stride", stride)):
+            if value <= 0:
+                raise refuse(f"Window {name} must be greater than zero.")
+        self._size, self._shift, self._stride = size, shift, stride
+        self._drop_remainder = drop_remainder
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        following = self.source.iterate(iteration)
+        span = (self._size - 1) * self._stride + 1
+        seen: list[Element] = []
+        ended = False
+
+        def fill(count: int) -> None:
+            nonlocal ended
+            try:
+                while len(seen) < count and not ended:
+                    seen.append(following())
+            except End:
+                ended = True
+
+        def pull() -> Element:
+            fill(span)
+            if not seen or len(seen) < span and self._drop_remainder:
+                raise End
+            window = seen[: span : self._stride]
+            fill(self._shift)
+            del seen[: self._shift]
+            return tuple(as_cell(Elements([(v,) for v in values])) for values in zip(*window, strict=True))
+
+        return pull
+
+    def cardinality(self) -> int:
+        there = self.source.cardinality()
+        if there < 0:
+            return there
+        span = (self._size - 1) * self._stride + 1 if self._drop_remainder else 1
+        return 0 if there < span else (there - span) // self._shift + 1

@@ -1,0 +1,151 @@
+"""Datasets of chance: random numbers, and elements in random order, which for given seeds is TensorFlow's."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from tideflow.runtime.datasets import (
+    INFINITE,
+    Concatenate,
+    Dataset,
+    Directed,
+    Element,
+    End,
+    Iteration,
+    OfOne,
+    Pull,
+    Repeat,
+    Zip,
+    refuse,
+)
+from tideflow.runtime.philox import Philox
+
+
+def seeds_or_chance(seed: int, seed2: int) -> tuple[int, int]:
+    """The seeds, or a pair that nobody has chosen where both are zero."""
+    if seed or seed2:
+        return seed, seed2
+    first, second = np.random.default_rng().integers(1, 1 << 62, 2)
+    return int(first), int(second)
+
+
+def random_words(seed: int, seed2: int) -> Iterator[int]:
+    """The stream of 32-bit words of a pair of seeds."""
+    generator, start = Philox.from_seeds(seed, seed2), 0
+    while True:
+        yield from generator.words(start, 256).reshape(-1).tolist()
+        start += 256
+
+
+class Random(Dataset):
+    """Random 32-bit numbers without end."""
+
+    def __init__(self, seed: int, seed2: int):
+        self._seeds = seeds_or_chance(seed, seed2)
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        words = random_words(*self._seeds)
+        return lambda: (torch.tensor(next(words)),)
+
+    def cardinality(self) -> int:
+        return INFINITE
+
+
+class Shuffle(OfOne):
+    """Elements from anywhere among the next `size`. Each pass has an order of its own, unless all are to have
+    the same.
+    """
+
+    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, reshuffle: bool = True):
+        super().__init__(source)
+        self.size, self.reshuffle = _buffer_size(size), reshuffle
+        self.seeds = seeds_or_chance(seed, seed2)
+        self._next_seeds = random_words(*self.seeds)
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        seeds = (next(self._next_seeds), next(self._next_seeds)) if self.reshuffle else self.seeds
+        return _shuffled(self.source, 1, self.size, random_words(*seeds), iteration)
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
+class ShuffleAndRepeat(OfOne):
+    """Shuffled epochs, one stream of chance for all; the next is read while the last elements of one are
+    still given out.
+    """
+
+    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, count: int):
+        super().__init__(source)
+        self._size, self._count = _buffer_size(size), count
+        self._seeds = seeds_or_chance(seed, seed2)
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        return _shuffled(self.source, self._count, self._size, random_words(*self._seeds), iteration)
+
+    def cardinality(self) -> int:
+        return Repeat(self.source, self._count).cardinality()
+
+
+def _buffer_size(size: int) -> int:
+    if size < 1:
+        raise refuse("buffer_size must be greater than zero.")
+    return size
+
+
+def _shuffled(source: Dataset, count: int, size: int, words: Iterator[int], iteration: Iteration) -> Pull:
+    """`count` epochs of a dataset (without end if negative), each shuffled, in a buffer that they share."""
+    epochs: collections.deque[collections.deque[Element]] = collections.deque([collections.deque()])
+    held, number = 0, 0
+    following: Pull | None = None if not count else source.iterate(iteration)
+    part = iteration
+
+    def fill() -> None:
+        nonlocal held, number, following, part
+        while following is not None and held < size:
+            try:
+                epochs[-1].append(following())
+                held += 1
+            except End:
+                number += 1
+                if number == count or count < 0 and not held and not epochs[-1]:
+                    following = None
+                    return
+                if part is not iteration:
+                    part.stop()
+                part = iteration.inner()
+                following = source.iterate(part)
+                epochs.append(collections.deque())
+
+    def pull() -> Element:
+        nonlocal held
+        fill()
+        if not held:
+            raise End
+        while not epochs[0]:
+            epochs.popleft()
+        first = epochs[0]
+        # The one chosen changes places with the first, which leaves.
+        chosen = next(words) % len(first)
+        element, first[chosen] = first[chosen], first[0]
+        first.popleft()
+        held -= 1
+        return element
+
+    return pull
+
+
+def fused(dataset: Dataset) -> Dataset:
+    """Repeat(Shuffle(x)) -> ShuffleAndRepeat(x), all over a pipeline."""
+    if isinstance(dataset, Repeat) and isinstance(dataset.source, Shuffle) and dataset.source.reshuffle:
+        shuffle = dataset.source
+        return ShuffleAndRepeat(fused(shuffle.source), shuffle.size, *shuffle.seeds, dataset.count)
+    if isinstance(dataset, OfOne):
+        dataset.source = fused(dataset.source)
+    elif isinstance(dataset, (Zip, Concatenate, Directed)):
+        dataset.sources = [fused(source) for source in dataset.sources]
+    return dataset

@@ -1,0 +1,221 @@
+"""Datasets of what files hold: lines, records, fields; and a dataset that is kept in a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+from tideflow.graph.arrays import dtype_of_array
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import AlreadyExistsError, InvalidArgumentError, UnknownError
+from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
+from tideflow.io.records import RecordFile, TFRecordWriter, open_for_reading
+from tideflow.runtime.datasets import Dataset, Element, End, Iteration, OfOne, Pull, iter_pull, refuse
+from tideflow.runtime.values import to_numpy, to_torch
+
+_LARGE_READ = 1 << 18
+
+
+def string(value: bytes) -> np.ndarray:
+    """A string as a value."""
+    return np.array(value, dtype=object)
+
+
+class Files(Dataset):
+    """The contents of files, one file after the other. A file that cannot be read is an error once; the next
+    one follows.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[bytes],
+        read: Callable[[bytes], Iterator[Any]],
+        parse: Callable[[Any], Element] | None = None,
+    ):
+        self._paths, self._read, self._parse = list(paths), read, parse
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        paths = iter(self._paths)
+        contents: Iterator[Any] | None = None
+
+        def pull() -> Element:
+            nonlocal contents
+            while True:
+                if contents is None:
+                    path = next(paths, None)
+                    if path is None:
+                        raise End
+                    contents = self._read(path)
+                try:
+                    found = next(contents)
+                    break
+                except StopIteration:
+                    contents = None
+                except Exception:
+                    contents = None
+                    raise
+            return found if self._parse is None else self._parse(found)
+
+        return pull
+
+
+def lines(path: bytes, compression: str) -> Iterator[Element]:
+    """The lines of a file, without their ends."""
+    with open_for_reading(path, compression) as file:
+        for line in file:
+            yield (string(line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")),)
+
+
+def records(path: bytes, compression: str) -> Iterator[Element]:
+    """The records of a TFRecord file."""
+    with RecordFile(path, compression) as file:
+        for _, record in file:
+            yield (string(record),)
+
+
+def fixed_records(path: bytes, compression: str, header: int, size: int, footer: int) -> Iterator[Element]:
+    """Records of so many bytes each, between a header and a footer."""
+    with open_for_reading(path, compression) as file:
+        data = file.read()
+    body = data[header : len(data) - footer] if footer else data[header:]
+    if len(data) < header + footer or len(body) % size:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Excess bytes in '{os.fsdecode(path)}': its body has {len(body)} bytes, which is not a multiple "
+            f"of the record length ({size} bytes).",
+        )
+    for start in range(0, len(body), size):
+        yield (string(body[start : start + size]),)
+
+
+def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -> Iterator[bytes]:
+    """The records of a CSV file; a quoted field may run over several lines."""
+    with open_for_reading(path, compression) as file:
+        pending = b""
+        skip = header
+        for line in file:
+            pending += line
+            if use_quotes and pending.count(b'"') % 2:
+                continue
+            record, pending = pending.rstrip(b"\r\n"), b""
+            if skip:
+                skip = False
+                continue
+            if record:
+                yield record
+        if pending:
+            yield pending.rstrip(b"\r\n")
+
+
+def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:
+    """The rows that a query of an SQLite database gives."""
+    import sqlite3
+
+    connection = None
+    try:
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+        for row in connection.execute(query):
+            if len(row) != len(types):
+                raise refuse(
+                    f"The number of columns in query ({len(row)}) must match the number of elements in "
+                    f"output_types ({len(types)})."
+                )
+            yield tuple(_cell(value, dtype) for value, dtype in zip(row, types, strict=True))
+    except sqlite3.Error as error:
+        raise UnknownError(None, None, f"SQLite database '{path}': {error}") from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def _cell(value: Any, dtype: DType) -> Any:
+    if dtype.torch is None:
+        return string(value if isinstance(value, bytes) else b"" if value is None else str(value).encode())
+    return to_torch(np.array(0 if value is None else value, dtype.as_numpy_dtype))
+
+
+class FileCache(OfOne):
+    """The other dataset, kept in a file of records once it has been gone through: a record for each
+    component.
+    """
+
+    def __init__(self, source: Dataset, filename: str, components: int):
+        super().__init__(source)
+        self._path, self._components = f"{filename}.cached", components
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        if os.path.exists(self._path):
+            return iter_pull(self._kept())
+        following = self.source.iterate(iteration)
+        path = f"{self._path}.lock"
+        writer: TFRecordWriter | None = None
+        ended = False
+
+        def close() -> None:
+            nonlocal writer
+            if writer is not None:
+                writer.close()
+                writer = None
+                if os.path.exists(path):
+                    os.remove(path)
+
+        def pull() -> Element:
+            nonlocal writer, ended
+            if ended:
+                raise End
+            if writer is None:
+                if os.path.exists(path):
+                    raise AlreadyExistsError(
+                        None,
+                        None,
+                        f"There appears to be a concurrent caching iterator running: {path} exists. "
+                        "Remove it if it is left over from an iterator that did not end.",
+                    )
+                writer = TFRecordWriter(path)
+                iteration.at_end(close)
+            try:
+                element = following()
+            except End:
+                ended = True
+                writer.flush()
+                os.replace(path, self._path)
+                close()
+                raise
+            for value in element:
+                array = to_numpy(value)
+                writer.write(tensor_proto(array, dtype_of_array(array)).SerializeToString())
+            return element
+
+        return pull
+
+    def _kept(self) -> Iterator[Element]:
+        with RecordFile(self._path) as file:
+            element: list[Any] = []
+            for _, record in file:
+                element.append(to_torch(make_ndarray(TensorProto.FromString(record))))
+                if len(element) == self._components:
+                    yield tuple(element)
+                    element = []
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
+def checked_compression(name: Any) -> str:
+    """A compression's name."""
+    word = name.decode() if isinstance(name, bytes) else name
+    if word not in ("", "GZIP", "ZLIB"):
+        raise refuse(f"Unsupported compression_type: {word}.")
+    return word
+
+
+def written_to_records(given: Iterator[Element], path: bytes, compression: str) -> None:
+    """Writes the elements, strings, into a TFRecord file."""
+    with TFRecordWriter(path, compression or None) as writer:
+        for (record,) in given:
+            writer.write(record[()])

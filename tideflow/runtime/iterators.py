@@ -1,0 +1,123 @@
+"""Iterators: a session's place in a dataset, which steps move on."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull
+from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import wait
+
+
+class DatasetIterator:
+    """Goes through one dataset after the other: whatever it is given last."""
+
+    def __init__(
+        self,
+        name: str,
+        types: Sequence[DType],
+        shapes: Sequence[TensorShape],
+        resources: ResourceManager,
+        first: Callable[[], Dataset] | None = None,
+    ):
+        self.name, self.types, self.shapes = name, list(types), list(shapes)
+        self._resources = resources
+        self._first = first  # makes the dataset of an iterator that is never given one
+        self._changed = threading.Condition()
+        self._busy = False  # a step is taking an element
+        self._iteration: Iteration | None = None
+        self._pull: Pull | None = None
+        self._ended = False
+
+    def start(self, dataset: Dataset) -> None:
+        """Begins with a dataset; what worked for the one before stops."""
+        self._stop()
+        with self._turn():
+            self._begin(dataset)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """One step at a time."""
+        with self._changed:
+            wait(
+                self._changed,
+                lambda: not self._busy,
+                lambda: self._resources.closed,
+                f"next element of '{self.name}'",
+            )
+            self._busy = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
+
+    def _begin(self, dataset: Dataset) -> None:
+        self._stop()
+        self._iteration = Iteration(self._resources)
+        self._pull = dataset.iterate(self._iteration)
+        self._ended = False
+
+    def next(self) -> Element:
+        """The next element; OutOfRangeError at the end."""
+        with self._turn():
+            if self._pull is None and self._first is not None:
+                self._begin(self._first())
+            if self._pull is None:
+                raise FailedPreconditionError(
+                    None,
+                    None,
+                    "GetNext() failed because the iterator has not been initialized. Ensure that you have "
+                    "run the initializer operation for this iterator before getting the next element.",
+                )
+            if self._ended:
+                raise end_of_sequence()
+            try:
+                element = self._pull()
+            except End:
+                self._ended = True
+                self._stop()
+                raise end_of_sequence() from None
+        self._check(element)
+        return element
+
+    def _check(self, element: Element) -> None:
+        for i, (value, shape) in enumerate(zip(element, self.shapes)):
+            known, found = shape.tuple, tuple(value.shape)
+            if known not in (None, found) and not shape.is_compatible_with(TensorShape(found)):
+                raise InvalidArgumentError(
+                    None,
+                    None,
+                    f"Expected element shape {_brackets(known)} for component {i} of '{self.name}', got "
+                    f"{_brackets(found)}",
+                )
+
+    def wake(self) -> None:
+        """The session may have closed: then nobody wants further elements."""
+        if self._resources.closed:
+            self._stop()
+        with self._changed:
+            self._changed.notify_all()
+
+    def _stop(self) -> None:
+        iteration, self._iteration = self._iteration, None
+        if iteration is not None:
+            iteration.stop()
+
+    def __del__(self) -> None:
+        self._stop()
+
+
+def end_of_sequence() -> OutOfRangeError:
+    return OutOfRangeError(None, None, "End of sequence")
+
+
+def _brackets(sizes: Any) -> str:
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
