@@ -13,6 +13,12 @@ from tideflow.graph.op import Op, check_complete, definitions
 from tideflow.graph.schema import REQUIRED, Arg, Attr
 
 SPECIFIED = json.loads(resources.files("tideflow.graph").joinpath("data/op_defs.json").read_text())
+# Op types of tf.contrib are not in the list, which has those of the core.
+SPECIFIED["GatherTree"] = {
+    "inputs": ["step_ids: T", "parent_ids: T", "max_sequence_lengths: int32", "end_token: T"],
+    "outputs": ["beams: T"],
+    "attrs": {"T": {"type": "type", "allowed": ["int32"]}},
+}
 OPS = {name: op for name, op in sorted(definitions().items()) if not name.startswith("_")}
 
 

@@ -45,6 +45,7 @@ def convert_to_tensor(
     name: str | None = None,
     preferred_dtype: Any = None,
     dtype_hint: Any = None,
+    *,
     as_ref: bool = False,
 ) -> Tensor:
     """The tensor that stands for `value`: itself, a variable's value, or a constant in the default graph."""

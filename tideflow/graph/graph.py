@@ -500,6 +500,8 @@ class Graph:
 
 
 def _operation_of(item: Any, graph: Graph) -> Operation:
+    if isinstance(getattr(item, "handle", None), Tensor):
+        return item.handle.op
     if hasattr(item, "op"):  # a tensor, or a variable: its state is meant, not one of its reads
         return item.op
     element = graph.as_graph_element(item)

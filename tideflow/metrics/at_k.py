@@ -29,6 +29,7 @@ from tideflow.ops import (
     shapes,
     slicing,
     sparse,
+    sparse_parts,
     state,
     tiling,
 )
@@ -294,7 +295,7 @@ def _repeated_per_place(labels: Labels, k: int) -> Labels:
             front, back = slicing.slice(sizes, [0], last), slicing.slice(sizes, last, [-1])
             longer = joining.concat([front, [1], back], 0, name="expanded_shape")
             expanded = sparse.sparse_reshape(labels, longer, name="expand")
-            return sparse.sparse_concat(-2, [expanded] * k, name=scope)
+            return sparse_parts.sparse_concat(-2, [expanded] * k, name=scope)
         expanded = shapes.expand_dims(labels, -2, name="expand")
         if k == 1:
             return expanded

@@ -13,7 +13,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.op import Op, ShapeError, definition, not_differentiable
+from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, undefined_gradient
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
@@ -238,10 +238,6 @@ def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
     return [grad_x, to_y(grad * unary.negative(whole))]
 
 
-def _undefined(op: Operation, grad: Any) -> None:
-    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
-
-
 def _flat(op: Operation, grad: Any) -> list[None]:
     return [None, None]
 
@@ -316,7 +312,7 @@ truncatemod = binary(
     "truncatemod",
     "What x / y rounded toward zero leaves; it has the sign of x.",
     torch.fmod,
-    _undefined,
+    undefined_gradient,
     types=types("int32 int64") + FLOATS,
     domain=(0.5, 2.0),
     against=np.fmod,
@@ -326,7 +322,7 @@ old_mod = binary(
     "",
     "The older name of truncatemod.",
     torch.fmod,
-    _undefined,
+    undefined_gradient,
     types=types("int32 int64 half half bfloat16 float double"),
     domain=(0.5, 2.0),
     against=np.fmod,
@@ -378,13 +374,18 @@ _QUOTIENT_TYPES.update({dtype: dtypes.float64 for dtype in types("int32 int64")}
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python has it: integers are divided as floating point numbers."""
     with name_scope(name, "truediv", [x, y]) as scope:
-        x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
-        dtype = _common_dtype(x, y)
-        if dtype in _QUOTIENT_TYPES:
-            x, y = casting.cast(x, _QUOTIENT_TYPES[dtype]), casting.cast(y, _QUOTIENT_TYPES[dtype])
-        elif not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+        x, y = as_quotient(convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y"))
         return realdiv(x, y, name=scope)
+
+
+def as_quotient(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the type in which Python divides them."""
+    dtype = _common_dtype(x, y)
+    if dtype in _QUOTIENT_TYPES:
+        return casting.cast(x, _QUOTIENT_TYPES[dtype]), casting.cast(y, _QUOTIENT_TYPES[dtype])
+    if not (dtype.is_floating or dtype.is_complex):
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+    return x, y
 
 
 @export("div")

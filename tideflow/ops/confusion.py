@@ -10,7 +10,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops import binary, casting, checks, control_flow, creation, flow, joining, reductions, shapes
-from tideflow.ops.sparse import sparse_tensor_dense_add_op
+from tideflow.ops.sparse_dense import sparse_tensor_dense_add_op
 
 
 def may_end_in_one(tensor: Tensor) -> bool:

@@ -24,6 +24,7 @@ from tideflow.ops import binary, casting, constants, diagonals, joining, reducti
 from tideflow.ops.axes import as_sizes, moved, of_rank, one_value, scalar, vector
 from tideflow.ops.samples import f32, i32, i64
 from tideflow.ops.types import FLOATS, INDICES, types
+from tideflow.runtime.tensor_lists import zeros_of
 from tideflow.runtime.values import to_torch
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
@@ -90,8 +91,8 @@ def _(x):
 
 
 @zeros_like_op.kernel("string")
-def _(x):
-    return np.full(x.shape, b"", dtype=object)
+def _(x, *, T):
+    return zeros_of(x) if T is dtypes.variant else np.full(x.shape, b"", dtype=object)
 
 
 @zeros_like_op.specialize

@@ -169,7 +169,7 @@ def _computed(op: Any) -> Any:
     known = {tensor: np.not_equal(array, None) for tensor, array in elements.items()}
     if not all(told.any() for told in known.values()):
         return None
-    filled = [np.where(known[x], elements[x], 1).astype(x.dtype.as_numpy_dtype) for x in op.inputs]
+    filled = [np.where(known[x], elements[x], 1).astype(x.dtype.numpy) for x in op.inputs]
     kernel = op.definition.kernels[""]
     try:
         result = kernel(

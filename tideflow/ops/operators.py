@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import string
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, matmul, unary
+from tideflow.ops import binary, matmul, sparse_dense, unary
 
 _PLAIN = (bool, int, float, complex, list, tuple, np.ndarray, np.generic)
 
@@ -30,6 +31,8 @@ def binary_operator(name: str, function: Callable, op: Op | None = None) -> None
         if op is not None and x.dtype.is_floating and type(y) in (int, float):
             return op(x, y, name=name)
         with name_scope(None, name, [x]) as scope:
+            if isinstance(y, SparseTensor):
+                return function(x, y, scope)
             try:
                 y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
             except TypeError:
@@ -52,6 +55,12 @@ def _add(x: Tensor, y: Tensor, name: str) -> Tensor:
     return (binary.add if x.dtype.base_dtype is string else binary.add_v2)(x, y, name)
 
 
+def _mul(x: Tensor, y: Any, name: str) -> Any:
+    if isinstance(y, SparseTensor):
+        return sparse_dense.scaled(y, x, name)
+    return binary.multiply(x, y, name)
+
+
 def _xor(x: Tensor, y: Tensor, name: str) -> Tensor:
     with name_scope(name, None, [x, y]) as scope:
         return binary.logical_xor(x, y, scope)
@@ -59,7 +68,7 @@ def _xor(x: Tensor, y: Tensor, name: str) -> Tensor:
 
 binary_operator("add", _add, binary.add_v2.op)
 binary_operator("sub", binary.subtract, binary.subtract.op)
-binary_operator("mul", binary.multiply, binary.multiply.op)
+binary_operator("mul", _mul, binary.multiply.op)
 binary_operator("truediv", binary.truediv, binary.realdiv.op)
 binary_operator("div", binary.div, binary.realdiv.op)
 binary_operator("floordiv", binary.floordiv, binary.floor_div.op)

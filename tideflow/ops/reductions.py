@@ -12,7 +12,7 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.composite import SparseTensor
+from tideflow.graph.composite import IndexedSlices, SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
@@ -39,6 +39,7 @@ from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import brackets, host_rank, merged, scalar
 from tideflow.ops.samples import boolean, c64, f32, i32
 from tideflow.ops.types import INDICES, NUMERIC, QUANTIZED, REAL, types
+from tideflow.runtime.tensor_lists import sum_of
 from tideflow.runtime.values import to_numpy, to_torch
 
 TIDX = attr("type", dtypes.int32, allowed=INDICES)
@@ -220,7 +221,7 @@ def _(op):
         or not fully_known([values, indices])
     ):
         return None
-    array = np.array(values, op.inputs[0].dtype.as_numpy_dtype)
+    array = np.array(values, op.inputs[0].dtype.numpy)
     if array.ndim != op.inputs[0].shape.ndims:
         return None
     kernel = op.definition.kernels[""]
@@ -388,13 +389,13 @@ for _op in (any_op, all_op):
 
 
 def _reduced(op: Op, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
-    output = op(x, _all_axes(x) if axis is None else axis, keep_dims=bool(keepdims), name=name)
+    output = op(x, all_axes(x) if axis is None else axis, keep_dims=bool(keepdims), name=name)
     if axis is None and not keepdims and not output.shape.is_fully_defined():
         output.set_shape(())
     return output
 
 
-def _all_axes(x: Any) -> Tensor:
+def all_axes(x: Any) -> Tensor:
     """Every axis of x, as a constant where the rank is known."""
     if isinstance(x, SparseTensor) and x.dense_shape.shape.is_fully_defined():
         return constants.constant(np.arange(x.dense_shape.shape.tuple[0]), dtypes.int32)
@@ -665,6 +666,11 @@ def _(inputs):
     return total
 
 
+@add_n_op.kernel("string")
+def _(inputs):
+    return sum_of(inputs)  # no strings are added; the other values that are objects are variants
+
+
 @add_n_op.specialize
 def _(node):
     known = all(value.shape.is_fully_defined() for value in node.inputs)
@@ -698,7 +704,7 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
     )
     if len(tensors) > 1:
         return add_n_op(tensors, name=name)
-    return constants.identity(tensors[0], name=name) if name else tensors[0]
+    return constants.identity(convert_to_tensor(tensors[0]), name=name) if name else tensors[0]
 
 
 @export("accumulate_n", "math.accumulate_n")
@@ -722,4 +728,4 @@ def accumulate_n(
 def _tensors(complaint: str, inputs: Any) -> list[Tensor]:
     if not isinstance(inputs, (list, tuple)) or not inputs:
         raise ValueError(complaint)
-    return [convert_to_tensor(value) for value in inputs]
+    return [value if isinstance(value, IndexedSlices) else convert_to_tensor(value) for value in inputs]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tideflow.graph import dtypes
+from tideflow.graph.arrays import as_array
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class SampleArray:
         )
         if self.dtype.is_bool:
             return rng.random(self.shape) < 0.5
+        if self.dtype.is_quantized:
+            whole = rng.integers(int(self.low), int(self.high), self.shape).astype(self.dtype.numpy)
+            return np.asarray(whole).view(self.dtype.as_numpy_dtype)
         if self.dtype.is_integer:
             return rng.integers(int(self.low), int(self.high), self.shape).astype(self.dtype.as_numpy_dtype)
         numbers = rng.uniform(self.low, self.high, self.shape)
@@ -69,6 +73,17 @@ def boolean(*shape: int) -> SampleArray:
 
 def c64(*shape: int, low: float = -1.0, high: float = 1.0) -> SampleArray:
     return SampleArray(dtypes.complex64, shape, low, high)
+
+
+def text(*strings: str | bytes, shape: tuple[int, ...] = (-1,)) -> np.ndarray:
+    """An array of byte strings: a vector, unless a shape is given."""
+    return as_array(list(strings), dtypes.string).reshape(shape)
+
+
+def quantized(dtype: dtypes.DType, *shape: int) -> SampleArray:
+    """Any of the integers of a quantized type."""
+    bounds = np.iinfo(dtype.numpy)
+    return SampleArray(dtype, shape, bounds.min, bounds.max)
 
 
 def ref(value: Any) -> SampleRef:

@@ -148,7 +148,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     """How many dimensions a tensor has: a constant where that is known."""
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, SparseTensor):
-            return size(input.dense_shape, name=scope)
+            return size_op(input.dense_shape, name=scope)
         input = convert_to_tensor(input)
         if input.shape.ndims is not None:
             return constants.constant(input.shape.ndims, dtypes.int32, name=scope)

@@ -624,8 +624,8 @@ def _(op, grad):
 @export("complex", "dtypes.complex")
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """real + i * imag."""
+    real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
     with name_scope(name, "Complex", [real, imag]) as scope:
-        real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
         parts = real.dtype.base_dtype, imag.dtype.base_dtype
         if parts[0] is not parts[1] or parts[0] not in REAL_PARTS:
             raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")

@@ -1,0 +1,29 @@
+"""Conditions that may be known when the graph is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.ops import control_flow
+
+
+@export("contrib.framework.smart_case")
+def smart_case(
+    pred_fn_pairs: Sequence[tuple[Any, Any]] | Mapping[Any, Any],
+    default: Any = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
+) -> Any:
+    """`tf.case` that calls the right function at once where every predicate is known."""
+    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
+    known = [control_flow.smart_constant_value(predicate) for predicate, _ in pairs]
+    if None in known:
+        return control_flow.case(pred_fn_pairs, default, exclusive, name=name)
+    if exclusive and sum(known) > 1:
+        raise ValueError(f"More than one condition is True of {pairs}, which are to exclude each other.")
+    chosen = next((function for holds, (_, function) in zip(known, pairs) if holds), default)
+    if chosen is None:
+        raise ValueError("No condition is True, and there is no default.")
+    return chosen()

@@ -1,0 +1,50 @@
+"""Names of scopes and ops, and which placeholders a graph has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import get_default_graph, graph_of
+
+
+@export("contrib.framework.get_name_scope")
+def get_name_scope() -> str:
+    """The name scope in force here."""
+    return get_default_graph().get_name_scope()
+
+
+@export("contrib.framework.strip_name_scope")
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """The name without a scope that it begins with."""
+    if not export_scope:
+        return name
+    scope = re.escape(export_scope.rstrip("/"))
+    return re.sub(rf"([\^]|loc:@|^){scope}[\/]+(.*)", r"\1\2", name, count=1)
+
+
+@export("contrib.framework.prepend_name_scope")
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """The name within a scope."""
+    if not import_scope:
+        return name
+    return re.sub(r"([\^]|loc:@|^)(.*)", rf"\1{import_scope.rstrip('/')}/\2", name, count=1)
+
+
+@export("contrib.framework.get_graph_from_inputs")
+def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Graph:
+    """The graph that all these tensors are of."""
+    found = graph or graph_of(list(op_input_list))
+    for value in op_input_list:
+        if hasattr(value, "graph") and value.graph is not found:
+            raise ValueError(f"{value} is not from the passed-in graph.")
+    return found
+
+
+@export("contrib.framework.get_placeholders")
+def get_placeholders(graph: Graph) -> list[Tensor]:
+    """The placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]

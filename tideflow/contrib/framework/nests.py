@@ -1,0 +1,182 @@
+"""`tf.contrib.framework.nest` beyond tf.nest: structures up to a shallower one, and the paths of leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph import nest
+from tideflow.graph.composite import IndexedSlices, SparseTensor
+
+expose(nest.is_nested, "contrib.framework.nest.is_nested")
+
+
+@export("contrib.framework.nest.is_sequence_or_composite")
+def is_sequence_or_composite(o: Any) -> bool:
+    """Whether it is a container, or a tensor made of several."""
+    return nest.is_nested(o) or isinstance(o, (SparseTensor, IndexedSlices))
+
+
+@export("contrib.framework.nest.assert_shallow_structure")
+def assert_shallow_structure(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> None:
+    """TypeError or ValueError where `input_tree` does not begin as `shallow_tree` is."""
+    if not nest.is_nested(shallow_tree):
+        return
+    if not nest.is_nested(input_tree):
+        raise TypeError(
+            "If shallow structure is a sequence, input must also be a sequence. Input has type: "
+            f"{type(input_tree)}."
+        )
+    both_are_dicts = isinstance(shallow_tree, Mapping) and isinstance(input_tree, Mapping)
+    if check_types and type(shallow_tree) is not type(input_tree) and not both_are_dicts:
+        raise TypeError(
+            "The two structures don't have the same sequence type. Input structure has type "
+            f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
+        )
+    if check_subtrees_length and len(shallow_tree) != len(input_tree):
+        raise ValueError(
+            "The two structures don't have the same sequence length. Input structure has length "
+            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
+        )
+    if both_are_dicts and set(shallow_tree) - set(input_tree):
+        raise ValueError(
+            "The two structures don't have the same keys: " + str(set(shallow_tree) - set(input_tree))
+        )
+    inputs = dict(_children(input_tree))
+    for key, child in _children(shallow_tree):
+        assert_shallow_structure(child, inputs[key], check_types, expand_composites, check_subtrees_length)
+
+
+def _children(structure: Any) -> list[tuple[Any, Any]]:
+    """The parts of a container in their order, each with its key, its field's name or its place."""
+    if isinstance(structure, Mapping):
+        return [(key, structure[key]) for key in sorted(structure)]
+    if hasattr(type(structure), "__attrs_attrs__"):
+        return [(a.name, getattr(structure, a.name)) for a in type(structure).__attrs_attrs__]
+    if hasattr(structure, "_fields"):
+        return list(zip(structure._fields, structure))
+    return list(enumerate(structure))
+
+
+def _up_to(shallow: Any, structure: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+    """The parts of `structure` where `shallow` has leaves, each with its path."""
+    if not nest.is_nested(shallow):
+        yield path, structure
+        return
+    parts = dict(_children(structure))
+    for key, child in _children(shallow):
+        yield from _up_to(child, parts[key], (*path, key))
+
+
+@export("contrib.framework.nest.flatten_with_tuple_paths_up_to")
+def flatten_with_tuple_paths_up_to(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> list[tuple[tuple, Any]]:
+    """The parts of `input_tree` that stand where `shallow_tree` has leaves, each with its path."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
+    return list(_up_to(shallow_tree, input_tree))
+
+
+@export("contrib.framework.nest.flatten_up_to")
+def flatten_up_to(
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> list[Any]:
+    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+    found = flatten_with_tuple_paths_up_to(
+        shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
+    )
+    return [part for _, part in found]
+
+
+@export("contrib.framework.nest.flatten_with_tuple_paths")
+def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple, Any]]:
+    """The leaves, each with its path."""
+    return list(_up_to(structure, structure))
+
+
+@export("contrib.framework.nest.yield_flat_paths")
+def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple]:
+    """The paths of the leaves."""
+    for path, _ in _up_to(nest, nest):
+        yield path
+
+
+@export("contrib.framework.nest.flatten_with_joined_string_paths")
+def flatten_with_joined_string_paths(
+    structure: Any, separator: str = "/", expand_composites: bool = False
+) -> list[tuple[str, Any]]:
+    """The leaves, each with its path as text."""
+    return [(separator.join(map(str, path)), leaf) for path, leaf in _up_to(structure, structure)]
+
+
+@export("contrib.framework.nest.map_structure_up_to")
+def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, **kwargs: Any) -> Any:
+    """`func` of the parts that stand where `shallow_tree` has leaves, in its structure."""
+    return map_structure_with_tuple_paths_up_to(
+        shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs
+    )
+
+
+@export("contrib.framework.nest.map_structure_with_tuple_paths_up_to")
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Any, func: Callable, *inputs: Any, check_types: bool = True, expand_composites: bool = False
+) -> Any:
+    """`func` of the path and the parts where `shallow_tree` has leaves, in its structure."""
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    flat = [flatten_up_to(shallow_tree, each, check_types) for each in inputs]
+    paths = yield_flat_paths(shallow_tree)
+    results = [func(path, *parts) for path, parts in zip(paths, zip(*flat))]
+    return nest.pack_sequence_as(shallow_tree, results)
+
+
+@export("contrib.framework.nest.map_structure_with_tuple_paths")
+def map_structure_with_tuple_paths(func: Callable, *structure: Any, **kwargs: Any) -> Any:
+    """`func` of the path and the leaves that stand there, in the structure of the first argument."""
+    for other in structure[1:]:
+        nest.assert_same_structure(structure[0], other, **kwargs)
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
+
+
+@export("contrib.framework.nest.map_structure_with_paths")
+def map_structure_with_paths(func: Callable, *structure: Any, **kwargs: Any) -> Any:
+    """`func` of the path as text and the leaves that stand there, in the structure of the first argument."""
+    return map_structure_with_tuple_paths(
+        lambda path, *leaves: func("/".join(map(str, path)), *leaves), *structure, **kwargs
+    )
+
+
+@export("contrib.framework.nest.flatten_dict_items")
+def flatten_dict_items(dictionary: Mapping) -> dict[Any, Any]:
+    """A dict whose keys may be structures, with a key for each leaf of them."""
+    if not isinstance(dictionary, Mapping):
+        raise TypeError("input must be a dictionary")
+    flat: dict[Any, Any] = {}
+    for key, value in dictionary.items():
+        keys, values = (
+            ([key], [value]) if not nest.is_nested(key) else (nest.flatten(key), nest.flatten(value))
+        )
+        if len(keys) != len(values):
+            raise ValueError(
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)}."
+            )
+        for each, own in zip(keys, values):
+            if each in flat:
+                raise ValueError(f"Could not flatten dictionary: key {each} is not unique.")
+            flat[each] = own
+    return flat

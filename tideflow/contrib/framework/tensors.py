@@ -1,0 +1,98 @@
+"""Checks of tensors, and shapes that are asserted on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export, expose
+from tideflow.graph import composite
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.ops import binary, checks, confusion, constants, flow, reductions, shapes, sorting
+
+expose(checks.assert_same_float_dtype, "contrib.framework.assert_same_float_dtype")
+expose(checks.assert_scalar, "contrib.framework.assert_scalar")
+expose(composite.convert_to_tensor_or_sparse_tensor, "contrib.framework.convert_to_tensor_or_sparse_tensor")
+expose(sorting.sort, "contrib.framework.sort")
+expose(sorting.argsort, "contrib.framework.argsort")
+
+
+@export("contrib.framework.assert_scalar_int")
+def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
+    """The tensor; ValueError where it is not one integer."""
+    with name_scope(name, "assert_scalar_int", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor)
+        if not tensor.dtype.base_dtype.is_integer:
+            raise ValueError(
+                f"Expected integer type for {tensor.name}, received type: {tensor.dtype.base_dtype}."
+            )
+        return checks.assert_scalar(tensor, name=scope)
+
+
+@export("contrib.framework.remove_squeezable_dimensions")
+def remove_squeezable_dimensions(
+    predictions: Any, labels: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Predictions and labels of one rank: a last axis of size 1 that only one of them has is taken away."""
+    labels, predictions = confusion.remove_squeezable_dimensions(labels, predictions, name=name)
+    return predictions, labels
+
+
+@export("contrib.framework.reduce_sum_n")
+def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Tensor:
+    """The sum of all elements of all tensors."""
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    with name_scope(name, "reduce_sum_n", tensors) as scope:
+        sums = [reductions.reduce_sum(t, name=f"{t.op.name}/sum") for t in map(convert_to_tensor, tensors)]
+        return sums[0] if len(sums) == 1 else reductions.add_n(sums, name=scope)
+
+
+@export("contrib.framework.with_shape")
+def with_shape(expected_shape: Any, tensor: Any) -> Tensor:
+    """The tensor, of this shape: now where both are known, else when it is computed."""
+    if isinstance(tensor, composite.SparseTensor):
+        raise TypeError("SparseTensor not supported.")
+    expected = constant_shape(expected_shape)
+    if expected is None:
+        return _checked(tensor, expected_shape)
+    if any(not isinstance(size, (int, np.integer)) or size < 0 for size in expected):
+        raise ValueError(f"expected_shape has negative or unknown sizes: {expected}")
+    actual = tensor.shape
+    if not actual.is_compatible_with(expected):
+        raise ValueError(f"Invalid shape for tensor {tensor.name}, expected {expected}, got {actual}.")
+    if actual.is_fully_defined():
+        return tensor
+    checked = _checked(tensor, expected)
+    checked.set_shape(expected)
+    return checked
+
+
+@export("contrib.framework.with_same_shape")
+def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
+    """The tensor, of the other's shape."""
+    with name_scope(f"{tensor.op.name}/", values=[expected_tensor, tensor]):
+        known = expected_tensor.shape
+        shape = known.as_list() if known.is_fully_defined() else shapes.shape(expected_tensor)
+        return with_shape(shape, tensor)
+
+
+def constant_shape(shape: Any) -> list[int] | None:
+    """A shape's sizes; None where they are a tensor."""
+    if isinstance(shape, Tensor):
+        return None
+    return [int(size) for size in np.asarray(shape, dtype=np.int64).tolist()]
+
+
+def _checked(tensor: Tensor, expected: Any) -> Tensor:
+    with name_scope(f"{tensor.op.name}/"):
+        is_equal = reductions.reduce_all(
+            binary.equal(expected, shapes.shape(tensor)), name="is_correct_shape"
+        )
+        data = [f"Wrong shape for {tensor.name} [expected] [actual].", expected, shapes.shape(tensor)]
+        with control_dependencies([flow.Assert(is_equal, data, name="shape_assert")]):
+            return constants.identity(tensor)

@@ -1,0 +1,141 @@
+"""`tf.contrib.metrics`: the streaming metrics under their old names, with the predictions first."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph import dtypes
+from tideflow.graph.operation import Tensor
+from tideflow.metrics import at_k, classes, counts, means, thresholds
+from tideflow.ops import binary, casting, confusion, creation, ranking, reductions, sets
+
+expose(means.mean, "contrib.metrics.streaming_mean")
+expose(means.mean_tensor, "contrib.metrics.streaming_mean_tensor")
+expose(means.percentage_below, "contrib.metrics.streaming_percentage_less")
+expose(sets.set_size, "contrib.metrics.set_size")
+expose(sets.set_union, "contrib.metrics.set_union")
+expose(sets.set_difference, "contrib.metrics.set_difference")
+expose(sets.set_intersection, "contrib.metrics.set_intersection")
+
+
+def _predictions_first(metric: Callable, name: str, **renamed: str) -> Callable:
+    """A metric of (labels, predictions, …) as one of (predictions, labels, …); `renamed` is old name: new
+    name.
+    """
+    parameters = dict(inspect.signature(metric).parameters)
+    old_names = {new: old for old, new in renamed.items()}
+    first = [
+        parameters.pop("predictions", None) or parameters.pop("predictions_idx"),
+        parameters.pop("labels"),
+    ]
+    ordered = [p.replace(name=old_names.get(p.name, p.name)) for p in [*first, *parameters.values()]]
+    signature = inspect.Signature(ordered)
+
+    @functools.wraps(metric)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        return metric(**{renamed.get(key, key): value for key, value in given.items()})
+
+    wrapper.__signature__ = signature
+    wrapper.__name__ = wrapper.__qualname__ = name
+    expose(wrapper, f"contrib.metrics.{name}")
+    return wrapper
+
+
+for _metric in (
+    means.accuracy,
+    means.mean_absolute_error,
+    means.mean_squared_error,
+    means.root_mean_squared_error,
+    means.mean_relative_error,
+    means.mean_cosine_distance,
+    classes.mean_iou,
+    counts.precision,
+    counts.recall,
+    counts.true_positives,
+    counts.true_negatives,
+    counts.false_positives,
+    counts.false_negatives,
+    thresholds.auc,
+    thresholds.precision_at_thresholds,
+    thresholds.recall_at_thresholds,
+    thresholds.true_positives_at_thresholds,
+    thresholds.true_negatives_at_thresholds,
+    thresholds.false_positives_at_thresholds,
+    thresholds.false_negatives_at_thresholds,
+    thresholds.sensitivity_at_specificity,
+    thresholds.specificity_at_sensitivity,
+):
+    _predictions_first(_metric, f"streaming_{_metric.__name__}")
+
+_predictions_first(at_k.precision_at_k, "streaming_sparse_precision_at_k")
+_predictions_first(at_k.recall_at_k, "streaming_sparse_recall_at_k")
+_predictions_first(at_k.average_precision_at_k, "streaming_sparse_average_precision_at_k")
+
+
+@export("contrib.metrics.streaming_recall_at_k")
+def streaming_recall_at_k(
+    predictions: Any,
+    labels: Any,
+    k: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """How often the label is among the k classes with the highest predictions."""
+    hits = casting.cast(ranking.in_top_k(predictions, labels, k), dtypes.float32)
+    return means.mean(hits, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
+
+
+@export("contrib.metrics.accuracy")
+def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Tensor:
+    """How often predictions and labels, of one type and shape, are the same: of this batch alone."""
+    if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
+        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
+    if labels.dtype != predictions.dtype:
+        raise ValueError(
+            "Dtypes of predictions and labels should match. Given: predictions "
+            f"({predictions.dtype}) and labels ({labels.dtype})"
+        )
+    is_right = casting.cast(binary.equal(predictions, labels), dtypes.float32)
+    if weights is None:
+        return reductions.reduce_mean(is_right, name=name)
+    everywhere = binary.multiply(casting.cast(weights, dtypes.float32), creation.ones_like(is_right))
+    right = reductions.reduce_sum(binary.multiply(is_right, everywhere))
+    return binary.div(right, reductions.reduce_sum(everywhere), name=name)
+
+
+@export("contrib.metrics.confusion_matrix")
+def confusion_matrix(
+    labels: Any,
+    predictions: Any,
+    num_classes: int | None = None,
+    dtype: Any = dtypes.int32,
+    name: str | None = None,
+    weights: Any = None,
+) -> Tensor:
+    """How often each class was predicted for each label."""
+    return confusion.confusion_matrix(
+        labels, predictions, num_classes, dtype=dtype, name=name, weights=weights
+    )
+
+
+@export("contrib.metrics.aggregate_metrics")
+def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list, list]:
+    """The values of several metrics, and their updates."""
+    if not value_update_tuples:
+        raise ValueError("Expected at least one value_tensor/update_op pair")
+    values, updates = zip(*value_update_tuples)
+    return list(values), list(updates)
+
+
+@export("contrib.metrics.aggregate_metric_map")
+def aggregate_metric_map(names_to_tuples: Mapping[str, tuple[Any, Any]]) -> tuple[dict, dict]:
+    """The values of several metrics by name, and their updates by name."""
+    values = {name: pair[0] for name, pair in names_to_tuples.items()}
+    return values, {name: pair[1] for name, pair in names_to_tuples.items()}

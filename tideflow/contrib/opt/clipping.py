@@ -1,0 +1,22 @@
+"""Gradients clipped together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.operation import Tensor
+from tideflow.ops import clipping
+
+
+@export("contrib.opt.clip_gradients_by_global_norm")
+def clip_gradients_by_global_norm(
+    gradients_variables: Sequence[tuple[Any, Any]], clip_norm: float = 20.0
+) -> tuple[list[tuple[Any, Any]], Tensor]:
+    """All gradients scaled by one factor, so that their norm together is at most `clip_norm`; and
+    the norm.
+    """
+    gradients, variables = zip(*gradients_variables)
+    clipped, norm = clipping.clip_by_global_norm(list(gradients), clip_norm)
+    return list(zip(clipped, variables)), norm

@@ -1,0 +1,25 @@
+"""`tf.contrib.util`: between tensors, protocol buffers and arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph import tensor_proto
+
+expose(tensor_proto.make_tensor_proto, "contrib.util.make_tensor_proto")
+expose(tensor_proto.make_ndarray, "contrib.util.make_ndarray")
+
+
+@export("contrib.util.ops_used_by_graph_def")
+def ops_used_by_graph_def(graph_def: Any) -> list[str]:
+    """The op types of a graph and of the functions in it."""
+    functions = {function.signature.name: function for function in graph_def.library.function}
+    used: set[str] = set()
+    nodes = list(graph_def.node)
+    while nodes:
+        kind = nodes.pop().op
+        if kind in functions and kind not in used:
+            nodes.extend(functions[kind].node_def)
+        used.add(kind)
+    return [kind for kind in used if kind not in functions]

@@ -1,0 +1,34 @@
+"""Op types as Python functions: `MatMul` as `mat_mul(a, b, transpose_a=False, …, name=None)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tideflow.graph.op import Op
+
+
+def python_name(op_type: str) -> str:
+    """The function's name for an op type: MatMul is mat_mul, Conv2DBackpropInput conv2d_backprop_input."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", op_type).lower()
+
+
+def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable:
+    """The function of an op type: its inputs, then its attributes (in an order of their own), by position or
+    name.
+    """
+    inferred = {attr for arg in op.inputs for attr in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
+    attrs = [attr for attr in attrs or op.attrs if attr not in inferred]
+    attrs.sort(key=lambda attr: attr in op._defaults)  # those that must be given come first
+    order = [*(arg.name for arg in op.inputs), *attrs, "name"]
+    name = python_name(op.name)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(order):
+            raise TypeError(f"{name}() takes {len(order)} arguments ({', '.join(order)}), {len(args)} given")
+        return op.raw(**dict(zip(order, args)), **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{op.name}({', '.join(order)})"
+    return function

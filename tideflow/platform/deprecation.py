@@ -1,0 +1,106 @@
+"""Decorators that mark functions and arguments as deprecated: they say so in the log, once a
+caller's line.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.traceback import user_frames, user_line
+from tideflow.platform import logging
+
+# Programs that want silence set this to False.
+_PRINT_DEPRECATION_WARNINGS = True
+_said: set[tuple[str, str]] = set()
+
+
+def _warn(what: str, date: str | None, instructions: str, once: bool) -> None:
+    if not _PRINT_DEPRECATION_WARNINGS:
+        return
+    line = user_line(user_frames())
+    if once and (what, line) in _said:
+        return
+    _said.add((what, line))
+    when = f"after {date}" if date else "in a future version"
+    logging.warning("From %s: %s is deprecated and will be removed %s.\nInstructions for updating:\n%s",
+                    line, what, when, instructions)  # fmt: skip
+
+
+@export("contrib.framework.deprecated")
+def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable:
+    """Decorator: a function, or a class, that is to go away."""
+
+    def decorate(target: Any) -> Any:
+        if inspect.isclass(target):
+            target.__init__ = decorate(target.__init__)
+            return target
+
+        @functools.wraps(target)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            _warn(f"{target.__qualname__} (from {target.__module__})", date, instructions, warn_once)
+            return target(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+@export("contrib.framework.deprecated_args")
+def deprecated_args(
+    date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, warn_once: bool = True
+) -> Callable:
+    """Decorator: arguments that are to go away. (name, value) is one that may still be given as
+    that value.
+    """
+    if not deprecated_arg_names_or_tuples:
+        raise ValueError("Specify which argument is deprecated.")
+    accepted = {a if isinstance(a, str) else a[0]: () if isinstance(a, str) else a[1:]
+                for a in deprecated_arg_names_or_tuples}  # fmt: skip
+    return _on_arguments(
+        date, instructions, accepted, lambda name, value: value not in accepted[name], warn_once
+    )
+
+
+@export("contrib.framework.deprecated_arg_values")
+def deprecated_arg_values(
+    date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
+) -> Callable:
+    """Decorator: values of arguments that are to go away."""
+    if not deprecated_kwargs:
+        raise ValueError("Specify which argument values are deprecated.")
+    return _on_arguments(
+        date, instructions, deprecated_kwargs, lambda name, value: value == deprecated_kwargs[name], warn_once
+    )
+
+
+def _on_arguments(
+    date: str | None, instructions: str, names: Iterable[str], is_old: Callable[[str, Any], bool], once: bool
+) -> Callable:
+    def decorate(function: Callable) -> Callable:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            given = {**signature.bind_partial(*args, **kwargs).arguments, **kwargs}
+            for name in names:
+                if name in given and is_old(name, given[name]):
+                    what = f"calling {function.__qualname__} (from {function.__module__}) with {name}"
+                    _warn(what, date, instructions, once)
+            return function(*args, **kwargs)
+
+        return wrapper
+
+    return decorate
+
+
+def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old_value: Any) -> Any:
+    """The value of an argument that goes by two names; ValueError where both are given."""
+    if old_value is not None:
+        if new_value is not None:
+            raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+        return old_value
+    return new_value

@@ -1,0 +1,72 @@
+"""`tf.load_op_library`: op types of the program's own, declared in a Python file with
+`tideflow.graph.op.Op`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import types
+
+from tideflow.export import export
+from tideflow.graph.errors import NotFoundError
+from tideflow.graph.op import definition, definitions
+from tideflow.graph.operation import Tensor
+from tideflow.graph.wrappers import python_function, python_name
+
+
+@export("load_op_library")
+def load_op_library(library_filename: str) -> types.ModuleType:
+    """The module of a Python file that declares op types, with a function for each, `mat_mul` for
+    `MatMul`.
+    """
+    path = os.path.abspath(library_filename)
+    if not path.endswith(".py"):
+        raise RuntimeError(
+            f"{library_filename} is a library of kernels for TensorFlow's own runtime, which Tideflow does "
+            "not load. Declare the op in Python (docs/add_an_op.md) and load that .py file."
+        )
+    if not os.path.exists(path):
+        raise NotFoundError(None, None, f"{library_filename}: there is no such file")
+    name = f"tideflow_ops_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
+    if name in sys.modules:  # loaded before: its op types are there
+        return sys.modules[name]
+    known = set(definitions())
+    module = _executed(name, path)
+    for op_type in definitions().keys() - known:
+        op = definitions()[op_type]
+        op.check_parts(op.parts())
+        module.__dict__.setdefault(python_name(op_type), python_function(op))
+    return module
+
+
+def _executed(name: str, path: str) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@export("load_library")
+def load_library(library_location: str) -> None:
+    """Loads the op types of a Python file, or of all Python files of a folder."""
+    if not os.path.exists(library_location):
+        raise OSError(2, "The file or folder to load kernel libraries from does not exist.", library_location)
+    if not os.path.isdir(library_location):
+        load_op_library(library_location)
+        return
+    for entry in sorted(os.listdir(library_location)):
+        if entry.endswith(".py"):
+            load_op_library(os.path.join(library_location, entry))
+
+
+@export("user_ops.my_fact")
+def my_fact() -> Tensor:
+    """The example of an op of one's own: a fact, as a string."""
+    return definition("Fact")()
