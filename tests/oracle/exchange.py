@@ -8,8 +8,14 @@ import pickle
 import sys
 
 import engine
+import function_models
 import kit
 import models
+
+
+def programs():
+    """Every model by name."""
+    return dict(kit.programs(models), **kit.programs(function_models))
 
 
 def main(name, action, *paths):
@@ -19,7 +25,9 @@ def main(name, action, *paths):
     tf = engine.load_engine(name)
     if action == "write":
         made = {
-            k: engine.attempt(lambda: written(tf, np, build)) for k, build in kit.programs(models).items()
+            k: engine.attempt(lambda: written(tf, np, build))
+            for k, build in programs().items()
+            if name != "tideflow" or not hasattr(build, "only_tensorflow")
         }
     else:
         with open(paths[0], "rb") as stream:
@@ -60,12 +68,16 @@ def read(tf, np, model):
     prefixed = [
         (["p/" + f for f in fetches], {"p/" + k: v for k, v in feeds.items()}) for fetches, feeds in steps
     ]
-    return {"result": result, "prefixed": used(tf, np, None, prefixed)["values"]}
+    found = {"result": result, "prefixed": used(tf, np, None, prefixed)["values"]}
+    if tf.__name__ == "tideflow":
+        tokens = tf.ConfigProto(experimental=tf.ConfigProto.Experimental(executor_type="TOKENS"))
+        found["by tokens"] = used(tf, np, None, prefixed, tokens)["values"]
+    return found
 
 
-def used(tf, np, definition, steps):
+def used(tf, np, definition, steps, config=None):
     """The values of each step in one session over the default graph, and the graph's nodes."""
-    with tf.Session() as session:
+    with tf.Session(config=config) as session:
         values = [session.run(fetches, feeds) for fetches, feeds in steps]
     nodes = None if definition is None else engine.encode_graph(tf, np, kit.GraphNodes(definition))
     return {"values": engine.encode(tf, np, kit.Close(values, 1e-4, 1e-5)), "nodes": nodes}

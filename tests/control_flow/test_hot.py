@@ -1,0 +1,116 @@
+"""The hot tier: a loop that is worth it is compiled in the background, and gives the same after as before."""
+
+import logging
+import shutil
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+from tideflow.compile import hot
+
+pytestmark = pytest.mark.usefixtures("graph")
+
+has_compiler = pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "clang++", "c++"))), reason="the hot tier needs a C++ compiler"
+)
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Every plan with a loop is hot after its first step."""
+    monkeypatch.setattr(hot, "_HOT_STEPS", 1)
+    monkeypatch.setattr(hot, "_HOT_SECONDS", 0.0)
+
+
+def recurrent():
+    """A small recurrent network over rows, a branch and a counter beside it, and its gradients."""
+    x, w = tf.placeholder(tf.float32, [6, 4], "x"), tf.placeholder(tf.float32, [4, 4], "w")
+    rows = tf.TensorArray(tf.float32, 6, element_shape=[4]).unstack(x)
+
+    def body(i, h, made):
+        h = tf.tanh(tf.matmul(h, w) + rows.read(i)) * 0.9 + tf.sigmoid(h) * 0.1
+        h = tf.cond(tf.equal(i % 2, 0), lambda: h, lambda: h * 0.5)
+        return i + 1, h, made.write(i, tf.reduce_sum(h * h))
+
+    made = tf.TensorArray(tf.float32, 6, element_shape=[])
+    _, h, made = tf.while_loop(lambda i, *_: i < 6, body, [0, tf.zeros([1, 4]), made])
+    loss = tf.reduce_sum(made.stack())
+    return [h, loss, *tf.gradients(loss, [x, w])]
+
+
+def feeds():
+    rng = np.random.RandomState(0)
+    return {
+        "x:0": rng.normal(size=(6, 4)).astype(np.float32),
+        "w:0": rng.normal(size=(4, 4)).astype(np.float32),
+    }
+
+
+def plan_of(session):
+    (step,) = session._steps.values()
+    (plan,) = step.plans.values()
+    return plan
+
+
+@has_compiler
+def test_a_compiled_loop_gives_the_same(at_once):
+    fetches = recurrent()[:2]  # the backward loop takes as long again
+    with tf.Session() as session:
+        before = session.run(fetches, feeds())
+        assert hot.wait_until_compiled(300)
+        assert "compiled_loops" in plan_of(session).applied
+        assert "_Compiled" in {node.type for node in hot.walk(plan_of(session).program)}
+        for _ in range(2):
+            for cold, warm in zip(before, session.run(fetches, feeds()), strict=True):
+                np.testing.assert_allclose(warm, cold, rtol=1e-4, atol=1e-6)
+
+
+def test_no_compiler_is_said_once_and_is_no_error(at_once, monkeypatch, caplog):
+    monkeypatch.setattr(hot.shutil, "which", lambda name: None)
+    monkeypatch.setattr(hot, "_told", False)
+    fetches = recurrent()
+    with caplog.at_level(logging.INFO, "tideflow"), tf.Session() as session, tf.Session() as other:
+        first = session.run(fetches, feeds())
+        for again in (session.run(fetches, feeds()), other.run(fetches, feeds())):
+            for a, b in zip(first, again, strict=True):
+                np.testing.assert_array_equal(a, b)
+        assert hot.wait_until_compiled(10)
+        assert "compiled_loops" not in plan_of(session).applied
+    assert sum("No C++ compiler" in record.message for record in caplog.records) == 1
+    assert not [record for record in caplog.records if record.levelno > logging.INFO]
+
+
+def test_a_loop_that_cannot_be_compiled_stays_as_it_is(at_once, monkeypatch, caplog):
+    def fails(*args):
+        raise RuntimeError("the compiler is broken")
+
+    monkeypatch.setattr(hot, "_can_compile", lambda: True)
+    monkeypatch.setattr(hot, "_compiled_function", fails)
+    fetches = recurrent()
+    with tf.Session() as session:
+        first = session.run(fetches, feeds())
+        assert hot.wait_until_compiled(60)
+        for a, b in zip(first, session.run(fetches, feeds()), strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert "the compiler is broken" in caplog.text
+
+
+def test_switched_off(at_once, monkeypatch):
+    monkeypatch.setattr(hot._compiler, "submit", lambda *_: pytest.fail("nothing should be compiled"))
+    options = tf.OptimizerOptions(global_jit_level=tf.OptimizerOptions.OFF)
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=options))
+    fetches = recurrent()
+    with tf.Session(config=config) as session:
+        for _ in range(3):
+            session.run(fetches, feeds())
+
+
+def test_a_cold_plan_is_not_compiled(monkeypatch):
+    """Loops that take no time are not worth seconds of compiling."""
+    monkeypatch.setattr(hot._compiler, "submit", lambda *_: pytest.fail("nothing should be compiled"))
+    monkeypatch.setattr(hot, "_HOT_SECONDS", 3600.0)
+    fetches = recurrent()
+    with tf.Session() as session:
+        for _ in range(hot._HOT_STEPS + 2):
+            session.run(fetches, feeds())
