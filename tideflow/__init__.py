@@ -11,16 +11,28 @@ from tideflow.runtime import process  # noqa: F401 - before torch is loaded
 # isort: split
 from tideflow import (  # noqa: F401
     autodiff,
+    contrib,
+    data,
+    distributions,
+    feature_column,
     graph,
+    image,
     io,
     layers,
+    linalg,
+    lookup,
     losses,
     metrics,
     nn,
     ops,
     platform,
+    queues,
+    ragged,
+    random,
     raw_ops,
     session,
+    signal,
+    summary,
     train,
     variables,
 )
@@ -30,6 +42,7 @@ from tideflow.graph.op import check_complete
 __version__ = "0.1.0"
 
 check_complete()
+ragged.dispatch.install()
 publish(sys.modules[__name__])
 
 # Some hundred thousand objects, of torch and ours, are here to stay. Frozen, they are not looked at again

@@ -12,6 +12,7 @@ from collections.abc import Sequence, Set
 
 from tideflow.compile.prune import PLACEHOLDERS, READS
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.traceback import file_and_line
 from tideflow.ops.contexts import CondContext
 
 _FREE = (*PLACEHOLDERS, *READS, "Const", "Identity", "VariableV2", "VarHandleOp", "Switch", "Enter", "_Arg")
@@ -54,11 +55,13 @@ def advice_about_branches(
         )
         if _changes_something(op) and op not in op.graph._told_about:
             op.graph._told_about.add(op)
-            warnings.warn(
-                f"{lines[-1]}. Make it inside the function to run it only when the branch is taken.",
-                stacklevel=2,
-            )
+            text = f"{lines[-1]}. Make it inside the function to run it only when the branch is taken."
+            warnings.warn_explicit(text, UserWarning, *_place(op))
     return lines
+
+
+def _place(op: Operation) -> tuple[str, int]:
+    return file_and_line(op._frames[0]) if op._frames else ("<unknown>", 0)
 
 
 def _changes_something(op: Operation) -> bool:

@@ -47,15 +47,16 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
         "tf.debugging",
         "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops "
-        "cond_v2 confusion_matrix control_flow_ops control_flow_util ctc_ops custom_gradient "
-        "data_flow_ops embedding_ops functional_ops gradient_checker gradients gradients_impl "
-        "gradients_util histogram_ops image_ops image_ops_impl init_ops init_ops_v2 inplace_ops "
-        "io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops map_fn math_grad math_ops "
-        "metrics metrics_impl nn nn_grad nn_impl nn_ops numerics parsing_ops partitioned_variables "
-        "ragged random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops sdca_ops "
-        "session_ops sets sets_impl signal sparse_ops special_math_ops spectral_ops standard_ops "
-        "state_ops stateless_random_ops string_ops summary_op_util template tensor_array_ops "
-        "training_ops variable_scope variables weights_broadcast_ops",
+        "cond_v2 confusion_matrix control_flow_ops control_flow_util critical_section_ops ctc_ops "
+        "custom_gradient data_flow_ops embedding_ops functional_ops gradient_checker gradients "
+        "gradients_impl gradients_util histogram_ops image_ops image_ops_impl init_ops "
+        "init_ops_v2 inplace_ops io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops "
+        "map_fn math_grad math_ops metrics metrics_impl nn nn_grad nn_impl nn_ops numerics "
+        "parsing_ops partitioned_variables ragged random_ops resource_variable_ops rnn rnn_cell "
+        "rnn_cell_impl script_ops sdca_ops session_ops sets sets_impl signal sparse_ops "
+        "special_math_ops spectral_ops standard_ops state_ops stateless_random_ops string_ops "
+        "summary_op_util template tensor_array_ops training_ops variable_scope variables "
+        "weights_broadcast_ops",
     ),
     "python.ops.distributions": (
         "tf.distributions",

@@ -1,0 +1,15 @@
+"""`tf.contrib`: the parts of it that TensorFlow 1 programs use most, one folder or module each."""
+
+from tideflow.contrib import (  # noqa: F401
+    framework,
+    layers,
+    lookup,
+    losses,
+    metrics,
+    opt,
+    rnn,
+    seq2seq,
+    slim,
+    training,
+    util,
+)

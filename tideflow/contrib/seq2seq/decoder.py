@@ -1,0 +1,177 @@
+"""Decoding as one loop of the graph: steps until every row is finished."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from tideflow.contrib.seq2seq.sizes import batch_of_zeros
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value
+from tideflow.graph.shapes import TensorShape
+from tideflow.nn.rnn import transpose_batch_time
+from tideflow.ops import binary, constants, creation, indexing, reductions, shapes, unary
+from tideflow.ops.contexts import current_context
+from tideflow.ops.loops import while_loop
+from tideflow.ops.tensor_array import TensorArray
+from tideflow.variables.variable_scope import VariableScope, variable_scope
+
+
+@export("contrib.seq2seq.Decoder")
+class Decoder(ABC):
+    """The base of decoders: a state, and a step that makes outputs and the next inputs."""
+
+    @property
+    def batch_size(self) -> Any:
+        """The size of the batch."""
+        raise NotImplementedError
+
+    @property
+    def output_size(self) -> Any:
+        """The sizes of a step's outputs, without the batch."""
+        raise NotImplementedError
+
+    @property
+    def output_dtype(self) -> Any:
+        """The dtypes of a step's outputs."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def initialize(self, name: str | None = None) -> tuple[Tensor, Any, Any]:
+        """Which rows are finished before the first step, its inputs and its state."""
+
+    @abstractmethod
+    def step(
+        self, time: Tensor, inputs: Any, state: Any, name: str | None = None
+    ) -> tuple[Any, Any, Any, Tensor]:
+        """Outputs, next state, next inputs, and which rows are finished."""
+
+    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
+        """What becomes of the outputs of all steps, and of the last state."""
+        raise NotImplementedError
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether the step's `finished` is all that counts: beams change places, and may unfinish."""
+        return False
+
+
+@export("contrib.seq2seq.dynamic_decode")
+def dynamic_decode(
+    decoder: Decoder,
+    output_time_major: bool = False,
+    impute_finished: bool = False,
+    maximum_iterations: Any = None,
+    parallel_iterations: int = 32,
+    swap_memory: bool = False,
+    scope: Any = None,
+    **kwargs: Any,
+) -> tuple[Any, Any, Tensor]:
+    """Steps of the decoder until all rows are finished: its outputs, its last state, and each row's length.
+
+    With `impute_finished` a finished row keeps its state, and its outputs are zeros: gradients are then those
+    of the row alone. Other keywords are for decoders of TensorFlow 2, and ignored.
+    """
+    if not isinstance(decoder, Decoder):
+        raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
+    with variable_scope(scope, "decoder") as opened:
+        _read_variables_once(opened)
+        limit = _iteration_limit(maximum_iterations)
+        loop = _DecodingLoop(decoder, impute_finished, limit)
+        _, arrays, state, _, _, lengths = while_loop(
+            loop.goes_on,
+            loop.body,
+            loop.variables,
+            parallel_iterations=parallel_iterations,
+            maximum_iterations=limit,
+            swap_memory=swap_memory,
+        )
+        outputs = nest.map_structure(lambda array: array.stack(), arrays)
+        try:
+            outputs, state = decoder.finalize(outputs, state, lengths)
+        except NotImplementedError:
+            pass  # a decoder need not have it
+        if not output_time_major:
+            outputs = nest.map_structure(transpose_batch_time, outputs)
+    return outputs, state, lengths
+
+
+def _read_variables_once(scope: VariableScope) -> None:
+    """Variables that the loop makes are read before it; inside another loop, where they are used."""
+    context = current_context()
+    if scope.caching_device is None and (context is None or context.loop is None):
+        scope.set_caching_device(lambda op: op.device)
+
+
+def _iteration_limit(given: Any) -> Tensor | None:
+    if given is None:
+        return None
+    limit = convert_to_tensor(given, dtype=dtypes.int32, name="maximum_iterations")
+    if limit.shape.ndims != 0:
+        raise ValueError("maximum_iterations must be a scalar")
+    return limit
+
+
+class _DecodingLoop:
+    """The loop's variables before the first step, its condition and its body."""
+
+    def __init__(self, decoder: Decoder, impute_finished: bool, limit: Tensor | None):
+        self.decoder = decoder
+        self.impute_finished = impute_finished
+        finished, inputs, state = decoder.initialize()
+        sizes, kinds = decoder.output_size, decoder.output_dtype
+        self.zero_outputs = nest.map_structure(
+            lambda size, dtype: batch_of_zeros(size, decoder.batch_size, dtype), sizes, kinds
+        )
+        if limit is not None:
+            finished = binary.logical_or(finished, limit <= 0)
+        lengths = creation.zeros_like(finished, dtype=dtypes.int32)
+        time = constants.constant(0, dtype=dtypes.int32)
+        arrays = nest.map_structure(self._empty_array, sizes, kinds)
+        self.variables = (time, arrays, state, inputs, finished, lengths)
+
+    def _empty_array(self, size: Any, dtype: Any) -> TensorArray:
+        element_shape = None
+        if isinstance(size, TensorShape) and size.ndims != 0:
+            batch = constant_value(convert_to_tensor(self.decoder.batch_size, name="batch_size"))
+            element_shape = TensorShape([None if batch is None else int(batch)]).concatenate(size)
+        return TensorArray(dtype=dtype, size=0, dynamic_size=True, element_shape=element_shape)
+
+    @staticmethod
+    def goes_on(
+        time: Tensor, arrays: Any, state: Any, inputs: Any, finished: Tensor, lengths: Tensor
+    ) -> Tensor:
+        return unary.logical_not(reductions.reduce_all(finished))
+
+    def body(
+        self, time: Tensor, arrays: Any, state: Any, inputs: Any, finished: Tensor, lengths: Tensor
+    ) -> tuple:
+        outputs, next_state, next_inputs, now_finished = self.decoder.step(time, inputs, state)
+        if not self.decoder.tracks_own_finished:
+            now_finished = binary.logical_or(now_finished, finished)
+        lengths = indexing.where(
+            unary.logical_not(finished), creation.fill(shapes.shape(lengths), time + 1), lengths
+        )
+        nest.assert_same_structure(state, next_state)
+        nest.assert_same_structure(arrays, outputs)
+        nest.assert_same_structure(inputs, next_inputs)
+        if self.impute_finished:
+            outputs = nest.map_structure(
+                lambda output, zero: indexing.where(finished, zero, output), outputs, self.zero_outputs
+            )
+            next_state = nest.map_structure(
+                lambda new, old: _kept_where_finished(finished, new, old), next_state, state
+            )
+        arrays = nest.map_structure(lambda array, output: array.write(time, output), arrays, outputs)
+        return time + 1, arrays, next_state, next_inputs, now_finished, lengths
+
+
+def _kept_where_finished(finished: Tensor, new: Any, old: Any) -> Any:
+    """The old state of finished rows; what has no rows, arrays and scalars, goes on."""
+    if isinstance(old, TensorArray):
+        return new
+    new.set_shape(old.shape)
+    return new if new.shape.ndims == 0 else indexing.where(finished, old, new)
