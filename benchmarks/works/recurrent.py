@@ -30,8 +30,9 @@ def tf1(tf, train, compiled):
     loss = tf.reduce_mean(tf.square(outputs))
     fetches = [loss] + ([tf.train.GradientDescentOptimizer(RATE).minimize(loss)] if train else [])
     config = tf.ConfigProto()
-    if not compiled:
-        config.graph_options.optimizer_options.global_jit_level = tf.OptimizerOptions.OFF
+    if tf.__name__ == "tideflow":
+        level = tf.OptimizerOptions.ON_1 if compiled else tf.OptimizerOptions.OFF
+        config.graph_options.optimizer_options.global_jit_level = level
     sess = tf.Session(config=config)
     sess.run(tf.global_variables_initializer())
 

@@ -15,8 +15,10 @@ pytestmark = pytest.mark.usefixtures("graph")
 _seen = []  # weak references to what passed, and how many of those were alive at each backward iteration
 _alive = []
 
-forward_op = Op("WatchedForward", "x: T -> y: T", stateful=True)
-backward_op = Op("WatchedBackward", "x: T, grad: T -> y: T", stateful=True, differentiable=False)
+forward_op = Op("WatchedForward", "x: T -> y: T", stateful=True, registered=False)
+backward_op = Op(
+    "WatchedBackward", "x: T, grad: T -> y: T", stateful=True, differentiable=False, registered=False
+)
 forward_op.shape(lambda x: x)
 backward_op.shape(lambda x, grad: grad)
 

@@ -12,7 +12,14 @@ from tideflow.graph.op import Op
 
 pytestmark = pytest.mark.usefixtures("graph")
 
-wait_op = Op("WaitForTest", "number: T -> same: T", stateful=True, blocking=True, differentiable=False)
+wait_op = Op(
+    "WaitForTest",
+    "number: T -> same: T",
+    stateful=True,
+    blocking=True,
+    differentiable=False,
+    registered=False,
+)
 wait_op.shape(lambda number: number)
 
 

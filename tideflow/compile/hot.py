@@ -1,8 +1,8 @@
 """The hot tier: loop bodies compiled by Inductor, in the background, and swapped in when they are ready.
 
-A plan with a loop begins on ATen's kernels. Once it has run often enough for the seconds of compiling to pay,
-the stretches of its bodies that only compute (no state, no stacks, sizes known) become one compiled function
-each.
+A plan with a loop begins on ATen's kernels. Once it has run for as long as compiling takes (or ten times,
+where `global_jit_level` is ON), the stretches of its bodies that only compute (no state, no stacks, sizes known)
+become one compiled function each.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from tideflow.runtime.resources import ResourceManager
 _log = logging.getLogger("tideflow")
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth a call of its own
-_HOT_STEPS = 10  # steps a plan has run before it is asked whether it is hot
-_HOT_SECONDS = 0.05  # what those steps took, at least
+_HOT_STEPS = 10  # that a plan has run at least
+_HOT_SECONDS = (
+    10.0  # that its steps have taken: about what compiling takes, so that at worst it costs as much again
+)
 
 compiled_op = Op(
     "_Compiled",
@@ -69,9 +71,9 @@ class _Warming:
         result = self.function(*args)
         self.seconds += time.perf_counter() - began
         self.steps += 1
-        if self.steps == _HOT_STEPS:
+        if self.steps >= _HOT_STEPS and (self.seconds >= _HOT_SECONDS or self.resources.compile_early):
             self.plan.function = self.function
-            if self.seconds >= _HOT_SECONDS and _can_compile():
+            if _can_compile():
                 _compiler.submit(self.plan, self.resources)
         return result
 

@@ -145,6 +145,7 @@ class ResourceManager:
     def __init__(self):
         self._lock = threading.Lock()
         self._resources: dict[tuple[str, str, str], Any] = {}
+        self.compile_early = False  # loops are worth compiling as soon as they have run a few times
         self.closed = False  # the session has ended: steps that still run should, too
 
     def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:

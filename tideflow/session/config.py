@@ -49,6 +49,11 @@ def _rules_off() -> frozenset[str]:
     return _every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
 
 
+def wants_early_compilation(config: Any) -> bool:
+    """Whether loops are compiled after their first few steps, not only once they have proved hot."""
+    return config is not None and config.graph_options.optimizer_options.global_jit_level > 0
+
+
 def _wants_tokens(config: Any) -> bool:
     """Whether every step runs on the token executor, not in compiled plans."""
     kind = config.experimental.executor_type

@@ -22,7 +22,7 @@ from tideflow.runtime.devices import Device
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import within
 from tideflow.session import checks
-from tideflow.session.config import apply_config
+from tideflow.session.config import apply_config, wants_early_compilation
 from tideflow.session.explain import explain
 from tideflow.session.feeds import flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
@@ -61,6 +61,7 @@ class BaseSession:
         self._config = config
         self._placement, self._disabled_rules = apply_config(config, deterministic)
         self._resources = ResourceManager()
+        self._resources.compile_early = wants_early_compilation(config)
         self._closed = False
         self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
         self._steps: dict[Any, Step] = {}
