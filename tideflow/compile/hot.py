@@ -1,8 +1,8 @@
 """The hot tier: loop bodies compiled by Inductor, in the background, and swapped in when they are ready.
 
 A plan with a loop begins on ATen's kernels. Once it has run for as long as compiling takes (or ten times,
-where `global_jit_level` is ON), the stretches of its bodies that only compute (no state, no stacks, sizes known)
-become one compiled function each.
+where `global_jit_level` is ON), the stretches of its bodies that only compute (no state, no stacks, sizes
+known) become one compiled function each.
 """
 
 from __future__ import annotations
