@@ -50,10 +50,12 @@ def test_indexed_slices_are_keys(session):
     assert found.indices.tolist() == [3] and found.dense_shape is None
 
 
-@pytest.mark.parametrize("value", [([[0, 1]], [2.0]), 3.0, None])
-def test_sparse_values_need_all_parts(session, value):
+@pytest.mark.parametrize(
+    ("value", "kind"), [(([[0, 1]], [2.0]), ValueError), (3.0, TypeError), (None, TypeError)]
+)
+def test_sparse_values_need_all_parts(session, value, kind):
     x = tf.sparse_placeholder(tf.float32)
-    with pytest.raises(ValueError, match="each of its parts"):
+    with pytest.raises(kind, match="each of its parts"):
         session.run(x.values, {x: value})
 
 

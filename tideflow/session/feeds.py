@@ -37,7 +37,9 @@ def _pairs(graph: Graph, key: Any, value: Any) -> list[tuple[Tensor, Any]]:
     tensors = resolve_feed(graph, key)
     if not isinstance(key, (SparseTensor, IndexedSlices)):
         return [(tensors[0], value)]
-    parts = [part for part in value if part is not None] if isinstance(value, (tuple, list)) else [value]
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"Cannot feed {value!r} for {key}: give a value for each of its parts.")
+    parts = [part for part in value if part is not None]
     if len(parts) != len(tensors):
         raise ValueError(f"Cannot feed {value!r} for {key}: give a value for each of its parts.")
     return list(zip(tensors, parts))
