@@ -21,8 +21,17 @@ from tideflow.compile.frames import (
     loop_shape,
     stays_inside,
 )
-from tideflow.compile.ir import Guards, Loop, Node, Program, Value, make_node
-from tideflow.compile.prune import PLACEHOLDERS, READS, behind, feed_op, needed, read_op
+from tideflow.compile.ir import (
+    Guards,
+    Loop,
+    Node,
+    Program,
+    Value,
+    guards_of,
+    make_node,
+    predicate_root,
+)
+from tideflow.compile.prune import PLACEHOLDERS, READS, behind, feed_op, given, needed, read_op
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.operation import Operation, Tensor
@@ -91,23 +100,8 @@ def _variable_behind(tensor: Tensor) -> Operation:
     return tensor.op
 
 
-def _guards_of(value: Value) -> Guards:
-    """The conditions under which a value is there."""
-    node = value.op
-    if node.type not in ("Switch", "RefSwitch"):
-        return node.guards
-    return node.guards | {(_root(node.inputs[1]), value.value_index == 1)}
-
-
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
     return a if shape_within(b, a) else common_shape(a, b)
-
-
-def _root(pred: Value) -> Value:
-    """The predicate behind the identities and switches it passed, so that one condition has one name."""
-    while pred.op.type in ("Identity", "LoopCond", "Switch"):
-        pred = pred.op.inputs[0]
-    return pred
 
 
 class Unstructured(Exception):
@@ -157,13 +151,12 @@ class Builder:
                 self.add(member)
 
     def feed(self, tensor: Tensor, shape: tuple | None) -> None:
-        node = Node(feed_op, tensor.name, [], {"dtype": tensor.dtype.base_dtype}, tensor.op)
         known = tensor.shape if shape is None else TensorShape(shape).merge_with(tensor.shape)
-        node.outputs = [Value(node, 0, tensor.dtype.base_dtype, known)]
+        value = given(tensor.name, tensor.dtype, known, tensor.op)
         if not tensor.shape.is_fully_defined():
-            self._refined.add(node)
-        self.values[tensor] = node.outputs[0]
-        self.feeds.append(node.outputs[0])
+            self._refined.add(value.op)
+        self.values[tensor] = value
+        self.feeds.append(value)
 
     def add(self, op: Operation) -> None:
         write_call = calls.lowering(op)
@@ -196,15 +189,15 @@ class Builder:
 
     def inline(self, body: FunctionBody, args: list[Value], guards: Guards, name: str) -> list[Value]:
         """Writes a function's body here, under these conditions; returns its results."""
-        given = set(body.inputs)
-        ops = needed(body.outputs, body.targets, given)
-        inner = Builder(ops, None, self.implied, self.under | guards, f"{name}/")
+        taken = set(body.inputs)
+        ops = needed(body.outputs, body.targets, taken)
+        inner = Builder(ops, None, self.implied, self.under | guards, f"{self.prefix}{name}/")
         inner.nodes = self.nodes
         inner._refined = self._refined
         for tensor, value in zip(body.inputs, args, strict=True):
             inner.values[tensor] = value
             self._refined.add(value.op)
-        inner.add_all(arranged(ops, given))
+        inner.add_all(arranged(ops, taken))
         return [inner._as_value(tensor) for tensor in body.outputs]
 
     def _as_value(self, tensor: Tensor) -> Value:
@@ -216,13 +209,13 @@ class Builder:
         return [self._as_value(tensor) for tensor in op.inputs]
 
     def guards_of(self, op: Operation) -> Guards:
-        """When a call runs."""
-        arriving = [_guards_of(self.values[tensor]) for tensor in op.inputs]
-        waited = [self.node_of[control].guards for control in op.control_inputs if control in self.node_of]
-        return self.under.union(*arriving, *waited) - self.implied
+        """When a call, or a loop that it enters, runs."""
+        arriving = [guards_of(self.values[tensor]) for tensor in op.inputs]
+        return self.under.union(*arriving, *self._waited(op)) - self.implied
 
-    def root(self, pred: Value) -> Value:
-        return _root(pred)
+    def _waited(self, op: Operation) -> list[Guards]:
+        """When what an operation waits for runs."""
+        return [self.node_of[control].guards for control in op.control_inputs if control in self.node_of]
 
     # ------------------------------------------------------------------ loops
 
@@ -241,17 +234,19 @@ class Builder:
         """
         known = [value.shape for value in initial]
         while True:
-            inner = Builder(self.ops, self, self.implied | guards)
+            inner = Builder(self.ops, self, self.implied | guards, prefix=self.prefix)
             variables = [
-                inner._variable(f"{name}:{i}", v, s, source) for i, (v, s) in enumerate(zip(initial, known))
+                given(f"{name}:{i}", value.dtype, shape, source)
+                for i, (value, shape) in enumerate(zip(initial, known, strict=True))
             ]
+            inner._refined.update(value.op for value in variables)
             pred, following = write(inner, variables)
             wider = [_wider(a, value.shape) for a, value in zip(known, following, strict=True)]
             if all(a.tuple == b.tuple for a, b in zip(known, wider, strict=True)):
                 break
             known = wider
         goes_on = (pred, True)
-        if any(_guards_of(value) - inner.implied - {goes_on} for value in following):
+        if any(guards_of(value) - inner.implied - {goes_on} for value in following):
             raise Unstructured(name)
         # What the predicate needs, and what runs whatever it is, comes first.
         nodes = sorted(inner.nodes, key=lambda node: goes_on in node.guards)
@@ -261,21 +256,13 @@ class Builder:
         self.nodes.append(loop)
         return loop
 
-    def _variable(self, name: str, initial: Value, shape: TensorShape, source: Operation) -> Value:
-        node = Node(feed_op, name, [], {"dtype": initial.dtype.base_dtype}, source)
-        node.outputs = [Value(node, 0, initial.dtype.base_dtype, shape)]
-        self._refined.add(node)
-        return node.outputs[0]
-
     def _add_frame(self, frame: Frame) -> None:
         """A loop of Enter, Merge, Switch, NextIteration and Exit."""
         shape = loop_shape(frame, self.ops)
         if shape is None or _iterations_overlap(frame):
             raise Unstructured(frame.name)
         enters = [*(ring.enter for ring in shape.rings), *shape.constants]
-        arriving = [_guards_of(self.values[op.inputs[0]]) for op in enters]
-        waited = [self.node_of[c].guards for op in enters for c in op.control_inputs if c in self.node_of]
-        guards = self.under.union(*arriving, *waited) - self.implied
+        guards = frozenset().union(*[self.guards_of(op) for op in enters])
         initial = [self.values[ring.enter.inputs[0]] for ring in shape.rings]
 
         def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
@@ -284,7 +271,7 @@ class Builder:
             for ring, value in zip(shape.rings, variables, strict=True):
                 inner.values[ring.merge.outputs[0]] = value
             inner.add_all(frame)
-            pred = _root(inner.values[shape.cond.inputs[0]])
+            pred = predicate_root(inner.values[shape.cond.inputs[0]])
             return pred, [inner.values[ring.following.inputs[0]] for ring in shape.rings]
 
         self._leave(shape, self.add_loop(f"{self.prefix}{frame.name}", initial, guards, write, shape.cond))
@@ -307,14 +294,14 @@ class Builder:
         """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge
         undoes them.
         """
-        waited = [self.node_of[op].guards for op in node.source.control_inputs if op in self.node_of]
+        waited = self._waited(node.source)
         if node.type in ("Merge", "RefMerge"):
-            arriving = [_guards_of(value) for value in node.inputs]
+            arriving = [guards_of(value) for value in node.inputs]
             common = frozenset.intersection(*arriving)
             node.choices = [guards - common for guards in arriving]
             node.guards = self.under.union(common, *waited) - self.implied
         elif node.type != "Const":
-            arriving = [_guards_of(value) for value in node.inputs]
+            arriving = [guards_of(value) for value in node.inputs]
             node.guards = self.under.union(*arriving, *waited) - self.implied
         elif any(waited):
             node.guards = self.under.union(*waited) - self.implied
@@ -323,7 +310,7 @@ class Builder:
         if tensor not in self.values:
             raise stays_inside(tensor)
         value = self.values[tensor]
-        guards = _guards_of(value)
+        guards = guards_of(value)
         if value.dtype._is_ref_dtype:
             value = self._read(value, value.op)
         return self._if_taken(value, guards, tensor) if guards else value
@@ -340,8 +327,8 @@ class Builder:
         if not any(value.dtype._is_ref_dtype for value in node.inputs):
             return node.inputs
         inputs = []
-        for arg, given in zip(node.definition.inputs, node.grouped_inputs, strict=True):
-            for value in given if arg.is_list else [given]:
+        for arg, members in zip(node.definition.inputs, node.grouped_inputs, strict=True):
+            for value in members if arg.is_list else [members]:
                 inputs.append(
                     value if arg.is_ref or not value.dtype._is_ref_dtype else self._read(value, node)
                 )
@@ -351,7 +338,7 @@ class Builder:
         read = make_node(read_op, [ref], {"T": ref.dtype.base_dtype}, like)
         if ref.op in self._refined:
             self._refined.add(read)
-        read.guards = like.guards or _guards_of(ref)
+        read.guards = like.guards or guards_of(ref)
         self.nodes.append(read)
         return read.outputs[0]
 

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from tideflow.autodiff.gradients import gradients
-from tideflow.compile.ir import Guards, Node, Value, make_node
+from tideflow.compile.ir import Guards, Node, Value, make_node, predicate_root
 from tideflow.graph import dtypes, functions
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.graph import Graph
-from tideflow.graph.op import Op
+from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation
 from tideflow.ops import creation
 from tideflow.ops.calls import argument_op, called, named
@@ -34,8 +35,6 @@ def _(value):
 
 @truth_op.kernel("string")
 def _(value):
-    import torch
-
     return torch.tensor(bool(value.item()) if not value.ndim else value.size > 0)
 
 
@@ -171,7 +170,7 @@ def _for(builder: Builder, op: Operation) -> None:
 
 def _truth(builder: Builder, value: Value, op: Operation, guards: Guards) -> Value:
     if value.dtype is dtypes.bool and value.shape.ndims == 0:
-        return builder.root(value)
+        return predicate_root(value)
     return _helper(builder, truth_op, [value], {"T": value.dtype.base_dtype}, op, guards)
 
 
@@ -194,16 +193,10 @@ def _give(builder: Builder, op: Operation, values: list[Value]) -> None:
     """The results of a call; who waits for the call waits for what stands in its place."""
     for tensor, value in zip(op.outputs, values, strict=True):
         builder.values.setdefault(tensor, value)
-    marker = Node(_no_op(), op.name, [], {}, op)
+    marker = Node(definition("NoOp"), op.name, [], {}, op)
     marker.guards = builder.guards_of(op)
     builder.nodes.append(marker)
     builder.node_of[op] = marker
-
-
-def _no_op() -> Op:
-    from tideflow.graph.op import definition
-
-    return definition("NoOp")
 
 
 _LOWERINGS: dict[str, Callable] = {

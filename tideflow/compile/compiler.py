@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence, Set
 
@@ -35,13 +36,11 @@ def compile_step(
     The state that its operations keep is theirs under names that begin with `prefix`.
     """
     began = time.perf_counter()
-    if "structure" in disabled_rules:
-        return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
-    try:
-        program = build_program(fetches, targets, feeds, feed_shapes, done, prefix)
-    except Unstructured:
-        return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
-    if may_deadlock(program):
+    program = None
+    if "structure" not in disabled_rules:
+        with contextlib.suppress(Unstructured):
+            program = build_program(fetches, targets, feeds, feed_shapes, done, prefix)
+    if program is None or may_deadlock(program):
         return token_plan(fetches, targets, feeds, resources, placement, after_each, done)
     place(program, placement)
     applied = optimize(program, disabled_rules)

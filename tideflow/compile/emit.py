@@ -176,10 +176,10 @@ class _Emitter:
                 self._line(f"{self.names[value]}_number = {self._argument(value, _CPU)}.item()", node)
         initial = [self._entering(v, var) for v, var in zip(node.inputs, variables, strict=True)]
         if self.in_place:
-            for i, variable in enumerate(variables):
-                if variable in sums(node, self.uses):
-                    initial[i] += ".clone()"
-                    self.fresh.add(variable)
+            added_to = sums(node, self.uses)
+            self.fresh.update(added_to)
+            pairs = zip(initial, variables, strict=True)
+            initial = [f"{text}.clone()" if var in added_to else text for text, var in pairs]
         names = [self._name(value, "v") for value in variables]
         self._line(f"{', '.join(names)} = {', '.join(initial)}", node)
         self._line("while True:", node)
@@ -230,8 +230,6 @@ class _Emitter:
         )
         self._line(f"if not {pred}: break", self.loop)
         self.implied |= {(self.loop.pred, True)}
-
-    # ------------------------------------------------------------------ conditions
 
     # ------------------------------------------------------------------ one node
 
@@ -422,9 +420,17 @@ def keyword_values(node: Node, function: Callable, resources: ResourceManager) -
         "resources": lambda: resources,
         "state": lambda: resources.get_or_create("", "state of an op", node.name, dict),
         "node": lambda: node,
+        "planned": lambda: _planner(node, resources),
     }
     wanted = node.definition.wants(function)
     return {name: node.attrs[name] if name in node.attrs else extras[name]() for name in wanted}
+
+
+def _planner(node: Node, resources: ResourceManager) -> Callable[..., Callable]:
+    """From an attribute that names a function, and what the function captures, to the function."""
+    from tideflow.compile.plans import planned  # which compiles, and so needs this module
+
+    return lambda key, captured=(): planned(node, key, captured, resources)
 
 
 def _last_uses(program: Program) -> dict[Node, list[Value]]:

@@ -179,6 +179,21 @@ def states(values: Iterable[Value]) -> set[tuple[str, str]]:
     return found
 
 
+def guards_of(value: Value) -> Guards:
+    """The conditions under which a value is there."""
+    node = value.op
+    if node.type not in ("Switch", "RefSwitch"):
+        return node.guards
+    return node.guards | {(predicate_root(node.inputs[1]), value.value_index == 1)}
+
+
+def predicate_root(pred: Value) -> Value:
+    """The predicate behind the identities and switches it passed, so that one condition has one name."""
+    while pred.op.type in ("Identity", "LoopCond", "Switch"):
+        pred = pred.op.inputs[0]
+    return pred
+
+
 def _replaced_guards(guards: Guards, replaced: dict[Value, Value]) -> Guards:
     return frozenset((replaced.get(pred, pred), side) for pred, side in guards)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
+from tideflow.compile.failures import fail
 from tideflow.compile.ir import Node
 from tideflow.graph import functions
 from tideflow.graph.functions import FunctionBody, FunctionGraph
@@ -14,7 +15,6 @@ from tideflow.graph.graph import Graph
 from tideflow.ops.calls import named
 from tideflow.runtime.devices import Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
-from tideflow.session.failures import fail
 
 
 def planned(

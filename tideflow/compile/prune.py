@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from tideflow.compile.ir import Node, Value
+from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.shapes import TensorShape
 
 feed_op = Op("_Feed", " -> value: dtype", differentiable=False)
 feed_op.shape(lambda: None)
 feed_op.kernel(lambda: None)
 feed_op.samples(())
+
+
+def given(name: str, dtype: DType, shape: TensorShape, source: Operation) -> Value:
+    """A value that a program is given: a feed, or the variable of a loop."""
+    node = Node(feed_op, name, [], {"dtype": dtype.base_dtype}, source)
+    node.outputs = [Value(node, 0, dtype.base_dtype, shape)]
+    return node.outputs[0]
+
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 

@@ -24,7 +24,7 @@ from tideflow.compile.frames import ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, fra
 from tideflow.compile.ir import Node, Program, Value
 from tideflow.compile.kernels import kernel_for
 from tideflow.compile.place import place
-from tideflow.compile.prune import feed_op, needed
+from tideflow.compile.prune import given, needed
 from tideflow.graph.errors import CancelledError, InvalidArgumentError, OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime import waiting
@@ -144,12 +144,8 @@ class _TokenGraph:
     def _program(self, order: list[Operation], feeds: Sequence[Tensor]) -> Program:
         """The operations as nodes, for placement and kernels; their order says nothing here."""
         values: dict[Tensor, Value] = {}
-        given = []
         for tensor in feeds:
-            node = Node(feed_op, tensor.name, [], {"dtype": tensor.dtype.base_dtype}, tensor.op)
-            node.outputs = [Value(node, 0, tensor.dtype.base_dtype, tensor.shape)]
-            values[tensor] = node.outputs[0]
-            given.append(node.outputs[0])
+            values[tensor] = given(tensor.name, tensor.dtype, tensor.shape, tensor.op)
         nodes = []
         for op in order:
             node = Node(op.definition, op.name, [], op.attrs, op)
@@ -159,7 +155,7 @@ class _TokenGraph:
                 values.setdefault(tensor, value)
         for op, node in zip(order, nodes, strict=True):
             node.inputs = [values[tensor] for tensor in op.inputs]
-        return Program(given, nodes, [])
+        return Program([values[tensor] for tensor in feeds], nodes, [])
 
     def _item(self, node: Node) -> _Item:
         op = node.source
@@ -232,8 +228,8 @@ def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
     """From a node's flat input values to its kernel's arguments: read, moved, on the host where wanted."""
     op = node.definition
     prepare = [
-        (arg, arg.name in op.host, len(given) if arg.is_list else 1)
-        for arg, given in zip(op.inputs, node.grouped_inputs, strict=True)
+        (arg, arg.name in op.host, len(members) if arg.is_list else 1)
+        for arg, members in zip(op.inputs, node.grouped_inputs, strict=True)
     ]
 
     def one(value: Any, arg: Any, on_host: bool, source: Value) -> Any:
@@ -266,8 +262,8 @@ class _Run:
         self.fetched: list[Any] = [DEAD] * graph.fetches
         self.finished: queue.SimpleQueue = queue.SimpleQueue()
         self.in_threads = 0
-        given = waiting.limits()
-        self.limits = waiting.Limits(given.deadline, given.seconds)
+        limits = waiting.limits()
+        self.limits = waiting.Limits(limits.deadline, limits.seconds)
         self.root = _FrameRun(graph.outside, 0, None, 1)
         for item in graph.items.values():
             if not item.inputs and not item.controls:

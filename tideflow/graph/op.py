@@ -36,7 +36,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import user_frames, user_line
 
 _definitions: dict[str, Op] = {}
-KERNEL_EXTRAS = ("device", "resources", "state", "node")
+KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned")
 
 not_differentiable = object()
 

@@ -71,10 +71,15 @@ def known_sizes(prefix: Any, suffix: Any) -> TensorShape:
     return as_shape(first).concatenate(as_shape(second))
 
 
-def _zeros(size: Any, batch_size: Any, dtype: Any) -> Tensor:
-    state = creation.zeros(joined_sizes(batch_size, size), dtype=dtype)
-    state.set_shape(known_sizes(batch_size, size))
-    return state
+def batch_of_zeros(sizes: Any, batch_size: Any, dtype: Any) -> Any:
+    """Zeros for a batch of each of the sizes, in their structure."""
+
+    def zeros(size: Any) -> Tensor:
+        result = creation.zeros(joined_sizes(batch_size, size), dtype=dtype)
+        result.set_shape(known_sizes(batch_size, size))
+        return result
+
+    return nest.map_structure(zeros, sizes)
 
 
 # -------------------------------------------------------------------------------------------------- checks
@@ -185,7 +190,7 @@ class RNNCell(Layer):
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         """A state of zeros."""
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
-            return nest.map_structure(lambda size: _zeros(size, batch_size, dtype), self.state_size)
+            return batch_of_zeros(self.state_size, batch_size, dtype)
 
     def _configured(self, **config: Any) -> dict[str, Any]:
         """The config of a cell that keeps its arguments to itself."""

@@ -11,7 +11,7 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.graph import functions
-from tideflow.graph.graph_def import attr_from_proto
+from tideflow.graph.graph_def import attr_from_proto, attr_proto
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import attr
@@ -134,11 +134,13 @@ def called(op: Any) -> tuple[str, dict[str, Any]]:
 def _(op, *grads):
     """The gradient of a function's call is a call of the function's gradient."""
     name, attrs = called(op)
-    return _symbolic_gradient(op.graph, name, attrs, list(op.inputs), _dense(op, grads))
+    return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
 
 
-def _symbolic_gradient(graph: Any, name: str, attrs: dict[str, Any], inputs: list, grads: list) -> list:
+def _symbolic_gradient(name: str, attrs: dict[str, Any], inputs: list, grads: list) -> list:
     function = NameAttrList(name=name)
+    for key, value in attrs.items():
+        function.attr[key].CopyFrom(attr_proto(value))
     types = [tensor.dtype.base_dtype for tensor in inputs]
     result = symbolic_gradient_op([*inputs, *grads], f=function, Tout=types)
     for made, tensor in zip(result, inputs, strict=True):
@@ -192,6 +194,6 @@ def _gradient_function(graph: Any, name: str) -> str:
         args = [inner.add_input(t.dtype, t.shape, t.op.name) for t in body.inputs]
         grads = [inner.add_input(t.dtype, t.shape, f"grad_{i}") for i, t in enumerate(body.outputs)]
         with inner.as_default():
-            outputs = _symbolic_gradient(inner, name, {}, args, grads)
+            outputs = _symbolic_gradient(name, {}, args, grads)
         functions.add_function(graph, made, functions.FunctionBody(inner, inner.inputs, outputs, []))
     return made

@@ -22,17 +22,11 @@ _CAPTURED = "input_dataset: variant, other_arguments: Targuments"
 _STATE = {"Tstate": attr("list(type)", minimum=1)}
 
 
-def _function(node: Any, key: str, captured: list[Any], resources: Any) -> Callable[..., tuple]:
-    from tideflow.compile.plans import planned
-
-    return planned(node, key, captured, resources)
-
-
 def _with_function(name: str, make: Callable, rest: str = "", key: str = "f", **options: Any) -> Op:
     """A dataset made of another, a function and numbers."""
 
-    def kernel(input_dataset, other_arguments, *numbers, node, resources):
-        function = _function(node, key, other_arguments, resources)
+    def kernel(input_dataset, other_arguments, *numbers, planned):
+        function = planned(key, other_arguments)
         return as_cell(make(dataset_in(input_dataset), function, *numbers))
 
     host = " ".join(part.partition(":")[0].strip() for part in rest.split(",") if part)
@@ -92,8 +86,8 @@ parallel_interleave_dataset_v2_op = _with_function(
 # ------------------------------------------------------------------------------------------------- states
 
 
-def _scan(input_dataset, initial_state, other_arguments, *, node, resources):
-    function = _function(node, "f", other_arguments, resources)
+def _scan(input_dataset, initial_state, other_arguments, *, planned):
+    function = planned("f", other_arguments)
     return as_cell(made.Scan(dataset_in(input_dataset), initial_state, function))
 
 
@@ -121,8 +115,8 @@ reduce_dataset_op.shape(lambda dataset, state, captured, *, output_shapes: outpu
 
 
 @reduce_dataset_op.kernel
-def _(input_dataset, initial_state, other_arguments, *, node, resources):
-    function = _function(node, "f", other_arguments, resources)
+def _(input_dataset, initial_state, other_arguments, *, planned, resources):
+    function = planned("f", other_arguments)
     iteration = datasets.Iteration(resources)
     try:
         return made.reduced(dataset_in(input_dataset), initial_state, function, iteration)
@@ -140,8 +134,8 @@ def _of_functions(name: str, functions: str, make: Callable, **options: Any) -> 
     """A dataset made of another one and several functions, each with what it captures."""
     keys = functions.split()
 
-    def kernel(input_dataset, *captured, node, resources):
-        called = [_function(node, key, given, resources) for key, given in zip(keys, captured, strict=True)]
+    def kernel(input_dataset, *captured, planned):
+        called = [planned(key, given) for key, given in zip(keys, captured, strict=True)]
         return as_cell(make(dataset_in(input_dataset), *called))
 
     attrs = {key: attr("func") for key in keys}
@@ -162,10 +156,10 @@ group_by_reducer_dataset_op = _of_functions(
 )
 
 
-def _generated(init_args, next_args, finalize_args, *, node, resources) -> np.ndarray:
-    init = _function(node, "init_func", init_args, resources)
-    following = _function(node, "next_func", next_args, resources)
-    finalize = _function(node, "finalize_func", finalize_args, resources)
+def _generated(init_args, next_args, finalize_args, *, planned) -> np.ndarray:
+    init = planned("init_func", init_args)
+    following = planned("next_func", next_args)
+    finalize = planned("finalize_func", finalize_args)
     return as_cell(datasets.Generated(init, following, finalize))
 
 

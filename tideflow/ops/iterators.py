@@ -13,6 +13,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.datasets import STRUCTURE
 from tideflow.ops.optionals import Optional
+from tideflow.ops.session_objects import held
 from tideflow.runtime.datasets import Dataset, dataset_in
 from tideflow.runtime.iterators import DatasetIterator
 from tideflow.runtime.tensor_lists import as_variant
@@ -106,11 +107,9 @@ def _iterator(*, shared_name, container, output_types, output_shapes, node, reso
     return _found(resources, container, shared_name or node.name, output_types, output_shapes, None)
 
 
-def _one_shot(*, shared_name, container, output_types, output_shapes, node, resources):
-    from tideflow.compile.plans import planned
-
+def _one_shot(*, shared_name, container, output_types, output_shapes, node, resources, planned):
     def first() -> Dataset:
-        return dataset_in(planned(node, "dataset_factory", (), resources)()[0])
+        return dataset_in(planned("dataset_factory")()[0])
 
     return _found(resources, container, shared_name or node.name, output_types, output_shapes, first)
 
@@ -122,16 +121,12 @@ one_shot_iterator_op.shape(lambda: [])
 one_shot_iterator_op.kernel(_one_shot)
 
 make_iterator_op.shape(lambda dataset, iterator: [])
-make_iterator_op.kernel(lambda dataset, iterator: _iterator_in(iterator).start(dataset_in(dataset)))
-
-
-def _iterator_in(handle: Any) -> DatasetIterator:
-    return handle.item() if isinstance(handle, np.ndarray) else handle
+make_iterator_op.kernel(lambda dataset, iterator: held(iterator).start(dataset_in(dataset)))
 
 
 for _op in (get_next_op, get_next_sync_op):
     _op.shape(lambda iterator, *, output_shapes: output_shapes)
-    _op.kernel(lambda iterator: _iterator_in(iterator).next())
+    _op.kernel(lambda iterator: held(iterator).next())
 
 get_next_as_optional_op.shape(lambda iterator: [])
 
@@ -139,7 +134,7 @@ get_next_as_optional_op.shape(lambda iterator: [])
 @get_next_as_optional_op.kernel
 def _(iterator):
     try:
-        return as_variant(Optional(list(_iterator_in(iterator).next())))
+        return as_variant(Optional(list(held(iterator).next())))
     except OutOfRangeError:
         return as_variant(Optional(None))
 
@@ -151,7 +146,7 @@ _PREFIX = b"tideflow iterator "
 
 @to_string_handle_op.kernel
 def _(resource_handle, *, resources):
-    iterator = _iterator_in(resource_handle)
+    iterator = held(resource_handle)
     resources.get_or_create("", "iterator by handle", iterator.name, lambda: iterator)
     return np.array(base64.b64encode(_PREFIX + iterator.name.encode()), dtype=object)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 
 from tideflow.graph import dtypes
@@ -17,14 +16,14 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops.session_objects import NAMED, REFERENCE, RESOURCE, found, held
 from tideflow.runtime.queues import PaddingQueue, PriorityQueue, Queue, RandomShuffleQueue
 
 _QUEUE = {
     "component_types": attr("list(type)", minimum=1),
     "shapes": attr("list(shape)", [], minimum=0),
     "capacity": -1,
-    "container": "",
-    "shared_name": "",
+    **NAMED,
 }
 _PRIORITY = {
     **_QUEUE,
@@ -32,32 +31,21 @@ _PRIORITY = {
     "shapes": attr("list(shape)", minimum=0),
 }
 _SHUFFLE = {"min_after_dequeue": 0, "seed": 0, "seed2": 0}
-_OLD, _NEW = "Ref(string)", "resource"
 
 
-def _found(
-    make: Callable[[str], Queue], resources: Any, node: Any, container: str, shared_name: str
-) -> Queue:
-    """The session's queue of that name, made on first use; one that is made otherwise is refused."""
-    name = shared_name or node.name
-    queue = resources.get_or_create(container, "queue", name, lambda: make(name))
-    wanted = make(name)
-    for what, found, asked in (
-        ("type", queue.kind, wanted.kind),
-        ("capacity", queue.capacity, wanted.capacity),
-        ("component types", [t.name for t in queue.dtypes], [t.name for t in wanted.dtypes]),
-        ("component shapes", [str(s) for s in queue.shapes], [str(s) for s in wanted.shapes]),
-    ):
-        if found != asked:
-            raise InvalidArgumentError(
-                None, None, f"Shared queue '{name}' has {what} {found} but requested {what} was {asked}"
-            )
-    return queue
+def _alike(queue: Queue) -> dict[str, Any]:
+    """What queues of one name have in common."""
+    return {
+        "type": queue.kind,
+        "capacity": queue.capacity,
+        "component types": [t.name for t in queue.dtypes],
+        "component shapes": [str(s) for s in queue.shapes],
+    }
 
 
 def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[str, ...] = ()) -> None:
     """Both generations of an op that makes a queue."""
-    for handle, suffix in ((_OLD, ""), (_NEW, "V2")):
+    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
         op = Op(
             f"{name}{suffix}",
             f" -> handle: {handle}",
@@ -66,7 +54,7 @@ def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[s
             differentiable=False,
             **attrs,
         )
-        op.shape(lambda handle=handle: [2] if handle == _OLD else [])
+        op.shape(lambda handle=handle: [2] if handle == REFERENCE else [])
 
         def kernel(
             *,
@@ -87,7 +75,7 @@ def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[s
             def make(name: str) -> Queue:
                 return kind(name, types, sizes, capacity, lambda: resources.closed, **more)
 
-            return _found(make, resources, node, container, shared_name)
+            return found("queue", make, resources, node, _alike)
 
         op.kernel(kernel)
         op.samples()
@@ -101,14 +89,10 @@ _maker("PriorityQueue", PriorityQueue, _PRIORITY)
 _maker("RandomShuffleQueue", RandomShuffleQueue, {**_QUEUE, **_SHUFFLE}, tuple(_SHUFFLE))
 
 
-def _queue_of(handle: Any) -> Queue:
-    return handle.item() if isinstance(handle, np.ndarray) else handle
-
-
 def _method(name: str, rest: str, shape: Callable, kernel: Callable, **options: Any) -> None:
     """Both generations of an op that does something with a queue."""
     takes, _, gives = rest.partition("->")
-    for handle, suffix in ((_OLD, ""), (_NEW, "V2")):
+    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
         signature = f"handle: {handle}{', ' + takes.strip() if takes.strip() else ''}" + (
             f" -> {gives}" if gives else ""
         )
@@ -133,37 +117,37 @@ def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
 
 
 def _enqueue(handle, components, *, Tcomponents):
-    queue = _queue_of(handle)
+    queue = held(handle)
     _check_types(queue, Tcomponents)
     queue.enqueue(components)
 
 
 def _enqueue_many(handle, components, *, Tcomponents):
-    queue = _queue_of(handle)
+    queue = held(handle)
     _check_types(queue, Tcomponents)
     queue.enqueue_many(components)
 
 
 def _dequeue(handle, *, component_types):
-    queue = _queue_of(handle)
+    queue = held(handle)
     _check_types(queue, component_types)
     return queue.dequeue()
 
 
 def _dequeue_many(handle, n, *, component_types):
-    queue = _queue_of(handle)
+    queue = held(handle)
     _check_types(queue, component_types)
     return queue.dequeue_many(n)
 
 
 def _dequeue_up_to(handle, n, *, component_types):
-    queue = _queue_of(handle)
+    queue = held(handle)
     _check_types(queue, component_types)
     return queue.dequeue_many(n, up_to=True)
 
 
 def _close(handle, *, cancel_pending_enqueues):
-    _queue_of(handle).close(cancel_pending_enqueues)
+    held(handle).close(cancel_pending_enqueues)
 
 
 def _batch_shape(handle, n, *, component_types):
@@ -204,11 +188,11 @@ _method(
     "QueueIsClosed",
     "-> is_closed: bool",
     lambda handle: [],
-    lambda handle: torch.tensor(_queue_of(handle).closed),
+    lambda handle: torch.tensor(held(handle).closed),
 )
 _method(
     "QueueSize",
     "-> size: int32",
     lambda handle: [],
-    lambda handle: torch.tensor(_queue_of(handle).size(), dtype=torch.int32),
+    lambda handle: torch.tensor(held(handle).size(), dtype=torch.int32),
 )

@@ -16,7 +16,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import binary, constants, contexts, creation, resource_state, shapes
 
@@ -64,7 +64,7 @@ def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
     """The backward walk comes here twice: from the Exit, where the backward loop's variable begins, and from
     the body, where that variable's next value is known.
     """
-    state = get_default_graph()._local.context.grad_state
+    state = contexts.current_context().grad_state
     merged = state.variables.get(op)
     if merged is not None:
         if grad_body is not None:
@@ -106,7 +106,7 @@ def _(inputs):
 @ref_merge_op.gradient
 def _(op, grad, _):
     context = contexts.output_context(op.inputs[0].op)
-    current = get_default_graph()._local.context
+    current = contexts.current_context()
     if isinstance(context, contexts.LoopContext):
         return list(switch(grad, current.pivot))
     if not isinstance(context, contexts.CondContext):
@@ -209,7 +209,7 @@ def _(input):
 @exit_op.gradient
 @ref_exit_op.gradient
 def _(op, grad):
-    context = get_default_graph()._local.context
+    context = contexts.current_context()
     if not context.back_prop:
         return None
     if op._control_flow_context.grad_state is not None:
@@ -224,7 +224,7 @@ def _(op, grad):
 @enter_op.gradient
 @ref_enter_op.gradient
 def _(op, grad):
-    context = get_default_graph()._local.context
+    context = contexts.current_context()
     if not context.back_prop:
         return grad
     if op.attrs["is_constant"]:

@@ -19,7 +19,7 @@ class Barrier:
         if shapes is None:
             self._shapes = [TensorShape(None) for _ in self._types]
         else:
-            self._shapes = [as_shape(shape) for shape in _as_shapes(shapes, len(self._types))]
+            self._shapes = [as_shape(shape) for shape in _as_shapes(shapes)]
             if len(self._shapes) == 1:
                 self._shapes *= len(self._types)
             for i, shape in enumerate(self._shapes):

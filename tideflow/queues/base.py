@@ -189,7 +189,7 @@ def _as_types(types: Any) -> list[dtypes.DType]:
     return [dtypes.as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types])]
 
 
-def _as_shapes(shapes: Any, count: int, none_known: bool = True) -> list[TensorShape] | None:
+def _as_shapes(shapes: Any) -> list[TensorShape] | None:
     if shapes is None:
         return None
     if isinstance(shapes, TensorShape):
@@ -201,7 +201,7 @@ def _as_shapes(shapes: Any, count: int, none_known: bool = True) -> list[TensorS
     return [as_shape(shape) for shape in shapes]
 
 
-def _as_names(names: Any, types: list[dtypes.DType]) -> list[str] | None:
+def _as_names(names: Any) -> list[str] | None:
     if names is None:
         return None
     names = [names] if isinstance(names, str) else list(names)
@@ -224,7 +224,7 @@ class FIFOQueue(QueueBase):
         name: str = "fifo_queue",
     ):
         types = _as_types(dtypes)
-        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        sizes, names = _as_shapes(shapes), _as_names(names)
         _check_lengths(types, sizes)
         ref = OPS["FIFOQueueV2"](
             component_types=types,
@@ -252,7 +252,7 @@ class RandomShuffleQueue(QueueBase):
         name: str = "random_shuffle_queue",
     ):
         types = _as_types(dtypes)
-        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        sizes, names = _as_shapes(shapes), _as_names(names)
         _check_lengths(types, sizes)
         first, second = get_seed(seed)
         if first is None and second is None:
@@ -286,7 +286,7 @@ class PaddingFIFOQueue(QueueBase):
         name: str = "padding_fifo_queue",
     ):
         types = _as_types(dtypes)
-        sizes, names = _as_shapes(shapes, len(types)), _as_names(names, types)
+        sizes, names = _as_shapes(shapes), _as_names(names)
         if sizes is None or len(sizes) != len(types):
             raise ValueError(
                 f"Shapes must be provided for all components, but received {len(types)} dtypes and "
@@ -312,7 +312,7 @@ class PriorityQueue(QueueBase):
         name: str = "priority_queue",
     ):
         types = _as_types(types)
-        sizes = _as_shapes(shapes, len(types))
+        sizes = _as_shapes(shapes)
         ref = OPS["PriorityQueueV2"](
             component_types=types,
             shapes=sizes or [],

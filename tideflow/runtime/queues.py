@@ -28,15 +28,12 @@ Element = tuple
 class _Attempt:
     """Someone in line: elements still to put in, or taken out so far."""
 
-    __slots__ = ("batch", "elements", "error", "many", "wanted")
+    __slots__ = ("elements", "error", "partial", "wanted")
 
-    def __init__(
-        self, elements: Iterable[Element] = (), wanted: int = 0, many: bool = False, partial: bool = False
-    ):
+    def __init__(self, elements: Iterable[Element] = (), wanted: int = 0, partial: bool = False):
         self.elements = collections.deque(elements)
         self.wanted = wanted
-        self.many = many
-        self.batch = partial
+        self.partial = partial  # fewer than wanted will do, once the queue is closed
         self.error: Exception | None = None
 
 
@@ -105,7 +102,7 @@ class Queue:
             self._refuse_if_closed()
             if not elements:
                 return
-            attempt = _Attempt(elements, many=True)
+            attempt = _Attempt(elements)
             self._stand_in_line(self._enqueuers, attempt, f"enqueue_many into '{self.name}', which is full")
 
     def dequeue(self) -> list[Any]:
@@ -132,7 +129,7 @@ class Queue:
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
         with self._lock:
-            attempt = _Attempt(wanted=count, many=True, partial=up_to)
+            attempt = _Attempt(wanted=count, partial=up_to)
             if not self._dequeuers and not self._enqueuers:
                 self._fill(attempt)
             if attempt.wanted:
@@ -242,7 +239,7 @@ class Queue:
 
     def _end_of_queue(self, attempt: _Attempt) -> None:
         """Closed, and too few left: what is there for who takes that, an error for who wants all."""
-        if attempt.batch and attempt.elements:
+        if attempt.partial and attempt.elements:
             attempt.wanted = 0
             return
         requested = attempt.wanted + len(attempt.elements)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from tideflow.compile.failures import fail
 from tideflow.compile.prune import needed
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.session.failures import fail
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
 

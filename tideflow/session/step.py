@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tideflow.compile.emit import Plan
+from tideflow.compile.failures import fail
 from tideflow.graph.operation import Tensor
-from tideflow.session.failures import fail
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
 

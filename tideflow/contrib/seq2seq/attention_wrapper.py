@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tideflow.contrib.seq2seq.mechanisms import AttentionMechanism
-from tideflow.contrib.seq2seq.sizes import batch_of_zeros, size_of
+from tideflow.contrib.seq2seq.sizes import size_of
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.core import Dense
-from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell
+from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell, batch_of_zeros
 from tideflow.ops import checks, constants, creation, joining, matmul, shapes
 from tideflow.ops.tensor_array import TensorArray
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tideflow.contrib.seq2seq.sizes import batch_of_zeros
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
@@ -13,6 +12,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn.rnn import transpose_batch_time
+from tideflow.nn.rnn_cells import batch_of_zeros
 from tideflow.ops import binary, constants, creation, indexing, reductions, shapes, unary
 from tideflow.ops.contexts import current_context
 from tideflow.ops.loops import while_loop

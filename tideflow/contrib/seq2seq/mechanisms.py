@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tideflow.contrib.seq2seq.monotonic import monotonic_attention
-from tideflow.contrib.seq2seq.sizes import batch_of_zeros, size_of
+from tideflow.contrib.seq2seq.sizes import size_of
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
@@ -22,6 +22,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.layers.base import Layer
 from tideflow.layers.core import Dense
+from tideflow.nn.rnn_cells import batch_of_zeros
 from tideflow.ops import (
     casting,
     checks,
