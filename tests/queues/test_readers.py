@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import threading
 
 import numpy as np
@@ -146,3 +147,38 @@ def test_readers_of_the_first_generation(graph):
         assert session.run(raw.ReaderNumRecordsProduced(reader_handle=reader)) == 0
         session.run(raw.ReaderRestoreState(reader_handle=reader, state=state))
         assert session.run(raw.ReaderNumWorkUnitsCompleted(reader_handle=reader)) == 2
+
+
+def _all_of_a_database(path):
+    files = tf.train.string_input_producer([str(path)], num_epochs=1)
+    record = tf.LMDBReader().read(files)
+    found = []
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        with tf.train.Coordinator() as coord:
+            tf.train.start_queue_runners(session, coord)
+            while not coord.should_stop():
+                found.append(tuple(session.run(record)))
+    return found
+
+
+def test_the_records_of_a_database(graph, tmp_path):
+    lmdb = pytest.importorskip("lmdb")
+    with lmdb.open(str(tmp_path)) as database, database.begin(write=True) as transaction:
+        for i in (2, 0, 1):
+            transaction.put(b"key %d" % i, b"value %d" % i)
+    assert _all_of_a_database(tmp_path) == [(b"key %d" % i, b"value %d" % i) for i in range(3)]
+
+
+def test_what_is_no_database_is_refused(graph, tmp_path):
+    pytest.importorskip("lmdb")
+    path = tmp_path / "text"
+    path.write_text("no database")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="text is no LMDB database"):
+        _all_of_a_database(path)
+
+
+def test_a_database_without_its_library_says_what_to_install(graph, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lmdb", None)
+    with pytest.raises(tf.errors.UnimplementedError, match="pip install lmdb"):
+        _all_of_a_database(tmp_path)

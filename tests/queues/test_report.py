@@ -33,3 +33,23 @@ def test_report_says_who_waits():
 def test_report_of_nothing():
     with tf.Graph().as_default(), tf.Session() as session:
         assert tf.train.queue_report(session) == "The session has no queues."
+
+
+def test_the_same_as_scalars_for_tensorboard(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        queue = tf.FIFOQueue(4, [tf.int32], name="numbers")
+        session.run([queue.enqueue(1), tf.FIFOQueue(-1, [tf.int32], name="open").size()])
+        with tf.summary.FileWriter(str(tmp_path)) as writer:
+            writer.add_summary(tf.train.queue_summary(session), global_step=7)
+    (path,) = tmp_path.iterdir()
+    *_, event = tf.train.summary_iterator(str(path))
+    assert event.step == 7
+    assert {value.tag: value.simple_value for value in event.summary.value} == {
+        "queues/numbers/size": 1,
+        "queues/numbers/waiting_to_enqueue": 0,
+        "queues/numbers/waiting_to_dequeue": 0,
+        "queues/numbers/fraction_full": 0.25,
+        "queues/open/size": 0,
+        "queues/open/waiting_to_enqueue": 0,
+        "queues/open/waiting_to_dequeue": 0,
+    }

@@ -1,6 +1,7 @@
 """tf.data: input pipelines."""
 
 from tideflow.data import (  # noqa: F401
+    checkpoints,
     dataset,
     features,
     grouping,
@@ -8,5 +9,6 @@ from tideflow.data import (  # noqa: F401
     optional,
     options,
     readers,
+    stats,
     transformations,
 )

@@ -18,7 +18,17 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, get_seed, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
-from tideflow.ops import binary, constants, dataset_functions, datasets, files, flow, indexing, shapes
+from tideflow.ops import (
+    binary,
+    constants,
+    dataset_functions,
+    dataset_stats,
+    datasets,
+    files,
+    flow,
+    indexing,
+    shapes,
+)
 from tideflow.ops import string_joining as strings
 
 _MAX_INT64 = (1 << 63) - 1
@@ -109,6 +119,9 @@ class Dataset:
         """An iterator that needs no initialization, and goes through the dataset once."""
         self._check_graph()
         try:
+            aggregator = self.options().experimental_stats.aggregator
+            if aggregator is not None:
+                raise ValueError(f"Cannot capture a stateful node (name:{aggregator._resource.op.name})")
             made = factory(lambda copied: self._advised(copied(self._variant_tensor)))
         except ValueError as error:
             if "Cannot capture a stateful node" not in str(error):
@@ -166,6 +179,11 @@ class Dataset:
             )
         if options.experimental_optimization.autotune is not False:
             variant = datasets.model_dataset_op(variant, **self._attributes)
+        stats = options.experimental_stats
+        if stats.aggregator is not None:
+            variant = dataset_stats.set_stats_aggregator_dataset_op(
+                variant, stats.aggregator._resource, stats.prefix, stats.counter_prefix, **self._attributes
+            )
         return variant
 
     # ------------------------------------------------------------------ sources
@@ -530,6 +548,11 @@ class DatasetSpec(BatchableTypeSpec):
 
     value_type = property(lambda self: Dataset)
     _component_specs = property(lambda self: TensorSpec(self._dataset_shape, dtypes.variant))
+
+    @staticmethod
+    def from_value(value: Dataset) -> DatasetSpec:
+        """The spec of a dataset."""
+        return DatasetSpec(value.element_spec)
 
     def _serialize(self) -> tuple:
         return self._element_spec, self._dataset_shape

@@ -7,11 +7,10 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
-from tideflow.compile.plans import outermost
 from tideflow.data import structure
 from tideflow.graph import functions
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.functions import FunctionBody, FunctionGraph, outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor

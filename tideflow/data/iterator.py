@@ -17,7 +17,7 @@ from tideflow.graph.scopes import add_to_collection, colocate_with, device, get_
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops import iterators
 
-_COLLECTION = "iterators"
+COLLECTION = "iterators"
 _MANY_CALLS = 32
 _MANY_CALLS_WARNING = (
     "An unusually high number of `Iterator.get_next()` calls was detected. This often indicates that "
@@ -56,7 +56,7 @@ class Iterator:
         self._attributes = structure.flat_attributes(spec)
         self._string_handle = iterators.to_string_handle_op(resource)
         self._calls = 0
-        add_to_collection(_COLLECTION, resource)
+        add_to_collection(COLLECTION, resource)
 
     @classmethod
     def _of(cls, resource: Tensor, initializer: Operation | None, spec: Any) -> Iterator:

@@ -55,7 +55,7 @@ class Optional:
         return Optional(optionals.none_op(), value_structure)
 
 
-@export("data.experimental.OptionalStructure")
+@export("OptionalSpec", "data.experimental.OptionalStructure")
 class OptionalSpec(TypeSpec):
     """What is known of an optional: the specs of its value."""
 
@@ -66,6 +66,11 @@ class OptionalSpec(TypeSpec):
 
     value_type = property(lambda self: Optional)
     _component_specs = property(lambda self: TensorSpec([], dtypes.variant))
+
+    @staticmethod
+    def from_value(value: Optional) -> OptionalSpec:
+        """The spec of an optional."""
+        return OptionalSpec(value.value_structure)
 
     def _serialize(self) -> tuple:
         return (self._value_structure,)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from tideflow.data.stats import StatsAggregator
 from tideflow.export import export
 
 
-class _Options:
-    """Attributes with names, each None until it is set."""
+class _Option:
+    """An attribute of a type; `default` makes what it is before it is set."""
 
-    _names: tuple[str, ...] = ()
-    _parts: dict[str, type[_Options]] = {}
+    def __init__(self, kind: type, default: Callable[[], Any] = lambda: None):
+        self.kind, self.default = kind, default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, options: Any, owner: type) -> Any:
+        return self if options is None else options._values[self.name]
+
+    def __set__(self, options: Any, value: Any) -> None:
+        if not isinstance(value, self.kind):
+            raise TypeError(
+                f'Property "{self.name}" must be of type {self.kind}, got: {value!r} (type: {type(value)})'
+            )
+        options._values[self.name] = value
+
+
+class _Options:
+    """Attributes with names, which can be set to what they are for."""
 
     def __init__(self):
-        for name in self._names:
-            object.__setattr__(self, name, None)
-        for name, kind in self._parts.items():
-            object.__setattr__(self, name, kind())
+        object.__setattr__(self, "_values", {name: option.default() for name, option in self._options()})
+
+    @classmethod
+    def _options(cls) -> list[tuple[str, _Option]]:
+        return [(name, option) for name, option in vars(cls).items() if isinstance(option, _Option)]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self._names and name not in self._parts:
+        if name not in self._values:
             raise AttributeError(
                 f"Cannot set the property {name} on {type(self).__name__}. Available properties: "
-                f"{', '.join((*self._names, *self._parts))}."
+                f"{', '.join(self._values)}."
             )
-        if name in self._parts and not isinstance(value, self._parts[name]):
-            raise TypeError(f'Property "{name}" must be of type {self._parts[name]}, got: {value!r}')
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: Any) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
+        return type(self) is type(other) and self._values == other._values
 
     def __ne__(self, other: Any) -> bool:
         return not self == other
@@ -40,13 +58,18 @@ class _Options:
     def merged(self, other: Any) -> Any:
         """Options that say what either says; ValueError where they disagree."""
         result = type(self)()
-        for name in self._names:
-            mine, given = getattr(self, name), getattr(other, name)
-            if mine is not None and given is not None and mine != given:
-                raise ValueError(f"Cannot merge incompatible values of options: {name}")
-            object.__setattr__(result, name, mine if given is None else given)
-        for name in self._parts:
-            object.__setattr__(result, name, getattr(self, name).merged(getattr(other, name)))
+        for name, unsaid in result._values.items():
+            mine, given = self._values[name], other._values[name]
+            if isinstance(mine, _Options):
+                result._values[name] = mine.merged(given)
+            elif given in (mine, unsaid):
+                result._values[name] = mine
+            elif mine == unsaid:
+                result._values[name] = given
+            else:
+                raise ValueError(
+                    f"Cannot merge incompatible values ({mine!r} and {given!r}) of option: {name}"
+                )
         return result
 
 
@@ -54,64 +77,69 @@ class _Options:
 class DistributeOptions(_Options):
     """How a dataset is spread over workers."""
 
-    _names = ("auto_shard", "num_devices")
+    auto_shard = _Option(bool, lambda: True)
+    num_devices = _Option(int)
 
 
 @export("data.experimental.MapVectorizationOptions")
 class MapVectorizationOptions(_Options):
     """Whether maps may be made maps of batches."""
 
-    _names = ("enabled", "use_choose_fastest")
+    enabled = _Option(bool)
+    use_choose_fastest = _Option(bool)
 
 
 @export("data.experimental.OptimizationOptions")
 class OptimizationOptions(_Options):
     """Which rewrites of the pipeline are wanted."""
 
-    _names = (
-        "apply_default_optimizations",
-        "autotune",
-        "autotune_algorithm",
-        "autotune_cpu_budget",
-        "filter_fusion",
-        "filter_with_random_uniform_fusion",
-        "hoist_random_uniform",
-        "map_and_batch_fusion",
-        "map_and_filter_fusion",
-        "map_fusion",
-        "map_parallelization",
-        "noop_elimination",
-        "parallel_batch",
-        "shuffle_and_repeat_fusion",
-    )
-    _parts = {"map_vectorization": MapVectorizationOptions}
+    apply_default_optimizations = _Option(bool)
+    autotune = _Option(bool)
+    autotune_algorithm = _Option(int)
+    autotune_buffers = _Option(bool)
+    autotune_cpu_budget = _Option(int)
+    filter_fusion = _Option(bool)
+    filter_with_random_uniform_fusion = _Option(bool)
+    hoist_random_uniform = _Option(bool)
+    map_and_batch_fusion = _Option(bool)
+    map_and_filter_fusion = _Option(bool)
+    map_fusion = _Option(bool)
+    map_parallelization = _Option(bool)
+    map_vectorization = _Option(MapVectorizationOptions, MapVectorizationOptions)
+    noop_elimination = _Option(bool)
+    parallel_batch = _Option(bool)
+    shuffle_and_repeat_fusion = _Option(bool)
 
 
 @export("data.experimental.StatsOptions")
 class StatsOptions(_Options):
     """Where the pipeline's statistics go."""
 
-    _names = ("aggregator", "counter_prefix", "latency_all_edges", "prefix")
+    aggregator = _Option(StatsAggregator)
+    counter_prefix = _Option(str, str)
+    latency_all_edges = _Option(bool)
+    prefix = _Option(str, str)
 
 
 @export("data.experimental.ThreadingOptions")
 class ThreadingOptions(_Options):
     """How many threads the pipeline may use."""
 
-    _names = ("max_intra_op_parallelism", "private_threadpool_size")
+    max_intra_op_parallelism = _Option(int)
+    private_threadpool_size = _Option(int)
 
 
 @export("data.Options")
 class Options(_Options):
     """How a pipeline is to be run."""
 
-    _names = ("experimental_deterministic", "experimental_slack")
-    _parts = {
-        "experimental_distribute": DistributeOptions,
-        "experimental_optimization": OptimizationOptions,
-        "experimental_stats": StatsOptions,
-        "experimental_threading": ThreadingOptions,
-    }
+    experimental_deterministic = _Option(bool)
+    experimental_distribute = _Option(DistributeOptions, DistributeOptions)
+    experimental_optimization = _Option(OptimizationOptions, OptimizationOptions)
+    experimental_slack = _Option(bool)
+    experimental_stateful_whitelist = _Option(list)
+    experimental_stats = _Option(StatsOptions, StatsOptions)
+    experimental_threading = _Option(ThreadingOptions, ThreadingOptions)
 
     def merge(self, options: Options) -> Options:
         """Options that say what either says; ValueError where they disagree."""

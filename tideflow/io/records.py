@@ -13,9 +13,11 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from tideflow.export import export
 from tideflow.graph.errors import DataLossError, FailedPreconditionError
-from tideflow.io.checksums import masked_crc32c
+from tideflow.io.checksums import masked_crc32c, masked_crc32cs
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 
 _HEADER = struct.Struct("<QI")
@@ -180,6 +182,8 @@ class RecordFile:
         records: list[bytes] = []
         try:
             while len(records) < count:
+                if self._take_known(count - len(records), offsets, records):
+                    continue
                 record = self._next()
                 if record is None:
                     break
@@ -190,6 +194,37 @@ class RecordFile:
             if not records:
                 raise
         return offsets, records
+
+    def _take_known(self, count: int, offsets: list[int], records: list[bytes]) -> bool:
+        """Adds records that are whole in the buffer, as long as their headers are known and their checksums
+        right; whether there were any.
+        """
+        buffer, at, known, size = self._buffer, self._at, self._lengths, len(self._buffer)
+        found: list[bytes] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        for _ in range(count):
+            start = at + 12
+            length = known.get(buffer[at:start])
+            if length is None or start + length + 4 > size:
+                break
+            end = start + length
+            found.append(buffer[start:end])
+            starts.append(at)
+            ends.append(end)
+            at = end + 4
+        if not found:
+            return False
+        stored = np.ndarray(size - 3, "<u4", buffer, strides=(1,))[ends]
+        wrong = np.flatnonzero(masked_crc32cs(found) != stored)
+        if wrong.size:
+            good = int(wrong[0])
+            at = starts[good]
+            del found[good:], starts[good:]
+        self._at = at
+        records += found
+        offsets += [self._before + start for start in starts]
+        return bool(found)
 
     def _next(self) -> bytes | None:
         start = self._at + 12

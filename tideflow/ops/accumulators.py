@@ -42,7 +42,7 @@ def _maker(name: str, handle: str, kind: type[Accumulator]) -> None:
 
     def kernel(*, dtype, shape, reduction_type, resources, node):
         def make(name: str) -> Accumulator:
-            return kind(name, dtype, shape, reduction_type, lambda: resources.closed)
+            return kind(name, dtype, shape, reduction_type, resources.store.is_closed)
 
         def facts(made: Accumulator) -> dict[str, Any]:
             return {"type": made.kind, "dtype": made.dtype.name, "shape": str(made.shape)}

@@ -29,7 +29,7 @@ barrier_op.samples()
 def _(*, component_types, shapes, resources, node):
     return found(
         "barrier",
-        lambda name: Barrier(name, component_types, shapes, lambda: resources.closed),
+        lambda name: Barrier(name, component_types, shapes, resources.store.is_closed),
         resources,
         node,
         lambda made: {

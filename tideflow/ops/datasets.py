@@ -21,6 +21,7 @@ from tideflow.runtime import dataset_files as files
 from tideflow.runtime import datasets
 from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
+from tideflow.runtime.values import unshared
 
 STRUCTURE = {
     "output_types": attr("list(type)", minimum=1),
@@ -65,7 +66,7 @@ def dataset_op(
 tensor_dataset_op = dataset_op(
     "TensorDataset",
     "components: Toutput_types",
-    lambda components: as_cell(datasets.Tensors(components)),
+    lambda components: as_cell(datasets.Tensors(list(map(unshared, components)))),
     structure=SHAPES,
     Toutput_types=attr("list(type)", minimum=1),
     stateful=True,
@@ -73,7 +74,7 @@ tensor_dataset_op = dataset_op(
 tensor_slice_dataset_op = dataset_op(
     "TensorSliceDataset",
     "components: Toutput_types",
-    lambda components: as_cell(datasets.Rows(components)),
+    lambda components: as_cell(datasets.Rows(list(map(unshared, components)))),
     structure=SHAPES,
     Toutput_types=attr("list(type)", minimum=1),
     is_files=False,
@@ -427,7 +428,7 @@ def _sql(driver_name, data_source_name, query, *, output_types):
         )
     text = query.decode()
     return as_cell(
-        files.Files([data_source_name], lambda path: files.queried(path.decode(), text, output_types))
+        files.Files([data_source_name], lambda path: files.queried(path.decode(), text, output_types), tuple)
     )
 
 

@@ -94,6 +94,20 @@ get_device_op, _old_get_device_op = (
     for name in ("IteratorGetDevice", "ExperimentalIteratorGetDevice")
 )
 
+_STATEFUL = {"stateful": True, "on_host": True, "differentiable": False}
+serialize_iterator_op = Op(
+    "SerializeIterator",
+    "resource_handle: resource -> serialized: variant",
+    external_state_policy=0,
+    **_STATEFUL,
+)
+deserialize_iterator_op = Op(
+    "DeserializeIterator", "resource_handle: resource, serialized: variant", **_STATEFUL
+)
+# The same with a string, which a checkpoint can hold.
+iterator_state_op = Op("_IteratorState", "resource_handle: resource -> state: string", **_STATEFUL)
+restore_iterator_op = Op("_RestoreIterator", "resource_handle: resource, state: string", **_STATEFUL)
+
 KIND = "iterator"
 
 
@@ -138,6 +152,28 @@ def _(iterator):
     except OutOfRangeError:
         return as_variant(Optional(None))
 
+
+# --------------------------------------------------------------------------------------------------- states
+
+
+def _state(resource_handle: Any) -> np.ndarray:
+    return np.array([held(resource_handle).state()], dtype=object)
+
+
+def _restore(resource_handle: Any, state: np.ndarray) -> None:
+    if state.size != 1 or not isinstance(state.item(), bytes):
+        raise InvalidArgumentError(None, None, "What is given is not the state of an iterator.")
+    held(resource_handle).restore(state.item())
+
+
+for _op in (serialize_iterator_op, iterator_state_op):
+    _op.shape(lambda resource_handle: [1])
+    _op.kernel(_state)
+    _op.samples()
+for _op in (deserialize_iterator_op, restore_iterator_op):
+    _op.shape(lambda resource_handle, state: [])
+    _op.kernel(_restore)
+    _op.samples()
 
 # ---------------------------------------------------------------------------------------- handles as strings
 

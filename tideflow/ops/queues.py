@@ -73,7 +73,7 @@ def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[s
             more = {key: node.attrs[key] for key in options}
 
             def make(name: str) -> Queue:
-                return kind(name, types, sizes, capacity, lambda: resources.closed, **more)
+                return kind(name, types, sizes, capacity, resources.store.is_closed, **more)
 
             return found("queue", make, resources, node, _alike)
 
@@ -184,6 +184,18 @@ _method(
     **_TAKE,
 )
 _method("QueueClose", "", lambda handle: [], _close, cancel_pending_enqueues=False)
+# A queue of the second generation for an op of the first.
+fake_queue_op = Op(
+    "FakeQueue",
+    f"resource: resource -> handle: {REFERENCE}",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+fake_queue_op.shape(lambda resource: [2])
+fake_queue_op.kernel(held)
+fake_queue_op.samples()
+
 _method(
     "QueueIsClosed",
     "-> is_closed: bool",

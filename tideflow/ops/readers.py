@@ -20,9 +20,17 @@ from tideflow.runtime import readers
 OPS: dict[str, Op] = {}
 
 
-def _maker(kind: type[readers.Reader], attrs: dict[str, Any], only_new: dict[str, Any] | None = None) -> None:
-    """Both generations of an op that makes a reader; the second may know more attributes."""
-    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
+_FIRST, _SECOND = (REFERENCE, ""), (RESOURCE, "V2")
+
+
+def _maker(
+    kind: type[readers.Reader],
+    attrs: dict[str, Any],
+    only_new: dict[str, Any] | None = None,
+    generations: tuple[tuple[str, str], ...] = (_FIRST, _SECOND),
+) -> None:
+    """The generations of an op that makes a reader; the second may know more attributes."""
+    for handle, suffix in generations:
         settings = {**attrs, **(only_new or {})} if suffix else attrs
         op = Op(
             f"{kind.kind}{suffix}",
@@ -39,7 +47,7 @@ def _maker(kind: type[readers.Reader], attrs: dict[str, Any], only_new: dict[str
             options = {key: node.attrs[key] for key in settings}
             return found(
                 "reader",
-                lambda name: kind(name, lambda: resources.closed, **options),
+                lambda name: kind(name, resources.store.is_closed, **options),
                 resources,
                 node,
                 lambda made: {"type": made.kind},
@@ -59,11 +67,12 @@ _maker(
     only_new={"encoding": ""},
 )
 _maker(readers.TFRecordReader, {"compression_type": ""})
+_maker(readers.LMDBReader, {}, generations=(_FIRST,))
 
 
 def _method(name: str, takes: str, gives: str, shape: Callable, kernel: Callable, **options: Any) -> None:
     """Both generations of an op that does something with a reader."""
-    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
+    for handle, suffix in (_FIRST, _SECOND):
         inputs = ", ".join(filter(None, [f"reader_handle: {handle}", takes.replace("QUEUE", handle)]))
         op = Op(
             f"{name}{suffix}",

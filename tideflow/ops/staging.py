@@ -27,7 +27,7 @@ def _area(kind: Callable, resources: Any, node: Any) -> Any:
         attrs["container"],
         "staging area",
         name,
-        lambda: kind(name, components, attrs["capacity"], attrs["memory_limit"], lambda: resources.closed),
+        lambda: kind(name, components, attrs["capacity"], attrs["memory_limit"], resources.store.is_closed),
     )
     area.components = max(area.components, components)  # an op that takes a part may be the first to run
     return area

@@ -196,7 +196,7 @@ def _as_shapes(shapes: Any) -> list[TensorShape] | None:
         shapes = [shapes]
     if not isinstance(shapes, (list, tuple)):
         raise TypeError("shapes must be a TensorShape or a list or tuple of TensorShapes.")
-    if shapes and all(size is None or isinstance(size, int) for size in shapes):
+    if all(size is None or isinstance(size, int) for size in shapes):
         shapes = [shapes]
     return [as_shape(shape) for shape in shapes]
 
@@ -327,6 +327,8 @@ class PriorityQueue(QueueBase):
 def _check_lengths(types: list[dtypes.DType], shapes: list[TensorShape] | None) -> None:
     if shapes and len(shapes) != len(types):
         raise ValueError("Queue shapes must have the same length as dtypes")
+    if shapes and not all(shape.is_fully_defined() for shape in shapes):
+        raise ValueError(f"All shapes must be fully defined: {shapes}")
 
 
 def _seed_of_name(name: str, seed: Any) -> int:

@@ -8,6 +8,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.io.records import TFRecordOptions
+from tideflow.ops.queues import fake_queue_op
 from tideflow.ops.readers import OPS
 
 
@@ -29,11 +30,11 @@ class ReaderBase:
 
     def read(self, queue: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
         """The next record, as key and value; takes work from the queue where it has none."""
-        return self._op("ReaderRead")(self._reader_ref, _ref(queue), name=name)
+        return self._op("ReaderRead")(self._reader_ref, self._ref(queue), name=name)
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
         """The next records of a unit of work, at most `num_records`, as vectors of keys and values."""
-        return self._op("ReaderReadUpTo")(self._reader_ref, _ref(queue), num_records, name=name)
+        return self._op("ReaderReadUpTo")(self._reader_ref, self._ref(queue), num_records, name=name)
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records were read."""
@@ -58,9 +59,11 @@ class ReaderBase:
     def _op(self, name: str) -> Any:
         return OPS[f"{name}V2" if self._reader_ref.dtype is dtypes.resource else name]
 
-
-def _ref(queue: Any) -> Tensor:
-    return queue if isinstance(queue, Tensor) else queue.queue_ref
+    def _ref(self, queue: Any) -> Tensor:
+        """The queue's handle, of the reader's generation."""
+        ref = queue if isinstance(queue, Tensor) else queue.queue_ref
+        is_newer = ref.dtype is dtypes.resource and self._reader_ref.dtype is not dtypes.resource
+        return fake_queue_op(ref) if is_newer else ref
 
 
 @export("WholeFileReader")
@@ -110,6 +113,14 @@ class TFRecordReader(ReaderBase):
     def __init__(self, name: str | None = None, options: Any = None):
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(OPS["TFRecordReaderV2"](compression_type=compression, name=name))
+
+
+@export("LMDBReader")
+class LMDBReader(ReaderBase):
+    """A record is a key and its value in an LMDB database; it needs the package lmdb."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        super().__init__(OPS["LMDBReader"](name=name))
 
 
 @export("IdentityReader")

@@ -6,6 +6,7 @@ from tideflow.ragged import (  # noqa: F401
     dispatch,
     partitions,
     reducing,
+    spec,
     strings,
     tensor,
     value,

@@ -267,6 +267,12 @@ class RaggedTensor:
         return self.shape
 
     @property
+    def _type_spec(self) -> Any:
+        from tideflow.ragged.spec import RaggedTensorSpec  # which needs this class
+
+        return RaggedTensorSpec.from_value(self)
+
+    @property
     def ragged_rank(self) -> int:
         """The number of ragged dimensions."""
         return len(self.nested_row_splits)

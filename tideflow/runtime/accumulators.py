@@ -17,6 +17,7 @@ import torch
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import wait
 
 _log = logging.getLogger("tideflow")
@@ -58,7 +59,7 @@ class Accumulator:
         if not expected.is_compatible_with(shape):
             raise self._mismatch(expected, shape)
         if self._sum is None:
-            self._sum = gradient
+            self._sum = unshared(gradient)
         elif self._is_own:
             self._sum.add_(gradient)
         else:
@@ -154,7 +155,7 @@ class SparseAccumulator(Accumulator):
     def _add(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
         self._check(indices, values, shape)
         if self._indices is None:
-            self._indices, self._values = indices, values
+            self._indices, self._values = unshared(indices), unshared(values)
             self._counts = torch.ones_like(indices)
             return
         if self.count == 1:
@@ -188,16 +189,24 @@ class SparseAccumulator(Accumulator):
                 raise InvalidArgumentError(
                     None, None, f"Values have rows of shape {row[1:]}, but the gradient's shape is {given}"
                 )
-            if not self.shape.is_compatible_with(given):
+            if not _begins_with(given, self.shape):
                 raise self._mismatch(self.shape, given)
-        expected = self.shape if self._values is None else TensorShape([None, *self._values.shape[1:]])
-        if not expected.is_compatible_with(row):
-            raise self._mismatch(expected, row)
+        if not _begins_with(row, self.shape):
+            raise self._mismatch(self.shape, row)
+        if self._values is not None and self._values.shape[1:] != values.shape[1:]:
+            raise self._mismatch(TensorShape([None, *self._values.shape[1:]]), row)
         limit = self.shape.tuple[0] if self.shape.ndims else None
         if limit is not None and len(indices) and not (indices.min() >= 0 and indices.max() < limit):
             raise InvalidArgumentError(
                 None, None, f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}"
             )
+
+
+def _begins_with(shape: TensorShape, prefix: TensorShape) -> bool:
+    """Whether a shape may be of those that begin so: an accumulator need not know how its rows look."""
+    if prefix.ndims is None:
+        return True
+    return shape.ndims >= prefix.ndims and shape[: prefix.ndims].is_compatible_with(prefix)
 
 
 def _of_one_gradient(

@@ -12,6 +12,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.queues import PriorityQueue
+from tideflow.runtime.values import unshared
 
 _FIRST_INDEX = -(1 << 63)
 
@@ -54,6 +55,7 @@ class Barrier:
         with self._lock:
             self._refuse(component, keys)
             brings_new_keys = any(key not in self._incomplete for key in keys)
+            values = unshared(values)
             for i, key in enumerate(keys):
                 self._insert(component, key, keys[i, ...], values[i, ...])
             self._index += brings_new_keys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from tideflow.runtime.datasets import (
     OfOne,
     Pull,
     Rows,
-    Same,
     as_cell,
     iter_pull,
     refuse,
@@ -37,8 +36,31 @@ class Batch(OfOne):
         self.size, self.drop_remainder = size, drop_remainder
 
     def iterate(self, iteration: Iteration) -> Pull:
-        if isinstance(self.source, Rows):
-            return iter_pull(self._cut(self.source.components))
+        following = self.source.iterate_many(iteration)
+
+        def pull() -> Element:
+            rows = following(self.size)
+            if self.drop_remainder and len(rows[0]) < self.size:
+                raise End
+            return rows
+
+        return pull
+
+    def cardinality(self) -> int:
+        there = self.source.cardinality()
+        if there < 0:
+            return there
+        return there // self.size if self.drop_remainder else -(-there // self.size)
+
+
+class _FilledBatch(Batch):
+    """Batches of elements of different sizes: `joined` says how those become one."""
+
+    def joined(self, taken: list[Element]) -> Element:
+        """Elements as one."""
+        raise AssertionError("every kind of batch says how its elements become one")
+
+    def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
         ended = False
 
@@ -58,38 +80,8 @@ class Batch(OfOne):
 
         return pull
 
-    def _cut(self, components: Sequence[Any]) -> Iterator[Element]:
-        """The rows of whole tensors need not be taken apart first."""
-        count = len(components[0])
-        for start in range(0, count, self.size):
-            if start + self.size <= count or not self.drop_remainder:
-                yield tuple(value[start : start + self.size] for value in components)
 
-    def joined(self, taken: list[Element]) -> Element:
-        """Elements as one."""
-        return tuple([_alike(i, values) for i, values in enumerate(zip(*taken, strict=True))])
-
-    def cardinality(self) -> int:
-        there = self.source.cardinality()
-        if there < 0:
-            return there
-        return there // self.size if self.drop_remainder else -(-there // self.size)
-
-
-def _alike(component: int, values: Sequence[Any]) -> Any:
-    try:
-        return stacked(values)
-    except (RuntimeError, ValueError):
-        for i, value in enumerate(values):
-            if value.shape != values[0].shape:
-                raise refuse(
-                    f"Cannot batch tensors with different shapes in component {component}. First element had "
-                    f"shape {shape_text(values[0])} and element {i} had shape {shape_text(value)}."
-                ) from None
-        raise
-
-
-class PaddedBatch(Batch):
+class PaddedBatch(_FilledBatch):
     """Batches of elements of different sizes, each padded to the given or the largest one."""
 
     def __init__(
@@ -102,14 +94,6 @@ class PaddedBatch(Batch):
     ):
         super().__init__(source, size, drop_remainder)
         self._shapes, self._padding = padded_shapes, padding
-
-    def iterate(self, iteration: Iteration) -> Pull:
-        if isinstance(self.source, Rows):  # which are joined one by one here
-            return Batch.iterate(
-                PaddedBatch(Same(self.source), self.size, self._shapes, self._padding, self.drop_remainder),
-                iteration,
-            )
-        return super().iterate(iteration)
 
     def joined(self, taken: list[Element]) -> Element:
         columns = zip(*taken, strict=True)
@@ -142,16 +126,12 @@ def _padded(component: int, values: Sequence[Any], sizes: Sequence[int], blank: 
     return made
 
 
-class SparseBatch(Batch):
+class SparseBatch(_FilledBatch):
     """Batches of dense elements of different sizes as one sparse tensor each, in the cells of a variant."""
 
     def __init__(self, source: Dataset, size: int, row_shape: Sequence[int]):
         super().__init__(source, size, drop_remainder=False)
         self._row_shape = list(row_shape)
-
-    def iterate(self, iteration: Iteration) -> Pull:
-        inner = SparseBatch(Same(self.source), self.size, self._row_shape)
-        return Batch.iterate(inner if isinstance(self.source, Rows) else self, iteration)
 
     def joined(self, taken: list[Element]) -> Element:
         rows = [element[0] for element in taken]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -14,10 +15,21 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import AlreadyExistsError, InvalidArgumentError, UnknownError
 from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
 from tideflow.io.records import RecordFile, TFRecordWriter, open_for_reading
-from tideflow.runtime.datasets import Dataset, Element, End, Iteration, OfOne, Pull, iter_pull, refuse
+from tideflow.runtime.datasets import (
+    Dataset,
+    Element,
+    End,
+    Iteration,
+    OfOne,
+    Pull,
+    PullMany,
+    as_cells,
+    iter_pull,
+    refuse,
+)
 from tideflow.runtime.values import to_numpy, to_torch
 
-_LARGE_READ = 1 << 18
+_TOGETHER = 256  # records
 
 
 def string(value: bytes) -> np.ndarray:
@@ -25,24 +37,55 @@ def string(value: bytes) -> np.ndarray:
     return np.array(value, dtype=object)
 
 
+def one_string(value: bytes) -> Element:
+    """A string as an element."""
+    return (string(value),)
+
+
 class Files(Dataset):
-    """The contents of files, one file after the other. A file that cannot be read is an error once; the next
-    one follows.
+    """The contents of files, one file after the other: what `parse` makes of each thing that `read` finds. A
+    file that cannot be read is an error once; the next one follows.
     """
 
     def __init__(
         self,
         paths: Sequence[bytes],
         read: Callable[[bytes], Iterator[Any]],
-        parse: Callable[[Any], Element] | None = None,
+        parse: Callable[[Any], Element] = one_string,
     ):
         self._paths, self._read, self._parse = list(paths), read, parse
 
     def iterate(self, iteration: Iteration) -> Pull:
+        found, parse = self._contents(), self._parse
+        return lambda: parse(found())
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        if self._parse is not one_string:
+            return super().iterate_many(iteration)
+        paths = iter(self._paths)
+        contents: Iterator[bytes] = iter(())
+
+        def pull(count: int) -> Element:
+            nonlocal contents
+            found: list[bytes] = []
+            while len(found) < count:
+                found.extend(itertools.islice(contents, count - len(found)))
+                if len(found) < count:
+                    path = next(paths, None)
+                    if path is None:
+                        break
+                    contents = self._read(path)
+            if not found:
+                raise End
+            return (as_cells(found),)
+
+        return pull
+
+    def _contents(self) -> Callable[[], Any]:
         paths = iter(self._paths)
         contents: Iterator[Any] | None = None
 
-        def pull() -> Element:
+        def pull() -> Any:
             nonlocal contents
             while True:
                 if contents is None:
@@ -51,33 +94,31 @@ class Files(Dataset):
                         raise End
                     contents = self._read(path)
                 try:
-                    found = next(contents)
-                    break
+                    return next(contents)
                 except StopIteration:
                     contents = None
                 except Exception:
                     contents = None
                     raise
-            return found if self._parse is None else self._parse(found)
 
         return pull
 
 
-def lines(path: bytes, compression: str) -> Iterator[Element]:
+def lines(path: bytes, compression: str) -> Iterator[bytes]:
     """The lines of a file, without their ends."""
     with open_for_reading(path, compression) as file:
         for line in file:
-            yield (string(line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")),)
+            yield line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
 
 
-def records(path: bytes, compression: str) -> Iterator[Element]:
+def records(path: bytes, compression: str) -> Iterator[bytes]:
     """The records of a TFRecord file."""
     with RecordFile(path, compression) as file:
-        for _, record in file:
-            yield (string(record),)
+        while batch := file.take(_TOGETHER)[1]:
+            yield from batch
 
 
-def fixed_records(path: bytes, compression: str, header: int, size: int, footer: int) -> Iterator[Element]:
+def fixed_records(path: bytes, compression: str, header: int, size: int, footer: int) -> Iterator[bytes]:
     """Records of so many bytes each, between a header and a footer."""
     with open_for_reading(path, compression) as file:
         data = file.read()
@@ -90,7 +131,7 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
             f"of the record length ({size} bytes).",
         )
     for start in range(0, len(body), size):
-        yield (string(body[start : start + size]),)
+        yield body[start : start + size]
 
 
 def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -> Iterator[bytes]:

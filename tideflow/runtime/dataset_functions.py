@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from tideflow.graph.errors import OutOfRangeError
+from tideflow.runtime.dataset_rows import RowFunction, called, rows_mapped
 from tideflow.runtime.dataset_threads import ahead
 from tideflow.runtime.datasets import (
     Dataset,
@@ -22,9 +23,12 @@ from tideflow.runtime.datasets import (
     Iteration,
     OfOne,
     Pull,
+    PullMany,
     as_cell,
     dataset_in,
     elements,
+    many_in_turn,
+    many_of,
     refuse,
 )
 
@@ -46,6 +50,11 @@ class Map(OfOne):
                 raise End from None
 
         return pull
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        if isinstance(self._function, RowFunction):
+            return rows_mapped(self._function, self.source.iterate_many(iteration), called)
+        return many_of(self.iterate(iteration), as_a_whole=True)  # as TensorFlow, which fuses the two
 
     def cardinality(self) -> int:
         return self.source.cardinality()
@@ -128,6 +137,20 @@ class FlatMap(OfOne):
                     rest = None
 
         return pull
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        following = self.source.iterate(iteration)
+        part: Iteration | None = None
+
+        def next_part(_: bool) -> PullMany:
+            nonlocal part
+            if part is not None:
+                part.stop()
+            made = _made(self._function, following())
+            part = iteration.inner()
+            return made.iterate_many(part)
+
+        return many_in_turn(next_part)
 
 
 def _made(function: Function, element: Element) -> Dataset:

@@ -11,7 +11,20 @@ from typing import Any
 
 from tideflow.graph.errors import OutOfRangeError
 from tideflow.runtime import waiting
-from tideflow.runtime.datasets import Dataset, Element, End, Function, Iteration, OfOne, Pull, refuse
+from tideflow.runtime.dataset_rows import Call, RowFunction, rows_mapped
+from tideflow.runtime.datasets import (
+    Dataset,
+    Element,
+    End,
+    Function,
+    Iteration,
+    OfOne,
+    Pull,
+    PullMany,
+    many_of,
+    refuse,
+)
+from tideflow.runtime.ending import wait_at_exit
 
 AUTOTUNE = -1
 _AHEAD = 8  # elements that an untuned prefetch keeps
@@ -62,7 +75,7 @@ def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
         with changed:
             if thread is None:
                 thread = threading.Thread(target=work, name="tideflow prefetch", daemon=True)
-                thread.start()
+                wait_at_exit(thread).start()
             if not ready:
                 waiting.wait(changed, lambda: bool(ready), lambda: stopped.is_set, "next element")
             if len(ready) >= size:
@@ -126,13 +139,17 @@ class ParallelMap(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, function = self.source.iterate(iteration), self._function
+        return self._results(lambda: (function, following()), iteration)
+
+    def _results(self, following: Callable[[], Call], iteration: Iteration) -> Pull:
+        """The results of calls, in their order."""
         pool: _Pool | None = None
         pending: collections.deque[Callable[[], Element]] = collections.deque()
         tried, seconds, ended = 0, 0.0, False
 
         def here() -> Element:
             nonlocal tried, seconds
-            element = following()
+            function, element = following()
             began = time.perf_counter()
             result = function(*element)
             tried += 1
@@ -143,7 +160,7 @@ class ParallelMap(OfOne):
             nonlocal ended
             while len(pending) < self._parallel and not ended:
                 try:
-                    element = following()
+                    function, element = following()
                 except End:
                     ended = True
                 except Exception as error:
@@ -167,6 +184,12 @@ class ParallelMap(OfOne):
 
         return pull
 
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        if not isinstance(self._function, RowFunction):
+            return many_of(self.iterate(iteration), as_a_whole=True)  # as TensorFlow, which fuses the two
+        rows = self.source.iterate_many(iteration)
+        return rows_mapped(self._function, rows, lambda following: self._results(following, iteration))
+
     def cardinality(self) -> int:
         return self.source.cardinality()
 
@@ -181,7 +204,8 @@ class _Pool:
         iteration.at_end(self._stop.now)
         for _ in range(count):
             arguments = self._calls, self._changed, self._stop, iteration.limits
-            threading.Thread(target=_serve, args=arguments, name="tideflow map", daemon=True).start()
+            thread = threading.Thread(target=_serve, args=arguments, name="tideflow map", daemon=True)
+            wait_at_exit(thread).start()
 
     def submit(self, function: Function, element: Element) -> Callable[[], Element]:
         """Has a thread call the function; the result is what the returned function gives."""

@@ -2,8 +2,9 @@
 
 A dataset says how to go through its elements: `iterate` gives a function, and each call of it gives the next
 element (a tuple of values, one for each component) or raises `End`. An error is no end: the call after it
-goes on behind the element that failed. Everything that works for one pass over a dataset, threads above all,
-belongs to its `Iteration` and stops with it.
+goes on behind the element that failed. Batches are asked for as such: `iterate_many` gives a function that
+takes a number and gives so many elements as one. Everything that works for one pass over a dataset, threads
+above all, belongs to its `Iteration` and stops with it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tideflow.runtime.waiting import Limits
 
 Element = tuple[Any, ...]
 Pull = Callable[[], Element]
+PullMany = Callable[[int], Element]
 Function = Callable[..., Element]
 
 INFINITE = -1
@@ -42,6 +44,7 @@ class Iteration:
         self.resources = resources
         self.limits = Limits()  # of what threads do for this pass
         self._outer = outer
+        self._tell: Callable[[str, float], None] | None = None
         self._stopped = False
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
@@ -52,6 +55,15 @@ class Iteration:
     def stopped(self) -> bool:
         """Whether nobody wants further elements."""
         return self._stopped or self.resources.closed or self._outer is not None and self._outer.stopped
+
+    @property
+    def tell(self) -> Callable[[str, float], None] | None:
+        """Where statistics of this pass go, by tag; None where nobody wants them."""
+        return self._tell if self._tell is not None or self._outer is None else self._outer.tell
+
+    @tell.setter
+    def tell(self, function: Callable[[str, float], None]) -> None:
+        self._tell = function
 
     def inner(self) -> Iteration:
         """A pass over another dataset, on behalf of this one."""
@@ -82,6 +94,10 @@ class Dataset(abc.ABC):
     def iterate(self, iteration: Iteration) -> Pull:
         """A function that gives the next element at each call."""
 
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        """A function that gives so many elements at each call, joined into one; fewer at the end."""
+        return many_of(self.iterate(iteration))
+
     def cardinality(self) -> int:
         """How many elements there are, or INFINITE, or UNKNOWN."""
         return UNKNOWN
@@ -108,7 +124,103 @@ def unstacked(value: Any) -> Sequence[Any]:
 
 def stacked(values: Sequence[Any]) -> Any:
     """Values along a new first axis."""
-    return torch.stack(values) if isinstance(values[0], torch.Tensor) else np.stack(values)
+    if isinstance(values[0], torch.Tensor):
+        return torch.stack(values)
+    if any(value.ndim for value in values):
+        return np.stack(values)
+    return as_cells([value[()] for value in values])
+
+
+def as_cells(values: Sequence[Any]) -> np.ndarray:
+    """Strings, or other objects, as a vector."""
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
+def joined(taken: Sequence[Element]) -> Element:
+    """Elements as one, each component along a new first axis."""
+    return tuple([_alike(i, values) for i, values in enumerate(zip(*taken, strict=True))])
+
+
+def _alike(component: int, values: Sequence[Any]) -> Any:
+    try:
+        return stacked(values)
+    except (RuntimeError, ValueError):
+        for i, value in enumerate(values):
+            if value.shape != values[0].shape:
+                raise refuse(
+                    f"Cannot batch tensors with different shapes in component {component}. First element had "
+                    f"shape {shape_text(values[0])} and element {i} had shape {shape_text(value)}."
+                ) from None
+        raise
+
+
+def _behind_each_other(parts: Sequence[Element]) -> Element:
+    """Joined elements as one."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = list(zip(*parts, strict=True))
+    if any(value.shape[1:] != values[0].shape[1:] for values in columns for value in values):
+        return joined([element for part in parts for element in zip(*map(unstacked, part), strict=True)])
+    return tuple([torch.cat(v) if isinstance(v[0], torch.Tensor) else np.concatenate(v) for v in columns])
+
+
+def many_of(following: Pull, as_a_whole: bool = False) -> PullMany:
+    """Elements that come one by one, so many at a time. Where one fails, what follows it comes next; where
+    they are taken `as_a_whole`, what follows all of them.
+    """
+    ended = False
+
+    def pull(count: int) -> Element:
+        nonlocal ended
+        if ended:
+            raise End
+        taken: list[Element] = []
+        try:
+            for _ in range(count):
+                taken.append(following())
+        except End:
+            ended = True
+            if not taken:
+                raise
+        except Exception:
+            for _ in range(count - len(taken) - 1 if as_a_whole else 0):
+                with contextlib.suppress(Exception):
+                    following()
+            raise
+        return joined(taken)
+
+    return pull
+
+
+def many_in_turn(next_part: Callable[[bool], PullMany]) -> PullMany:
+    """The elements of one part behind those of another. `next_part` is told whether the part before gave any,
+    and raises `End` when there is none left.
+    """
+    rest: PullMany | None = None
+    gave = False
+
+    def pull(count: int) -> Element:
+        nonlocal rest, gave
+        parts: list[Element] = []
+        while count:
+            try:
+                if rest is None:
+                    rest, gave = next_part(gave), False
+            except End:
+                if not parts:
+                    raise
+                break
+            try:
+                parts.append(rest(count))
+                count -= len(parts[-1][0])
+                gave = True
+            except End:
+                rest = None
+        return _behind_each_other(parts)
+
+    return pull
 
 
 def shape_text(value: Any) -> str:
@@ -147,6 +259,18 @@ class Rows(Dataset):
 
     def iterate(self, iteration: Iteration) -> Pull:
         return iter_pull(zip(*map(unstacked, self.components), strict=True))
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        start, total = 0, len(self.components[0])
+
+        def pull(count: int) -> Element:  # the rows of whole tensors need not be taken apart first
+            nonlocal start
+            if start == total:
+                raise End
+            begin, start = start, min(start + count, total)
+            return tuple([value[begin:start] for value in self.components])
+
+        return pull
 
     def cardinality(self) -> int:
         return len(self.components[0])
@@ -261,6 +385,9 @@ class Same(OfOne):
     def iterate(self, iteration: Iteration) -> Pull:
         return self.source.iterate(iteration)
 
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        return self.source.iterate_many(iteration)
+
     def cardinality(self) -> int:
         return self.source.cardinality()
 
@@ -285,6 +412,22 @@ class Take(OfOne):
             element = following()
             left -= 1
             return element
+
+        return pull
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        following = self.source.iterate_many(iteration)
+        if self._count < 0:
+            return following
+        left = self._count
+
+        def pull(count: int) -> Element:
+            nonlocal left
+            if not left:
+                raise End
+            rows = following(min(count, left))
+            left -= len(rows[0])
+            return rows
 
         return pull
 
@@ -381,6 +524,20 @@ class Repeat(OfOne):
             raise End
 
         return pull
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        epoch, number = iteration, 0
+
+        def next_epoch(gave: bool) -> PullMany:
+            nonlocal epoch, number
+            if number:
+                epoch.stop()
+            if number == self.count or self.count < 0 and number and not gave:
+                raise End
+            epoch, number = iteration.inner(), number + 1
+            return self.source.iterate_many(epoch)
+
+        return many_in_turn(next_epoch)
 
     def cardinality(self) -> int:
         there = self.source.cardinality()

@@ -1,7 +1,9 @@
 """Queues: elements wait here between steps. Who cannot go on waits in line, and is woken in order.
 
-An element is a tuple of values, one for each component. Nothing is lost: a dequeue that gives up, because its
-step is cancelled or late, puts back what it had taken.
+An element is a tuple of values, one for each component. Elements come and go in rows: a tuple of values with
+one more axis in front, along which the elements lie. What came in together stays together as long as it can,
+so that a batch costs hardly more than an element. Nothing is lost: a dequeue that gives up, because its step
+is cancelled or late, puts back what it had taken.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import collections
 import heapq
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,21 +22,49 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.philox import Philox
+from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import wait
 
 Element = tuple
+Rows = tuple
 
 
-class _Attempt:
-    """Someone in line: elements still to put in, or taken out so far."""
+class _Enqueuer:
+    """Someone in line with rows to put in."""
 
-    __slots__ = ("elements", "error", "partial", "wanted")
+    __slots__ = ("error", "left", "rows")
 
-    def __init__(self, elements: Iterable[Element] = (), wanted: int = 0, partial: bool = False):
-        self.elements = collections.deque(elements)
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        self.left = len(rows[0])
+        self.error: Exception | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return not self.left
+
+    def give(self, count: int) -> Rows:
+        """The next `count` rows."""
+        start = len(self.rows[0]) - self.left
+        self.left -= count
+        return _cut(self.rows, start, start + count)
+
+
+class _Dequeuer:
+    """Someone in line for rows, with what he has so far."""
+
+    __slots__ = ("error", "partial", "parts", "taken", "wanted")
+
+    def __init__(self, wanted: int, partial: bool = False):
         self.wanted = wanted
         self.partial = partial  # fewer than wanted will do, once the queue is closed
+        self.parts: list[Rows] = []
+        self.taken = 0
         self.error: Exception | None = None
+
+    @property
+    def is_done(self) -> bool:
+        return not self.wanted
 
 
 class Queue:
@@ -58,64 +88,78 @@ class Queue:
         self._session_closed = session_closed
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._enqueuers: collections.deque[_Attempt] = collections.deque()
-        self._dequeuers: collections.deque[_Attempt] = collections.deque()
+        self._enqueuers: collections.deque[_Enqueuer] = collections.deque()
+        self._dequeuers: collections.deque[_Dequeuer] = collections.deque()
         self._clear()
 
     # ------------------------------------------------------------------ the store, which kinds differ in
 
     def _clear(self) -> None:
-        self._store: collections.deque[Element] = collections.deque()
+        self._blocks: collections.deque[Rows] = collections.deque()
+        self._count = 0
 
-    def _put(self, element: Element) -> None:
-        self._store.append(element)
+    def size(self) -> int:
+        return self._count
 
-    def _take(self) -> Element:
-        return self._store.popleft()
+    def _put(self, rows: Rows) -> None:
+        self._blocks.append(rows)
+        self._count += len(rows[0])
 
-    def _put_back(self, elements: Iterable[Element]) -> None:
-        self._store.extendleft(reversed(list(elements)))
+    def _take(self, count: int) -> list[Rows]:
+        """`count` rows, of those that may be taken."""
+        self._count -= count
+        parts = []
+        while count:
+            block = self._blocks.popleft()
+            there = len(block[0])
+            if there > count:
+                self._blocks.appendleft(_cut(block, count, there))
+                block, there = _cut(block, 0, count), count
+            parts.append(block)
+            count -= there
+        return parts
 
-    def _may_take(self) -> bool:
-        return bool(self._store)
+    def _put_back(self, parts: list[Rows]) -> None:
+        self._blocks.extendleft(reversed(parts))
+        self._count += sum(len(rows[0]) for rows in parts)
+
+    def _available(self) -> int:
+        """How many may be taken out now."""
+        return self._count
 
     # ------------------------------------------------------------------ what steps do
 
     def enqueue(self, values: Sequence[Any]) -> None:
         """One element; waits for room."""
-        element = self._checked(values)
-        with self._lock:
-            self._refuse_if_closed()
-            if not self._enqueuers and len(self._store) < self.capacity:
-                self._put(element)
-                if self._dequeuers:
-                    self._serve()
-                return
-            self._stand_in_line(
-                self._enqueuers, _Attempt([element]), f"enqueue into '{self.name}', which is full"
-            )
+        self._enqueue_rows(self._as_rows(values), "enqueue")
 
     def enqueue_many(self, values: Sequence[Any]) -> None:
         """The rows of `values`, an element each; waits for room."""
-        elements = self._rows(values)
+        self._enqueue_rows(self._checked_rows(values), "enqueue_many")
+
+    def _enqueue_rows(self, rows: Rows, what: str) -> None:
         with self._lock:
             self._refuse_if_closed()
-            if not elements:
+            if not self._enqueuers and len(rows[0]) <= self.capacity - self.size():
+                if len(rows[0]):
+                    self._put(rows)
+                if self._dequeuers:
+                    self._serve()
                 return
-            attempt = _Attempt(elements)
-            self._stand_in_line(self._enqueuers, attempt, f"enqueue_many into '{self.name}', which is full")
+            self._stand_in_line(self._enqueuers, _Enqueuer(rows), f"{what} into '{self.name}', which is full")
 
     def dequeue(self) -> list[Any]:
         """One element; waits for one."""
         with self._lock:
-            if not self._dequeuers and self._may_take():
-                element = self._take()
+            if not self._dequeuers and self._available():
+                (rows,) = self._take(1)
                 if self._enqueuers:
                     self._serve()
-                return list(element)
-            attempt = _Attempt(wanted=1)
-            self._stand_in_line(self._dequeuers, attempt, f"dequeue from '{self.name}', which is empty")
-            return list(attempt.elements[0])
+            else:
+                attempt = _Dequeuer(1)
+                self._stand_in_line(self._dequeuers, attempt, f"dequeue from '{self.name}', which is empty")
+                (rows,) = attempt.parts
+        return [_first(value) for value in rows]
 
     def dequeue_many(self, count: int, up_to: bool = False) -> list[Any]:
         """`count` elements, each component along a new first axis; `up_to`: fewer, once the queue
@@ -128,19 +172,21 @@ class Queue:
         self._check_shapes_known("DequeueMany" if not up_to else "DequeueUpTo")
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
+        attempt = _Dequeuer(count, partial=up_to)
         with self._lock:
-            attempt = _Attempt(wanted=count, partial=up_to)
-            if not self._dequeuers and not self._enqueuers:
+            if not self._dequeuers and not self._enqueuers and count <= self._available():
                 self._fill(attempt)
-            if attempt.wanted:
+            else:
                 self._stand_in_line(
                     self._dequeuers, attempt, f"dequeue of {count} from '{self.name}', which has too few"
                 )
-        return self._joined(list(attempt.elements))
+        return self._joined(attempt.parts)
 
     def close(self, cancel_pending_enqueues: bool = False) -> None:
         """No more elements come in; those inside can still be taken out."""
         with self._lock:
+            if self.closed and not cancel_pending_enqueues:
+                raise CancelledError(None, None, f"Queue '{self.name}' is already closed.")
             self.closed = True
             if cancel_pending_enqueues:
                 for attempt in self._enqueuers:
@@ -150,9 +196,6 @@ class Queue:
                 self._enqueuers.clear()
             self._serve()
             self._changed.notify_all()
-
-    def size(self) -> int:
-        return len(self._store)
 
     def wake(self) -> None:
         """Has everyone in line look around: the session closes."""
@@ -165,7 +208,7 @@ class Queue:
             return {
                 "name": self.name,
                 "kind": self.kind,
-                "size": len(self._store),
+                "size": self.size(),
                 "capacity": self.capacity,
                 "closed": self.closed,
                 "waiting to enqueue": len(self._enqueuers),
@@ -174,32 +217,33 @@ class Queue:
 
     # ------------------------------------------------------------------ standing in line
 
-    def _stand_in_line(self, line: collections.deque[_Attempt], attempt: _Attempt, what: str) -> None:
+    def _stand_in_line(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str) -> None:
         line.append(attempt)
         self._serve()
-        is_done = (lambda: not attempt.elements) if line is self._enqueuers else (lambda: not attempt.wanted)
         try:
-            wait(self._changed, lambda: attempt.error is not None or is_done(), self._session_closed, what)
+            wait(
+                self._changed,
+                lambda: attempt.is_done or attempt.error is not None,
+                self._session_closed,
+                what,
+            )
         except BaseException:
             self._give_up(line, attempt)
             raise
         if attempt.error is not None:
             raise attempt.error
 
-    def _give_up(self, line: collections.deque[_Attempt], attempt: _Attempt) -> None:
+    def _give_up(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer) -> None:
         if attempt in line:
             line.remove(attempt)
-        if line is self._dequeuers and attempt.elements:
-            self._put_back(attempt.elements)
+        if line is self._dequeuers:
+            self._put_back(attempt.parts)
         self._serve()
 
     def _serve(self) -> None:
         """Lets those in front go on as far as they can, and wakes whoever is done."""
         served = False
-        while True:
-            moved = self._serve_enqueuer() or self._serve_dequeuer()
-            if not moved:
-                break
+        while self._serve_enqueuer() or self._serve_dequeuer():
             served = True
         if served:
             self._changed.notify_all()
@@ -207,51 +251,50 @@ class Queue:
     def _serve_enqueuer(self) -> bool:
         if not self._enqueuers:
             return False
-        attempt, moved = self._enqueuers[0], False
-        while attempt.elements and len(self._store) < self.capacity:
-            self._put(attempt.elements.popleft())
-            moved = True
-        if not attempt.elements:
+        attempt = self._enqueuers[0]
+        room = min(attempt.left, self.capacity - self.size())
+        if room <= 0:
+            return False
+        self._put(attempt.give(room))
+        if attempt.is_done:
             self._enqueuers.popleft()
-            return True
-        return moved
+        return True
 
     def _serve_dequeuer(self) -> bool:
         if not self._dequeuers:
             return False
         attempt = self._dequeuers[0]
-        moved = self._fill(attempt)
-        if attempt.wanted and self.closed and not self._enqueuers and not self._may_take():
+        if self.closed and not self._enqueuers and self._available() < attempt.wanted:
             self._end_of_queue(attempt)
-            moved = True
-        if not attempt.wanted or attempt.error is not None:
+        moved = self._fill(attempt)
+        if attempt.is_done or attempt.error is not None:
             self._dequeuers.popleft()
             return True
         return moved
 
-    def _fill(self, attempt: _Attempt) -> bool:
-        moved = False
-        while attempt.wanted and self._may_take():
-            attempt.elements.append(self._take())
-            attempt.wanted -= 1
-            moved = True
-        return moved
+    def _fill(self, attempt: _Dequeuer) -> bool:
+        count = min(attempt.wanted, self._available())
+        if count <= 0:
+            return False
+        attempt.parts += self._take(count)
+        attempt.taken += count
+        attempt.wanted -= count
+        return True
 
-    def _end_of_queue(self, attempt: _Attempt) -> None:
+    def _end_of_queue(self, attempt: _Dequeuer) -> None:
         """Closed, and too few left: what is there for who takes that, an error for who wants all."""
-        if attempt.partial and attempt.elements:
-            attempt.wanted = 0
+        there, requested = self._available(), attempt.wanted + attempt.taken
+        attempt.wanted = 0
+        if attempt.partial and there + attempt.taken:
+            attempt.wanted = there
             return
-        requested = attempt.wanted + len(attempt.elements)
-        if attempt.elements:
-            self._put_back(attempt.elements)
-            attempt.elements.clear()
+        self._put_back(attempt.parts)
+        attempt.parts = []
         attempt.error = OutOfRangeError(
             None,
             None,
             f"{self.kind} '_{self.name}' is closed and has insufficient elements (requested {requested}, "
-            "current "
-            f"size {len(self._store)})",
+            f"current size {self.size()})",
         )
 
     def _refuse_if_closed(self) -> None:
@@ -260,20 +303,19 @@ class Queue:
 
     # ------------------------------------------------------------------ elements and batches
 
-    def _checked(self, values: Sequence[Any]) -> Element:
+    def _as_rows(self, values: Sequence[Any]) -> Rows:
+        """One element as rows."""
         for i, (value, shape) in enumerate(zip(values, self.shapes)):
-            if shape.tuple != tuple(value.shape) and not shape.is_compatible_with(
-                TensorShape(tuple(value.shape))
-            ):
+            found = tuple(value.shape)
+            if shape.tuple != found and not shape.is_compatible_with(TensorShape(found)):
                 raise InvalidArgumentError(
                     None,
                     None,
-                    f"Shape mismatch in tuple component {i}. Expected {_brackets(shape)}, got "
-                    f"{list(value.shape)}",
+                    f"Shape mismatch in tuple component {i}. Expected {_brackets(shape)}, got {list(found)}",
                 )
-        return tuple(values)
+        return tuple([unshared(value)[None] for value in values])
 
-    def _rows(self, values: Sequence[Any]) -> list[Element]:
+    def _checked_rows(self, values: Sequence[Any]) -> Rows:
         for i, value in enumerate(values):
             if not value.ndim:
                 raise InvalidArgumentError(
@@ -294,7 +336,7 @@ class Queue:
                     f"Shape mismatch in tuple component {i}. Expected [{values[0].shape[0]},"
                     f"{_brackets(shape)[1:]}, got {list(value.shape)}",
                 )
-        return list(zip(*[_unstacked(value) for value in values], strict=True))
+        return tuple(map(unshared, values))
 
     def _check_shapes_known(self, what: str) -> None:
         if len(self.shapes) != len(self.dtypes) or any(not shape.is_fully_defined() for shape in self.shapes):
@@ -307,8 +349,10 @@ class Queue:
         dtype = self.dtypes[component]
         return np.zeros(shape, object) if dtype.torch is None else torch.zeros(shape, dtype=dtype.torch)
 
-    def _joined(self, elements: list[Element]) -> list[Any]:
-        return [_stacked(column) for column in zip(*elements, strict=True)]
+    def _joined(self, parts: list[Rows]) -> list[Any]:
+        return (
+            list(parts[0]) if len(parts) == 1 else [_behind_each_other(v) for v in zip(*parts, strict=True)]
+        )
 
 
 class RandomShuffleQueue(Queue):
@@ -335,17 +379,27 @@ class RandomShuffleQueue(Queue):
     def _clear(self) -> None:
         self._store: list[Element] = []
 
-    def _take(self) -> Element:
-        store = self._store
-        index = next(self._words) % len(store)
-        store[index], store[-1] = store[-1], store[index]
-        return store.pop()
+    def size(self) -> int:
+        return len(self._store)
 
-    def _put_back(self, elements: Iterable[Element]) -> None:
-        self._store.extend(elements)
+    def _put(self, rows: Rows) -> None:
+        self._store.extend(_elements(rows))
 
-    def _may_take(self) -> bool:
-        return len(self._store) > (0 if self.closed else self._min_after_dequeue)
+    def _take(self, count: int) -> list[Rows]:
+        store, chosen = self._store, []
+        for left, word in zip(range(len(store), len(store) - count, -1), self._words):
+            index = word % left
+            chosen.append(store[index])
+            store[index] = store[left - 1]
+            store.pop()
+        return [_stacked(chosen)]
+
+    def _put_back(self, parts: list[Rows]) -> None:
+        for rows in parts:
+            self._put(rows)
+
+    def _available(self) -> int:
+        return len(self._store) - (0 if self.closed else self._min_after_dequeue)
 
 
 class PriorityQueue(Queue):
@@ -357,22 +411,41 @@ class PriorityQueue(Queue):
         self._store: list[tuple[int, int, Element]] = []
         self._order = itertools.count()
 
-    def _put(self, element: Element) -> None:
-        priority = element[0]
-        if priority.ndim:
+    def size(self) -> int:
+        return len(self._store)
+
+    def _as_rows(self, values: Sequence[Any]) -> Rows:
+        rows = super()._as_rows(values)
+        self._check_priorities(rows[0])
+        return rows
+
+    def _checked_rows(self, values: Sequence[Any]) -> Rows:
+        rows = super()._checked_rows(values)
+        self._check_priorities(rows[0])
+        return rows
+
+    def _check_priorities(self, priorities: Any) -> None:
+        if priorities.ndim != 1:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Expected the priority element to be a scalar, but received shape: {list(priority.shape)}",
+                "Expected the priority element to be a scalar, but received shape: "
+                f"{list(priorities.shape[1:])}",
             )
-        heapq.heappush(self._store, (int(priority), next(self._order), element))
 
-    def _take(self) -> Element:
-        return heapq.heappop(self._store)[2]
+    def _put(self, rows: Rows) -> None:
+        for priority, element in zip(rows[0].tolist(), _elements(rows), strict=True):
+            heapq.heappush(self._store, (priority, next(self._order), element))
 
-    def _put_back(self, elements: Iterable[Element]) -> None:
-        for element in elements:
-            self._put(element)
+    def _take(self, count: int) -> list[Rows]:
+        return [_stacked([heapq.heappop(self._store)[2]]) for _ in range(count)]
+
+    def _put_back(self, parts: list[Rows]) -> None:
+        for rows in parts:
+            self._put(rows)
+
+    def _available(self) -> int:
+        return len(self._store)
 
 
 class PaddingQueue(Queue):
@@ -386,36 +459,61 @@ class PaddingQueue(Queue):
                 None, None, f"{self.kind}'s {what} requires the components' ranks to be known."
             )
 
-    def _joined(self, elements: list[Element]) -> list[Any]:
-        return [_padded(column) for column in zip(*elements, strict=True)]
+    def _joined(self, parts: list[Rows]) -> list[Any]:
+        return [_padded(values) for values in zip(*parts, strict=True)]
 
 
-def _unstacked(value: Any) -> Sequence[Any]:
-    if isinstance(value, torch.Tensor):
-        return value.unbind(0)
-    return [value[i, ...] for i in range(len(value))]
+def _cut(rows: Rows, start: int, stop: int) -> Rows:
+    return rows if stop - start == len(rows[0]) else tuple([value[start:stop] for value in rows])
 
 
-def _stacked(values: Sequence[Any]) -> Any:
-    return torch.stack(values) if isinstance(values[0], torch.Tensor) else np.stack(values)
+def _first(value: Any) -> Any:
+    return value.select(0, 0) if isinstance(value, torch.Tensor) else value[0, ...]
 
 
-def _padded(values: Sequence[Any]) -> Any:
-    shapes = {tuple(value.shape) for value in values}
-    if len(shapes) == 1:
-        return _stacked(values)
-    largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
-    first = values[0]
-    if isinstance(first, torch.Tensor):
-        made = first.new_zeros((len(values), *largest))
-    else:
-        made = np.full((len(values), *largest), b"", object)
-    for i, value in enumerate(values):
-        made[(i, *(slice(size) for size in value.shape))] = value
+def _elements(rows: Rows) -> Iterator[Element]:
+    """Rows one by one; strings alone are bytes."""
+    return zip(*[v.unbind(0) if isinstance(v, torch.Tensor) else list(v) for v in rows], strict=True)
+
+
+def _stacked(elements: list[Element]) -> Rows:
+    """What `_elements` took apart."""
+    return tuple([_column(values) for values in zip(*elements, strict=True)])
+
+
+def _column(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], torch.Tensor):
+        return torch.stack(values)
+    if isinstance(values[0], np.ndarray):
+        return np.stack(values)
+    made = np.empty(len(values), object)
+    made[:] = values
     return made
 
 
-def _words(generator: Philox) -> Iterable[int]:
+def _behind_each_other(values: Sequence[Any]) -> Any:
+    return torch.cat(values) if isinstance(values[0], torch.Tensor) else np.concatenate(values)
+
+
+def _padded(values: Sequence[Any]) -> Any:
+    """Rows behind each other, filled up to the largest."""
+    first, shapes = values[0], {tuple(value.shape[1:]) for value in values}
+    if len(shapes) == 1:
+        return _behind_each_other(values)
+    largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
+    count = sum(map(len, values))
+    if isinstance(first, torch.Tensor):
+        made = first.new_zeros((count, *largest))
+    else:
+        made = np.full((count, *largest), b"", object)
+    end = 0
+    for value in values:
+        start, end = end, end + len(value)
+        made[(slice(start, end), *(slice(size) for size in value.shape[1:]))] = value
+    return made
+
+
+def _words(generator: Philox) -> Iterator[int]:
     """The stream's 32-bit words, one at a time."""
     for start in itertools.count(0, 256):
         yield from generator.words(start, 256).reshape(-1).tolist()

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from tideflow.graph.errors import InvalidArgumentError, ResourceExhaustedError
+from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import wait
 
 
@@ -96,7 +97,7 @@ class StagingArea(_Area):
         size = _bytes_of(values)
         with self._changed:
             self._wait_for_room(size, lambda: 1)
-            self._line.append(list(values))
+            self._line.append(list(map(unshared, values)))
             self._bytes += size
             self._changed.notify_all()
 
@@ -165,7 +166,7 @@ class MapStagingArea(_Area):
                         f"The tensor for index '{index}' for key '{key}' was already initialized "
                         f"'{self.components}'.",
                     )
-                there[index] = value
+                there[index] = unshared(value)
             self._bytes += size
             if all(value is not None for value in there):
                 self._incomplete.pop(key, None)

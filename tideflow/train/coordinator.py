@@ -5,7 +5,6 @@ to who waits.
 from __future__ import annotations
 
 import contextlib
-import logging
 import sys
 import threading
 import time
@@ -14,8 +13,7 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.errors import CancelledError, OutOfRangeError
-
-_log = logging.getLogger("tideflow")
+from tideflow.platform import logging
 
 
 @export("train.Coordinator")
@@ -50,10 +48,12 @@ class Coordinator:
             if not self._stop_event.is_set():
                 if isinstance(error, self._clean_stop_exception_types):
                     error = None  # the end of the data is how such loops end
+                if error is not None:
+                    _report(ex)
                 self._error = error
                 self._stop_event.set()
             elif error is not None and self._error is None and not self._is_an_end(error):
-                _log.info("An error after the stop was requested: %s", error)
+                logging.info("An error after the stop was requested: %s", error)
 
     def _is_an_end(self, error: BaseException) -> bool:
         return isinstance(error, (*self._clean_stop_exception_types, CancelledError))
@@ -109,7 +109,7 @@ class Coordinator:
         if stragglers:
             if not ignore_live_threads:
                 raise RuntimeError("Coordinator stopped with threads still running: " + " ".join(stragglers))
-            _log.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
+            logging.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
 
     def raise_requested_exception(self) -> None:
         """Raises what `request_stop` was given, if anything."""
@@ -126,6 +126,13 @@ class Coordinator:
         self.request_stop(error)
         self.join()
         return isinstance(error, self._clean_stop_exception_types)
+
+
+def _report(ex: Any) -> None:
+    if isinstance(ex, tuple):
+        logging.info("Error reported to Coordinator: %s", ex[1], exc_info=ex)
+    else:
+        logging.info("Error reported to Coordinator: %s, %s", type(ex), ex)
 
 
 @export("train.LooperThread")
@@ -178,6 +185,8 @@ class LooperThread(threading.Thread):
                 if self._coord.wait_for_stop(max(0.0, due - time.monotonic())):
                     break
             self.stop_loop()
+
+    isAlive = threading.Thread.is_alive  # its name until Python 3.9
 
     def start_loop(self) -> None:
         """Called before the first `run_loop`."""

@@ -7,6 +7,7 @@ Each function adds a queue to the graph and a QueueRunner to the collection that
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tideflow.export import export
@@ -27,9 +28,13 @@ from tideflow.ops import (
     indexing,
     random,
     sparse_serialization,
+    stitching,
 )
 from tideflow.ops import (
     shapes as shape_ops,
+)
+from tideflow.ops import (
+    sparse as sparse_ops,
 )
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from tideflow.summary import functions as summary
@@ -492,6 +497,7 @@ def _batched(
         result = take(batch_size, name=scope)
         result = [result] if isinstance(result, Tensor) else list(result)
         result = [t if restore is None else restore(t) for t, restore in zip(result, stored, strict=True)]
+        result = _all_restored(result) if any(stored) else result
         return _as_given(sources[0], result)
 
 
@@ -556,8 +562,8 @@ def _enqueue(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, keep: 
     put = queue.enqueue_many if enqueue_many else queue.enqueue
     if keep.shape.ndims == 0:
         return control_flow.smart_cond(keep, lambda: put(tensors), constants.no_operation)
-    kept = indexing.where(keep)[:, 0]
-    return put([indexing.gather(tensor, kept) for tensor in tensors])
+    kept = casting.cast(keep, dtypes.int32)
+    return put([stitching.dynamic_partition(tensor, kept, 2)[1] for tensor in tensors])
 
 
 def _with_sparse_stored(
@@ -570,23 +576,64 @@ def _with_sparse_stored(
         if not isinstance(first, SparseTensor):
             restores.append(None)
             continue
-        store_one = (
-            sparse_serialization.add_many_sparse_to_tensors_map
-            if enqueue_many
-            else sparse_serialization.add_sparse_to_tensors_map
-        )
-        shared = None
+        op = None
         for each in stored:
-            each[i] = store_one(each[i], shared_name=shared)
-            shared = each[i].op.attrs["shared_name"] or each[i].op.name
-            last = each[i].op
+            each[i], op = _stored(each[i], enqueue_many, keep, op)
         rank = first.shape.ndims
-        rank = None if rank is None else rank if not enqueue_many else rank - 1
-
-        def restore(handles: Tensor, op: Operation = last, rank: int | None = rank) -> SparseTensor:
-            return sparse_serialization.take_many_sparse_from_tensors_map(
-                op, shape_ops.squeeze(handles) if handles.shape.ndims == 2 else handles, rank=rank
-            )
-
-        restores.append(restore)
+        rank = None if rank is None else rank if enqueue_many else rank + 1
+        restores.append(partial(_restored, op, rank))
     return stored, restores
+
+
+def _stored(
+    tensor: SparseTensor, many: bool, keep: Tensor, earlier: Operation | None
+) -> tuple[Tensor, Operation]:
+    """The handle of a sparse tensor, or those of its rows, and the operation that stored it, where an earlier
+    one stored the tensors before it.
+    """
+    store = (
+        sparse_serialization.add_many_sparse_to_tensors_map
+        if many
+        else sparse_serialization.add_sparse_to_tensors_map
+    )
+    shared_name = None if earlier is None else earlier.attrs["shared_name"] or earlier.name
+    made: list[Operation] = []
+
+    def put() -> Tensor:
+        handles = store(tensor, shared_name=shared_name)
+        made.append(handles.op)
+        return handles
+
+    def nothing() -> Tensor:
+        if not many:
+            return constants.constant(-1, dtype=dtypes.int64)
+        return -1 * creation.ones(tensor.dense_shape[:1], dtypes.int64)
+
+    if keep.shape.ndims:
+        rows = indexing.gather(keep, tensor.indices[:, 0])
+        tensor = sparse_ops.sparse_retain(tensor, rows)
+        handles = put()
+    else:
+        handles = control_flow.smart_cond(keep, put, nothing)
+    return shape_ops.expand_dims(handles, [-1]), made[0]
+
+
+def _restored(op: Operation, rank: int | None, handles: Tensor) -> SparseTensor:
+    return sparse_serialization.take_many_sparse_from_tensors_map(
+        op, shape_ops.squeeze(handles, [1]), rank=rank
+    )
+
+
+def _all_restored(results: list[Any]) -> list[Any]:
+    """No part of a batch without all of its sparse tensors being taken out of where they wait."""
+    taken = [each.values if isinstance(each, SparseTensor) else each for each in results]
+
+    def after(tensor: Tensor) -> Tensor:
+        return flow.with_dependencies(taken, tensor)
+
+    return [
+        SparseTensor(after(each.indices), after(each.values), after(each.dense_shape))
+        if isinstance(each, SparseTensor)
+        else after(each)
+        for each in results
+    ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorboard.compat.proto.summary_pb2 import Summary
+
 from tideflow.export import export
 
 _UNBOUNDED = 1 << 62
 _KINDS = ("queue", "barrier", "staging area", "accumulator")
+_WAITING = ("waiting to enqueue", "waiting to dequeue")
 _HEADER = ("name", "kind", "size", "capacity", "state", "waiting")
 
 
@@ -16,23 +19,46 @@ def queue_report(session: Any) -> str:
     """A table of the session's queues, barriers, staging areas and accumulators: how full each is, whether
     it is closed, and how many steps wait to put something in or to take something out.
     """
-    reports = [resource.report() for kind in _KINDS for resource in session._resources.all(kind)]
+    reports = _reports(session)
     if not reports:
         return "The session has no queues."
-    rows = [_HEADER, *map(_row, sorted(reports, key=lambda report: report["name"]))]
+    rows = [_HEADER, *map(_row, reports)]
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
+@export("train.queue_summary")
+def queue_summary(session: Any) -> Any:
+    """The same as scalars for TensorBoard, a `tf.Summary` to give to `FileWriter.add_summary`: of each queue
+    its size, how much of its capacity that is, and how many steps wait to put in and to take out.
+    """
+    message = Summary()
+    for report in _reports(session):
+        facts = {key.replace(" ", "_"): report[key] for key in ("size", *_WAITING)}
+        if _is_bounded(report):
+            facts["fraction_full"] = report["size"] / report["capacity"]
+        for fact, number in facts.items():
+            message.value.add(tag=f"queues/{report['name']}/{fact}", simple_value=number)
+    return message
+
+
+def _reports(session: Any) -> list[dict[str, Any]]:
+    found = [resource.report() for kind in _KINDS for resource in session._resources.all(kind)]
+    return sorted(found, key=lambda report: report["name"])
+
+
+def _is_bounded(report: dict[str, Any]) -> bool:
+    return report["capacity"] is not None and report["capacity"] < _UNBOUNDED
+
+
 def _row(report: dict[str, Any]) -> tuple[str, ...]:
-    capacity = report["capacity"]
-    bounded = capacity is not None and capacity < _UNBOUNDED
+    bounded = _is_bounded(report)
     return (
         report["name"],
         report["kind"],
         str(report["size"]),
-        str(capacity) if bounded else "unbounded",
+        str(report["capacity"]) if bounded else "unbounded",
         _state(report, bounded),
         _waiting(report) or "nobody",
     )
@@ -45,5 +71,5 @@ def _state(report: dict[str, Any], bounded: bool) -> str:
 
 
 def _waiting(report: dict[str, Any]) -> str:
-    sides = (("to put in", report["waiting to enqueue"]), ("to take out", report["waiting to dequeue"]))
+    sides = (("to put in", report[_WAITING[0]]), ("to take out", report[_WAITING[1]]))
     return ", ".join(f"{count} {what}" for what, count in sides if count)

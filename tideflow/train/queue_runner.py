@@ -16,6 +16,7 @@ from tideflow.graph.queue_runner_proto import QueueRunnerDef
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.graph.stacks import default_sessions
 from tideflow.queues.base import QueueBase
+from tideflow.runtime.ending import wait_at_exit
 from tideflow.train.coordinator import Coordinator
 
 _log = logging.getLogger("tideflow")
@@ -45,10 +46,6 @@ class QueueRunner:
             return
         if not queue or not enqueue_ops:
             raise ValueError("Must provide queue and enqueue_ops.")
-        self._queue: Any = queue
-        self._enqueue_ops = list(enqueue_ops)
-        self._close_op = queue.close() if close_op is None else close_op
-        self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         if queue_closed_exception_types is not None and (
             not isinstance(queue_closed_exception_types, tuple)
             or not queue_closed_exception_types
@@ -60,6 +57,10 @@ class QueueRunner:
                 f"{queue_closed_exception_types}"
             )
         self._queue_closed_exception_types = queue_closed_exception_types or (OutOfRangeError,)
+        self._queue: Any = queue
+        self._enqueue_ops = list(enqueue_ops)
+        self._close_op = queue.close() if close_op is None else close_op
+        self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
         self._start()
 
     def _start(self) -> None:
@@ -138,6 +139,7 @@ class QueueRunner:
             if coord is not None:
                 coord.register_thread(thread)
             thread.daemon = daemon
+            wait_at_exit(thread)
             if start:
                 thread.start()
         return threads
@@ -159,18 +161,19 @@ class QueueRunner:
                             sess.run(self._close_op)
                     return
         except Exception as error:
-            self._note(error, coord)
+            self._note(error, sess, coord)
         finally:
             if running:
                 with self._lock:
                     self._runs_per_session[sess] -= 1
 
-    def _note(self, error: Exception, coord: Coordinator | None) -> None:
+    def _note(self, error: Exception, sess: Any, coord: Coordinator | None) -> None:
         if coord is not None:
             if not (isinstance(error, CancelledError) and coord.should_stop()):
                 coord.request_stop(error)
             return
-        _log.error("Exception in QueueRunner: %s", error)
+        if not isinstance(error, CancelledError) and not getattr(sess, "_closed", False):
+            _log.error("Exception in QueueRunner: %s", error)
         with self._lock:
             self._exceptions_raised.append(error)
 
@@ -187,8 +190,10 @@ class QueueRunner:
         message.enqueue_op_name.extend(op.name.removeprefix(prefix) for op in self._enqueue_ops)
         message.close_op_name = self._close_op.name.removeprefix(prefix)
         message.cancel_op_name = self._cancel_op.name.removeprefix(prefix)
-        types = self._queue_closed_exception_types
-        message.queue_closed_exception_types.extend(code for code, kind in _codes.items() if kind in types)
+        codes = {kind: code for code, kind in _codes.items()}
+        message.queue_closed_exception_types.extend(
+            codes[kind] for kind in self._queue_closed_exception_types if kind in codes
+        )
         return message
 
     @staticmethod

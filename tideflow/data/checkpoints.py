@@ -1,0 +1,107 @@
+"""Iterators in checkpoints: training goes on with the element behind the last one."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tideflow.data.iterator import COLLECTION, Iterator
+from tideflow.export import export
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import control_dependencies, get_default_graph
+from tideflow.ops import iterators
+from tideflow.train.checkpoint_state import latest_checkpoint
+from tideflow.train.saveables import SaveableObject, SaveSpec
+from tideflow.train.saver import Saver
+from tideflow.train.saving_hooks import CheckpointSaverHook
+from tideflow.train.session_run_hook import SessionRunHook
+
+
+@export("data.experimental.make_saveable_from_iterator")
+def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
+    """The iterator's place, for a Saver. Restoring begins the dataset again and passes over what was taken:
+    it must give the same elements each time, so a shuffled one needs a seed.
+    """
+    return _IteratorSaveable(iterator._iterator_resource)
+
+
+class _IteratorSaveable(SaveableObject):
+    """The place of the iterator behind a handle."""
+
+    def __init__(self, resource: Tensor):
+        state = iterators.iterator_state_op(resource, name="IteratorState")
+        super().__init__(resource, [SaveSpec(state, "", f"{resource.name}-state")], resource.name)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
+        with control_dependencies(_initializers(self.op)):
+            return iterators.restore_iterator_op(self.op, restored_tensors[0], name="RestoreIterator")
+
+
+def _initializers(resource: Tensor) -> list[Operation]:
+    """What gives the iterator its dataset, where there is but one dataset for it."""
+    found = [op for op in resource.consumers() if op.type == "MakeIterator"]
+    return found if len(found) == 1 else []
+
+
+@export("data.experimental.CheckpointInputPipelineHook")
+class CheckpointInputPipelineHook(SessionRunHook):
+    """Saves the places of all iterators of the graph, as often as the estimator saves its model, and restores
+    them where there is such a checkpoint.
+    """
+
+    def __init__(self, estimator: Any):
+        config = estimator._config
+        prefix = "input"
+        if getattr(config, "num_worker_replicas", 1) > 1:
+            prefix = f"input_{config.task_type}_{config.task_id}"
+        self._folder = estimator.model_dir
+        self._latest_filename = f"checkpoint_{prefix}"
+        self._saver_hook = CheckpointSaverHook(
+            estimator.model_dir,
+            save_secs=config.save_checkpoints_secs,
+            save_steps=config.save_checkpoints_steps,
+            saver=_NamedSaver(self._latest_filename),
+            checkpoint_basename=f"{prefix}.ckpt",
+        )
+
+    def begin(self) -> None:
+        resources = get_default_graph().get_collection(COLLECTION)
+        if not resources:
+            raise ValueError(
+                "CheckpointInputPipelineHook found no iterators in the graph: make the iterator of the "
+                "dataset before the session."
+            )
+        self._saver_hook._saver.saver = Saver([_IteratorSaveable(r) for r in resources], sharded=True)
+        self._saver_hook.begin()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        path = latest_checkpoint(self._folder, latest_filename=self._latest_filename)
+        if path is not None:
+            self._saver_hook._saver.saver.restore(session, path)
+        self._saver_hook.after_create_session(session, coord)
+
+    def before_run(self, run_context: Any) -> Any:
+        return self._saver_hook.before_run(run_context)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._saver_hook.after_run(run_context, run_values)
+
+    def end(self, session: Any) -> None:
+        self._saver_hook.end(session)
+
+
+class _NamedSaver:
+    """A saver that notes its last checkpoint in a file of its own, beside the model's."""
+
+    def __init__(self, latest_filename: str):
+        self.saver: Saver | None = None
+        self._latest_filename = latest_filename
+
+    def save(self, session: Any, save_path: str, global_step: Any) -> str:
+        return self.saver.save(
+            session,
+            os.fspath(save_path),
+            global_step=global_step,
+            latest_filename=self._latest_filename,
+            write_meta_graph=False,
+        )

@@ -1,0 +1,41 @@
+"""The end of the process: what works in the background ends before the interpreter does.
+
+A thread that is in the middle of a kernel when the interpreter goes takes the process down with it. So the
+sessions that are still open are closed first, which wakes whoever waits, and their threads are waited for.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import threading
+import time
+import weakref
+from typing import Any
+
+_LONGEST_WAIT = 5.0  # seconds for all threads together
+
+_open: weakref.WeakSet[Any] = weakref.WeakSet()
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+def close_at_exit(session: Any) -> None:
+    """Has the session closed when the process ends, if it lives that long."""
+    _open.add(session)
+
+
+def wait_at_exit(thread: threading.Thread) -> threading.Thread:
+    """Has the process wait for a thread that a closed session stops."""
+    _threads.add(thread)
+    return thread
+
+
+@atexit.register
+def _end() -> None:
+    for session in [each for each in _open if not each._closed]:
+        with contextlib.suppress(Exception):  # the process ends in any case
+            session.close()
+    deadline = time.monotonic() + _LONGEST_WAIT
+    for thread in list(_threads):
+        if thread.is_alive():
+            thread.join(max(0.0, deadline - time.monotonic()))
