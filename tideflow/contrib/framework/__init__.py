@@ -1,8 +1,9 @@
-"""`tf.contrib.framework`: argument scopes, model variables, and checks of tensors."""
+"""`tf.contrib.framework`: argument scopes, model variables, their checkpoints, and checks of tensors."""
 
 from tideflow.contrib.framework import (  # noqa: F401
     argument_scopes,
     conditions,
+    from_checkpoints,
     model_variables,
     names,
     nests,

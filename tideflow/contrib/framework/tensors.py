@@ -12,11 +12,17 @@ from tideflow.graph import composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops import binary, checks, confusion, constants, flow, reductions, shapes, sorting
 
 expose(checks.assert_same_float_dtype, "contrib.framework.assert_same_float_dtype")
 expose(checks.assert_scalar, "contrib.framework.assert_scalar")
 expose(composite.convert_to_tensor_or_sparse_tensor, "contrib.framework.convert_to_tensor_or_sparse_tensor")
+expose(checks.is_non_decreasing, "contrib.framework.is_non_decreasing")
+expose(checks.is_numeric_tensor, "contrib.framework.is_numeric_tensor")
+expose(checks.is_strictly_increasing, "contrib.framework.is_strictly_increasing")
+expose(flow.py_func, "contrib.framework.py_func")
+expose(TensorSpec, "contrib.framework.TensorSpec")
 expose(sorting.sort, "contrib.framework.sort")
 expose(sorting.argsort, "contrib.framework.argsort")
 

@@ -1,3 +1,9 @@
 """`tf.contrib.slim`: contrib.layers, contrib.framework and a way to train, under one short name."""
 
-from tideflow.contrib.slim import gathered, model_analyzer, training_steps  # noqa: F401
+from tideflow.contrib.slim import (  # noqa: F401
+    evaluation,
+    gathered,
+    model_analyzer,
+    training_loop,
+    training_steps,
+)

@@ -16,6 +16,12 @@ expose(train_ops.clip_gradient_norms, "contrib.slim.learning.clip_gradient_norms
 expose(train_ops.multiply_gradients, "contrib.slim.learning.multiply_gradients")
 
 
+@export("contrib.slim.learning.add_gradients_summaries")
+def add_gradients_summaries(grads_and_vars: Pairs) -> list[Tensor]:
+    """Summaries of the gradients and their norms, `<variable>/gradient` and `<variable>/gradient_norm`."""
+    return train_ops.gradient_summaries(grads_and_vars, "/gradient")
+
+
 @export("contrib.slim.learning.create_train_op")
 def create_train_op(
     total_loss: Any,

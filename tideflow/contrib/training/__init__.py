@@ -1,3 +1,9 @@
-"""`tf.contrib.training`: hyperparameters, and training operations from a loss and an optimizer."""
+"""`tf.contrib.training`: hyperparameters, training operations, and loops that train and evaluate."""
 
-from tideflow.contrib.training import hyperparameters, train_ops  # noqa: F401
+from tideflow.contrib.training import (  # noqa: F401
+    device_setter,
+    evaluation,
+    hyperparameters,
+    train_ops,
+    training_loop,
+)

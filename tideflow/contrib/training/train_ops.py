@@ -17,6 +17,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.ops import casting, clipping, constants, flow
 from tideflow.platform import logging
+from tideflow.summary import functions as summaries
 from tideflow.train.global_step import get_or_create_global_step
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.collections import trainable_variables
@@ -67,6 +68,26 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Mapping[Any,
     return [(multiplied(grad, variable), variable) for grad, variable in grads_and_vars]
 
 
+@export("contrib.training.add_gradients_summaries")
+def add_gradients_summaries(grads_and_vars: Pairs) -> list[Tensor]:
+    """Summaries of the gradients and their norms, `<variable>_gradient` and `<variable>_gradient_norm`."""
+    return gradient_summaries(grads_and_vars, "_gradient")
+
+
+def gradient_summaries(grads_and_vars: Pairs, suffix: str) -> list[Tensor]:
+    """A histogram of each gradient and a scalar of its norm, named after the variable."""
+    made = []
+    for grad, variable in grads_and_vars:
+        if grad is None:
+            logging.info("Var %s has no gradient", variable.op.name)
+            continue
+        values = grad.values if isinstance(grad, IndexedSlices) else grad
+        name = variable.op.name + suffix
+        made.append(summaries.histogram(name, values))
+        made.append(summaries.scalar(f"{name}_norm", clipping.global_norm([values])))
+    return made
+
+
 @export("contrib.training.create_train_op")
 def create_train_op(
     total_loss: Any,
@@ -100,6 +121,9 @@ def create_train_op(
     )
     if transform_grads_fn is not None:
         pairs = transform_grads_fn(pairs)
+    if summarize_gradients:
+        with name_scope("summarize_grads"):
+            add_gradients_summaries(pairs)
     updates = optimizer.apply_gradients(pairs, global_step=global_step)
     with name_scope("train_op"):
         if check_numerics:

@@ -1,0 +1,97 @@
+"""Variables set from checkpoints: what fine-tuning programs begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorboard.compat.proto.saver_pb2 import SaverDef
+
+from tideflow.contrib.framework.model_variables import get_variable_full_name
+from tideflow.export import export, expose
+from tideflow.graph.operation import Operation
+from tideflow.ops import constants, flow
+from tideflow.platform import logging
+from tideflow.train import checkpoint_utils
+from tideflow.train.saver import Saver
+
+for _name in ("load_checkpoint", "list_variables", "load_variable", "init_from_checkpoint"):
+    expose(getattr(checkpoint_utils, _name), f"contrib.framework.{_name}")
+
+
+@export("contrib.framework.assign_from_checkpoint")
+def assign_from_checkpoint(
+    model_path: str, var_list: Any, ignore_missing_vars: bool = False
+) -> tuple[Operation, dict]:
+    """The operation that sets variables, and what to feed it: the values of a checkpoint.
+
+    `var_list` is a list of variables, or leads from names in the checkpoint to variables or lists of them.
+    """
+    reader = checkpoint_utils.NewCheckpointReader(model_path)
+    assignments, feeds = [], {}
+    for name, variables in _by_checkpoint_name(var_list).items():
+        if not reader.has_tensor(name):
+            missing = f"Checkpoint is missing variable [{name}]"
+            if not ignore_missing_vars:
+                raise ValueError(missing)
+            logging.warning(missing)
+            continue
+        value = reader.get_tensor(name)
+        for variable in variables:
+            fed = constants.placeholder(
+                variable.dtype.base_dtype, variable.shape, name=f"placeholder/{variable.op.name}"
+            )
+            assignments.append(variable.assign(fed))
+            feeds[fed] = _part_for(variable, value, name)
+    return flow.group(*assignments), feeds
+
+
+def _by_checkpoint_name(var_list: Any) -> dict[str, Sequence[Any]]:
+    if isinstance(var_list, dict):
+        return {
+            name: value if isinstance(value, (tuple, list)) else [value] for name, value in var_list.items()
+        }
+    grouped: dict[str, list[Any]] = {}
+    for variable in var_list:
+        grouped.setdefault(get_variable_full_name(variable), []).append(variable)
+    return grouped
+
+
+def _part_for(variable: Any, value: Any, name: str) -> Any:
+    """The value, or of a partitioned variable the part that is this slice's."""
+    info = variable._save_slice_info
+    if info is not None:
+        ends = zip(info.var_offset, info.var_shape)
+        return value[tuple(slice(start, start + size) for start, size in ends)]
+    if variable.shape.as_list() != list(value.shape):
+        raise ValueError(
+            f"Total size of new array must be unchanged for {name} lh_shape: [{value.shape}], "
+            f"rh_shape: [{variable.shape}]"
+        )
+    return value
+
+
+@export("contrib.framework.assign_from_checkpoint_fn")
+def assign_from_checkpoint_fn(
+    model_path: str, var_list: Any, ignore_missing_vars: bool = False, reshape_variables: bool = False
+) -> Callable[[Any], None] | None:
+    """A function of a session that restores variables; None where the checkpoint has none of them."""
+    if not var_list:
+        raise ValueError("var_list cannot be empty")
+    if ignore_missing_vars:
+        var_list = _available(model_path, var_list)
+    if not var_list:
+        logging.warning("No Variables to restore")
+        return None
+    saver = Saver(var_list, reshape=reshape_variables, write_version=SaverDef.V1)
+    return lambda session: saver.restore(session, model_path)
+
+
+def _available(model_path: str, var_list: Any) -> dict[str, Any]:
+    """The variables that the checkpoint has, by their names in it."""
+    reader = checkpoint_utils.NewCheckpointReader(model_path)
+    wanted = var_list if isinstance(var_list, dict) else {variable.op.name: variable for variable in var_list}
+    for name in wanted:
+        if not reader.has_tensor(name):
+            logging.warning("Variable %s missing in checkpoint %s", name, model_path)
+    return {name: variable for name, variable in wanted.items() if reader.has_tensor(name)}

@@ -1,0 +1,146 @@
+"""Evaluating the checkpoints of a directory as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+from tideflow.export import export
+from tideflow.ops import state
+from tideflow.platform import logging
+from tideflow.summary import functions as summaries
+from tideflow.summary import writer
+from tideflow.train.checkpoint_state import latest_checkpoint
+from tideflow.train.evaluation import StopAfterNEvalsHook, get_or_create_eval_step, with_eval_step
+from tideflow.train.global_step import get_or_create_global_step
+from tideflow.train.global_step import global_step as global_step_of
+from tideflow.train.monitored_session import ChiefSessionCreator, MonitoredSession
+from tideflow.train.scaffold import Scaffold
+from tideflow.train.session_run_hook import SessionRunHook
+from tideflow.train.step_hooks import FinalOpsHook
+
+
+@export("contrib.training.wait_for_new_checkpoint", "contrib.slim.evaluation.wait_for_new_checkpoint")
+def wait_for_new_checkpoint(
+    checkpoint_dir: str,
+    last_checkpoint: str | None = None,
+    seconds_to_sleep: float = 1,
+    timeout: float | None = None,
+) -> str | None:
+    """The newest checkpoint of a directory once it is not `last_checkpoint`; None after `timeout`."""
+    logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    end = time.monotonic() + (float("inf") if timeout is None else timeout)
+    while (path := latest_checkpoint(checkpoint_dir)) in (None, last_checkpoint):
+        if time.monotonic() + seconds_to_sleep > end:
+            return None
+        time.sleep(seconds_to_sleep)
+    logging.info("Found new checkpoint at %s", path)
+    return path
+
+
+@export("contrib.training.checkpoints_iterator", "contrib.slim.evaluation.checkpoints_iterator")
+def checkpoints_iterator(
+    checkpoint_dir: str,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """The checkpoints of a directory as they appear; ends where none does in time and `timeout_fn` agrees."""
+    path = None
+    while True:
+        found = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
+        if found is None:
+            if timeout_fn is None:
+                logging.info("Timed-out waiting for a checkpoint.")
+                return
+            if timeout_fn():
+                return
+            continue
+        start, path = time.monotonic(), found
+        yield path
+        time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))
+
+
+@export("contrib.training.SummaryAtEndHook")
+class SummaryAtEndHook(SessionRunHook):
+    """Writes a summary at the end of a session."""
+
+    def __init__(
+        self,
+        log_dir: str | None = None,
+        summary_writer: Any = None,
+        summary_op: Any = None,
+        feed_dict: dict | None = None,
+    ):
+        if log_dir is None and summary_writer is None:
+            raise ValueError("One of log_dir or summary_writer should be used.")
+        self._given_summary_op = summary_op
+        self._feed_dict = feed_dict
+        self._summary_writer = summary_writer
+        self._log_dir = log_dir
+
+    def begin(self) -> None:
+        given = self._given_summary_op
+        self._summary_op = summaries.merge_all() if given is None else given
+        self._global_step = get_or_create_global_step()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        if self._summary_writer is None and self._log_dir:
+            self._summary_writer = writer.FileWriterCache.get(self._log_dir)
+
+    def end(self, session: Any) -> None:
+        if self._summary_op is not None:
+            step = global_step_of(session, self._global_step)
+            summary = session.run(self._summary_op, self._feed_dict)
+            if self._summary_writer:
+                self._summary_writer.add_summary(summary, step)
+        if self._summary_writer:
+            self._summary_writer.flush()
+
+
+@export("contrib.training.evaluate_repeatedly")
+def evaluate_repeatedly(
+    checkpoint_dir: str,
+    master: str = "",
+    scaffold: Scaffold | None = None,
+    eval_ops: Any = None,
+    feed_dict: dict | None = None,
+    final_ops: Any = None,
+    final_ops_feed_dict: dict | None = None,
+    eval_interval_secs: float = 60,
+    hooks: list[SessionRunHook] | None = None,
+    config: ConfigProto | None = None,
+    max_number_of_evaluations: int | None = None,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Any:
+    """Evaluates each new checkpoint, so many times or until none comes; gives the last one's `final_ops`."""
+    eval_step = get_or_create_eval_step()
+    hooks = hooks or []
+    if eval_ops is not None:
+        update_eval_step = state.assign_add(eval_step, 1)
+        for hook in hooks:
+            if isinstance(hook, StopAfterNEvalsHook):
+                hook._set_evals_completed_tensor(update_eval_step)
+        eval_ops = with_eval_step(eval_ops, update_eval_step)
+    final_ops_hook = FinalOpsHook(final_ops, final_ops_feed_dict)
+    paths = checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn)
+    for count, path in enumerate(paths, 1):
+        creator = ChiefSessionCreator(
+            scaffold=scaffold, checkpoint_filename_with_path=path, master=master, config=config
+        )
+        with MonitoredSession(creator, [*hooks, final_ops_hook]) as session:
+            logging.info("Starting evaluation at " + _now())
+            while eval_ops is not None and not session.should_stop():
+                session.run(eval_ops, feed_dict)
+            logging.info("Finished evaluation at " + _now())
+        if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
+            break
+    return final_ops_hook.final_ops_values
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d-%H:%M:%S", time.gmtime())
