@@ -69,7 +69,7 @@ def NewCheckpointReader(filepattern: str) -> CheckpointReader:
     return CheckpointReader(os.fspath(filepattern))
 
 
-def _prefix_of(ckpt_dir_or_file: str) -> str:
+def prefix_of(ckpt_dir_or_file: str) -> str:
     """The prefix itself, or that of a directory's newest checkpoint."""
     path = os.fspath(ckpt_dir_or_file)
     if not os.path.isdir(path):
@@ -83,7 +83,7 @@ def _prefix_of(ckpt_dir_or_file: str) -> str:
 @export("train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
     """A reader of a checkpoint, or of the newest one of a directory."""
-    return NewCheckpointReader(_prefix_of(ckpt_dir_or_file))
+    return NewCheckpointReader(prefix_of(ckpt_dir_or_file))
 
 
 @export("train.load_variable")
@@ -146,7 +146,7 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Any) -> None:
     The map's keys are names in the checkpoint, its values variables or their names; `scope/` stands for all
     names in a scope, and a None for what has no counterpart is not allowed.
     """
-    prefix = _prefix_of(ckpt_dir_or_file)
+    prefix = prefix_of(ckpt_dir_or_file)
     shapes = load_checkpoint(prefix).get_variable_to_shape_map()
     pairs = assignment_map.items() if isinstance(assignment_map, dict) else assignment_map
     for name, target in sorted(pairs, key=lambda pair: str(pair[0])):

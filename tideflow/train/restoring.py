@@ -1,14 +1,17 @@
 """How a saver restores: first it is made sure that all can be restored, then it is done, a part at a time.
 
-Names, types and shapes are compared for every variable, and all that is missing is said at once. Where more
-than one step or operation restores, one could fail when others have done their work: then what they will read
-is read once before to see that it is whole. A large checkpoint is restored in several steps, so that memory
-is asked for a part of it, not for all.
+A plan compares names, types and shapes of every variable with the checkpoint's, and says all that is amiss at
+once. Where more than one step or operation restores, one could fail when others have done their work: then
+what they will read is read once before to see that it is whole. A large checkpoint is restored in several
+steps, so that memory is asked for a part of it, not for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import accumulate, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +21,13 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.io.bundle import BundleReader
+from tideflow.io.object_graph import GRAPH_KEY, keys_by_variable_name, read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.checkpoints import part_to_restore
 from tideflow.ops.resource_state import variable_shape_of
 from tideflow.ops.state import shape_text
 
+_ALIGNMENT = 64  # bytes, of arrays in memory
 _AT_ONCE = 64 << 20  # bytes that a step restores, unless a single variable is larger
 
 
@@ -31,28 +36,97 @@ class _Wish(NamedTuple):
 
     tensor: Tensor
     name: str
+    key: str
     slice_spec: str
     dtype: Any
     shape: TensorShape
 
 
-def restore(sess: Any, saver_def: Any, prefix: str) -> None:
+class Match(NamedTuple):
+    """A variable, by the name its saver gives it, and what it is restored from."""
+
+    name: str
+    key: str
+    dtype: Any
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        origin = "" if self.key == self.name else f"  from {self.key}"
+        return f"{self.name}  {self.dtype.name} {shape_text(self.shape)}{origin}"
+
+
+@dataclass(frozen=True)
+class RestorePlan:
+    """What restoring a checkpoint would do: what is loaded, what is amiss, and which keys nobody asks for."""
+
+    prefix: str
+    loaded: tuple[Match, ...]
+    missing: tuple[str, ...]
+    mismatched: tuple[str, ...]
+    unused: tuple[str, ...]
+
+    def check(self) -> None:
+        """Raises the error of a restore that cannot be done."""
+        if self.missing:
+            raise NotFoundError(None, None, "\n".join(self.missing))
+        if self.mismatched:
+            raise InvalidArgumentError(None, None, "\n".join(self.mismatched))
+
+    def __str__(self) -> str:
+        asked = len(self.loaded) + len(self.missing) + len(self.mismatched)
+        lines = [f"{self.prefix}: {len(self.loaded)} of {asked} variables can be restored"]
+        groups = {
+            "loaded": self.loaded,
+            "missing": self.missing,
+            "mismatched": self.mismatched,
+            "unused": self.unused,
+        }
+        for label, items in groups.items():
+            lines += [f"  {label}: {item}" for item in items]
+        return "\n".join(lines)
+
+
+def plan(graph: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> RestorePlan:
+    """What a saver would restore from a checkpoint; nothing is read but its table."""
+    with open_checkpoint(prefix) as reader:
+        return _planned(reader, _wishes(_ancestors(graph, saver_def), reader, renamed))
+
+
+def restore(sess: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> None:
     """Gives variables the values of a checkpoint; an error leaves all of them as they were."""
     ops = _ancestors(sess.graph, saver_def)
     restores = [op for op in ops if op.type == "RestoreV2"]
-    wishes = {wish.tensor: wish for op in restores for wish in _wishes(op)}
     with open_checkpoint(prefix) as reader:
-        sizes = {tensor: _checked_size(reader, wish) for tensor, wish in _all_there(reader, wishes).items()}
-        in_parts = sum(sizes.values()) > _AT_ONCE and len(wishes) == sum(len(op.outputs) for op in restores)
+        wishes = _wishes(ops, reader, renamed)
+        _planned(reader, wishes).check()
+        sizes = {tensor: _size(reader, wish.key) for tensor, wish in wishes.items()}
+        large = sum(sizes.values()) > _AT_ONCE and len(wishes) == sum(len(op.outputs) for op in restores)
+        # The tasks of a cluster read their own variables' values: they need not go through this process.
+        is_here = not getattr(sess, "sess_str", "")
+        in_parts = (large and is_here) or any(wish.key != wish.name for wish in wishes.values())
         if in_parts or len(restores) > 1:
-            for wish in wishes.values():
-                reader.verify(wish.name)
-        if not in_parts:
+            _verify(reader, {wish.key for wish in wishes.values()})
+        if in_parts:
+            _restore_in_parts(sess, reader, ops, wishes, sizes)
+        else:
             sess.run(saver_def.restore_op_name, {saver_def.filename_tensor_name: prefix})
-            return
-        for part in _parts(ops, sizes):
-            needed = {tensor: wishes[tensor] for tensors in part.values() for tensor in tensors}
-            sess.run(list(part), {tensor: _read(reader, wish) for tensor, wish in needed.items()})
+
+
+def _restore_in_parts(
+    sess: Any,
+    reader: BundleReader,
+    ops: list[Operation],
+    wishes: dict[Tensor, _Wish],
+    sizes: dict[Tensor, int],
+) -> None:
+    """A step for each part; a part's values lie where those of the part before did."""
+    memory = np.empty(0, np.uint8)
+    for part in _parts(ops, sizes):
+        needed = {tensor: wishes[tensor] for tensors in part.values() for tensor in tensors}
+        places = _places([sizes[tensor] for tensor in needed])
+        memory = np.empty(places[-1], np.uint8) if memory.size < places[-1] else memory
+        values = map(_read, repeat(reader), needed.values(), (memory[place:] for place in places))
+        sess.run(list(part), dict(zip(needed, values)))
 
 
 def _parts(ops: list[Operation], sizes: dict[Tensor, int]) -> Iterator[dict[Operation, list[Tensor]]]:
@@ -84,39 +158,116 @@ def _restored_inputs(sink: Operation, sizes: dict[Tensor, int]) -> list[Tensor]:
     return found
 
 
-def _read(reader: BundleReader, wish: _Wish) -> np.ndarray:
-    value = reader.read(wish.name, part_to_restore(reader, wish.name, wish.slice_spec, wish.dtype))
+def _verify(reader: BundleReader, keys: set[str]) -> None:
+    """Two at a time: while one is read, another is summed."""
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(reader.verify, sorted(keys)):
+            pass
+
+
+def _places(sizes: list[int]) -> list[int]:
+    """Where in memory things of these sizes can lie, and where the last of them ends."""
+    rounded = (-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes)
+    return list(accumulate(rounded, initial=0))
+
+
+def _read(reader: BundleReader, wish: _Wish, memory: np.ndarray) -> np.ndarray:
+    part = part_to_restore(reader, wish.key, wish.slice_spec, wish.dtype)
+    value = reader.read(wish.key, part, memory if _is_assigned(wish.tensor) else None)
     return value.view(wish.dtype.as_numpy_dtype) if wish.dtype.is_quantized else value
 
 
-def _all_there(reader: BundleReader, wishes: dict[Tensor, _Wish]) -> dict[Tensor, _Wish]:
-    missing = [wish for wish in wishes.values() if wish.name not in reader]
-    if missing:
-        raise NotFoundError(None, None, "\n".join(_says_missing(reader, wish) for wish in missing))
-    return wishes
+def _size(reader: BundleReader, key: str) -> int:
+    entry = reader.entry(key)
+    return entry.count * max(entry.dtype.size or 1, 1)
+
+
+# ------------------------------------------------------------------------------ comparing with the checkpoint
+
+
+def _planned(reader: BundleReader, wishes: dict[Tensor, _Wish]) -> RestorePlan:
+    loaded, missing, mismatched = [], [], []
+    for wish in wishes.values():
+        if wish.key not in reader:
+            missing.append(_says_missing(reader, wish))
+            continue
+        try:
+            _check_type_and_shape(reader, wish)
+        except InvalidArgumentError as error:
+            mismatched.append(error.message)
+            continue
+        entry = reader.entry(wish.key)
+        loaded.append(Match(wish.name, wish.key, entry.dtype, entry.shape))
+    used = {wish.key for wish in wishes.values()}
+    unused = tuple(key for key in reader if key not in used and key != GRAPH_KEY)
+    return RestorePlan(reader.prefix, tuple(dict.fromkeys(loaded)), tuple(missing), tuple(mismatched), unused)
 
 
 def _says_missing(reader: BundleReader, wish: _Wish) -> str:
     shape = "" if wish.shape.ndims is None else f" (wanted with shape {shape_text(wish.shape.as_list())})"
+    for_name = "" if wish.key == wish.name else f" for {wish.name}"
     try:
-        reader.entry(wish.name)
+        reader.entry(wish.key)
     except OpError as error:
-        return f"{error.message}{shape}"
-    return wish.name
+        return f"{error.message}{shape}{for_name}"
+    return wish.key
 
 
-def _checked_size(reader: BundleReader, wish: _Wish) -> int:
-    """How many bytes a tensor takes, which must be of the type and shape that its variable has."""
-    part = part_to_restore(reader, wish.name, wish.slice_spec, wish.dtype)
-    if part is None and not wish.shape.is_compatible_with(reader.entry(wish.name).shape):
+def _check_type_and_shape(reader: BundleReader, wish: _Wish) -> None:
+    """A tensor must be of the type and shape that its variable has."""
+    part = part_to_restore(reader, wish.key, wish.slice_spec, wish.dtype)
+    if part is None and not wish.shape.is_compatible_with(reader.entry(wish.key).shape):
         raise InvalidArgumentError(
             None,
             None,
             f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(wish.shape.as_list())} "
-            f"rhs shape= {shape_text(reader.entry(wish.name).shape)} (key {wish.name!r})",
+            f"rhs shape= {shape_text(reader.entry(wish.key).shape)} (key {wish.key!r}, "
+            f"{reader.place(wish.key)})",
         )
-    entry = reader.entry(wish.name)
-    return entry.count * max(entry.dtype.size or 1, 1)
+
+
+# --------------------------------------------------------------------------------- what is read, by which key
+
+
+def _wishes(
+    ops: list[Operation], reader: BundleReader, renamed: Mapping[str, str] | None
+) -> dict[Tensor, _Wish]:
+    """What the restore operations read, by the names that it has in this checkpoint."""
+    found = {}
+    for op in ops:
+        names, slices = map(constant_value, op.inputs[1:]) if op.type == "RestoreV2" else (None, None)
+        if names is None or slices is None:
+            continue
+        for name, spec, tensor in zip(_texts(names), _texts(slices), op.outputs):
+            found[tensor] = _Wish(tensor, name, name, spec, tensor.dtype.base_dtype, _wanted_shape(tensor))
+    keys = _keys({wish.name for wish in found.values()}, reader, renamed or {})
+    return {tensor: wish._replace(key=keys.get(wish.name, wish.name)) for tensor, wish in found.items()}
+
+
+def _keys(names: set[str], reader: BundleReader, renamed: Mapping[str, str]) -> dict[str, str]:
+    """The keys of those names that are called something else in the checkpoint.
+
+    `renamed` leads from old names to new ones, `old_scope/` to `new_scope/`; an exact name takes precedence
+    over a scope, a longer scope over a shorter one. A checkpoint of objects knows the names of its variables.
+    """
+    keys = {}
+    if GRAPH_KEY in reader:
+        known = keys_by_variable_name(read_object_graph(reader))
+        keys = {name: known[name] for name in names if name in known and name not in reader}
+    for old, new in sorted(renamed.items(), key=lambda pair: (not _is_scope(pair), len(pair[1]))):
+        if _is_scope((old, new)):
+            inside = [name for name in names if name.startswith(new.removesuffix("/") + "/" if new else "")]
+            keys |= {name: old + name.removeprefix(new) for name in inside}
+        else:
+            inside = [new] if new in names else []
+            keys[new] = old
+        if not inside:
+            raise ValueError(f"{old!r} is renamed to {new!r}, but no variable that is restored is called so")
+    return keys
+
+
+def _is_scope(pair: tuple[str, str]) -> bool:
+    return all(not name or name.endswith("/") for name in pair)
 
 
 def _ancestors(graph: Any, saver_def: Any) -> list[Operation]:
@@ -132,16 +283,17 @@ def _ancestors(graph: Any, saver_def: Any) -> list[Operation]:
     return list(seen)
 
 
-def _wishes(restore: Operation) -> Iterator[_Wish]:
-    names, slices = (constant_value(tensor) for tensor in restore.inputs[1:])
-    if names is None or slices is None:
-        return
-    for name, spec, tensor in zip(_texts(names), _texts(slices), restore.outputs):
-        yield _Wish(tensor, name, spec, tensor.dtype.base_dtype, _wanted_shape(tensor))
-
-
 def _texts(values: np.ndarray) -> list[str]:
     return [value.decode(errors="surrogateescape") for value in values.reshape(-1).tolist()]
+
+
+def _is_assigned(tensor: Tensor) -> bool:
+    """Whether nothing is done with a tensor but that variables take a copy of it."""
+    return all(
+        op.type in ("Assign", "AssignVariableOp")
+        or (op.type in ("Identity", "Reshape") and _is_assigned(op.outputs[0]))
+        for op in tensor.consumers()
+    )
 
 
 def _wanted_shape(tensor: Tensor) -> TensorShape:

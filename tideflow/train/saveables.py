@@ -103,7 +103,7 @@ def saveables_of(var_list: Any) -> list[Any]:
         )
     found, seen = [], set()
     for name in sorted(named):
-        for saveable in _saveables_for(named[name], name):
+        for saveable in saveables_for(named[name], name):
             if id(saveable.op) in seen:
                 raise ValueError(f"The same saveable will be restored with two names: {saveable.name}")
             seen.add(id(saveable.op))
@@ -145,7 +145,7 @@ def _is_variables_tensor(tensor: Tensor) -> bool:
     return tensor.op.type in _REFERENCES or tensor.op.type == "ReadVariableOp"
 
 
-def _saveables_for(value: Any, name: str) -> Iterator[Any]:
+def saveables_for(value: Any, name: str) -> Iterator[Any]:
     if isinstance(value, (PartitionedVariable, list)):
         yield from _slices(value, name)
     elif is_saveable(value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.export import export, expose
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
+from tideflow.platform import logging
 from tideflow.session.session import BaseSession
 from tideflow.train import meta_graph, restoring
 from tideflow.train.checkpoint_state import (
@@ -121,6 +122,10 @@ class Saver:
         )
         self._check_saver_def()
         return True
+
+    def _check_built(self, doing: str) -> None:
+        if not self._is_built:
+            raise RuntimeError(f"`build()` should be called before {doing} if defer_build==True")
 
     def _check_saver_def(self) -> None:
         if not isinstance(self.saver_def, SaverDef):
@@ -231,8 +236,7 @@ class Saver:
         save_debug_info: bool = False,
     ) -> str | None:
         """Writes a checkpoint and notes it in the directory's state; returns its prefix."""
-        if not self._is_built:
-            raise RuntimeError("`build()` should be called before save if defer_build==True")
+        self._check_built("save")
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
         save_path = os.fspath(save_path)
@@ -289,19 +293,28 @@ class Saver:
         for path in due:
             remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
 
-    def restore(self, sess: Any, save_path: str | None) -> None:
-        """Gives the variables the values of a checkpoint: all of them, or none where anything is amiss."""
+    def plan_restore(self, save_path: str, renamed: Mapping[str, str] | None = None) -> restoring.RestorePlan:
+        """What `restore` would do, of the saver's variables in the default graph; nothing is changed."""
+        self._check_built("plan_restore")
+        return restoring.plan(get_default_graph(), self.saver_def, os.fspath(save_path), renamed)
+
+    def restore(self, sess: Any, save_path: str | None, renamed: Mapping[str, str] | None = None) -> None:
+        """Gives the variables the values of a checkpoint: all of them, or none where anything is amiss.
+
+        `renamed` leads from names in the checkpoint to those that the saver knows: `{"w": "layer/kernel"}`,
+        or of scopes, `{"old/": "new/"}`.
+        """
         if self._is_empty:
             return
         if save_path is None:
             raise ValueError("Can't load save_path when it is None.")
-        if not self._is_built:
-            raise RuntimeError("`build()` should be called before restore if defer_build==True")
+        self._check_built("restore")
         save_path = os.fspath(save_path)
         if not checkpoint_exists(save_path):
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
+        logging.info("Restoring parameters from %s", os.fsdecode(save_path))
         try:
-            restoring.restore(sess, self.saver_def, save_path)
+            restoring.restore(sess, self.saver_def, save_path, renamed)
         except NotFoundError as error:
             raise _explained(error, _MISSING) from error
         except InvalidArgumentError as error:

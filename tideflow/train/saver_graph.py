@@ -56,6 +56,13 @@ class SaverBuilder:
             version=self._write_version,
         )
 
+    def build_restore(self, saveables: Sequence[Any]) -> SaverDef:
+        """Makes only the nodes that restore."""
+        with name_scope("restore"):
+            path = constants.placeholder_with_default("model", shape=(), name="filename")
+            restored = self._restore_sharded(path, _by_device(saveables), reshape=False)
+        return SaverDef(filename_tensor_name=path.name, restore_op_name=restored.name)
+
     # ------------------------------------------------------------------------------------------------- saving
 
     def save_op(self, filename_tensor: Tensor, saveables: Sequence[Any]) -> Operation:

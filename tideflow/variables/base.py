@@ -18,6 +18,7 @@ from tideflow.graph.operation import Operation, Reference, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, get_default_session, init_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import control_flow, slicing, state, state_scatter
+from tideflow.variables.trackable import VARIABLE_VALUE, Trackable
 
 
 @export("VariableSynchronization")
@@ -135,7 +136,7 @@ def _chained(creator: Callable, inner: Callable) -> Callable:
 
 
 @export("Variable")
-class Variable(metaclass=VariableMetaclass):
+class Variable(Trackable, metaclass=VariableMetaclass):
     """State that keeps its value between steps; where a tensor is wanted it stands for its current value."""
 
     __array_priority__ = 100  # ndarray + Variable is ours to answer
@@ -278,6 +279,9 @@ class Variable(metaclass=VariableMetaclass):
     @property
     def _shared_name(self) -> str:
         return self.name.partition(":")[0]
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE: self}
 
     def get_shape(self) -> TensorShape:
         return self.shape

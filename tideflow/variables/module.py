@@ -13,6 +13,7 @@ from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.scopes import name_scope
 from tideflow.variables.base import Variable
+from tideflow.variables.trackable import AutoTrackable
 
 
 def snake_case(name: str) -> str:
@@ -21,10 +22,8 @@ def snake_case(name: str) -> str:
 
 
 @export("Module")
-class Module:
+class Module(AutoTrackable):
     """A base for whatever has variables. Attributes are looked through in the order of their names."""
-
-    _untracked: frozenset[str] = frozenset()  # attributes that do not count
 
     def __init__(self, name: str | None = None):
         name = snake_case(type(self).__name__) if name is None else name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ from tideflow.export import export
 from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.graph.traceback import user_frames, user_line
 from tideflow.variables import variable_scope
+from tideflow.variables.trackable import Trackable
 from tideflow.variables.variable_scope import VariableScope
 
 
@@ -28,7 +30,17 @@ def make_template(
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
 
 
-class Template:
+class _Calls(threading.local):
+    """Templates that are being called in this thread, the innermost last."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Template] = []
+
+
+_calls = _Calls()
+
+
+class Template(Trackable):
     """What `make_template` returns."""
 
     def __init__(
@@ -47,6 +59,7 @@ class Template:
         self._custom_getter = custom_getter
         self._made_at = user_frames()
         self._called = False
+        self._inner: list[Template] = []
         self._variable_scope: VariableScope | None = None
         if create_scope_now:
             unique = unique_name or variable_scope.scope_state().unique(name)
@@ -56,7 +69,13 @@ class Template:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         with self._open_scope() as scope:
             self._variable_scope = scope if self._variable_scope is None else self._variable_scope
-            return self._run(args, kwargs)
+            if not self._called and _calls.under_way:
+                _calls.under_way[-1]._inner.append(self)
+            _calls.under_way.append(self)
+            try:
+                return self._run(args, kwargs)
+            finally:
+                _calls.under_way.pop()
 
     def _open_scope(self) -> Any:
         if self._variable_scope is None:
@@ -81,6 +100,18 @@ class Template:
             )
         self._called = True
         return result
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        """Variables and the templates that were first called inside, by their names within the scope."""
+        prefix = f"{self.variable_scope_name}/"
+        found = {}
+        for variable in self.variables:
+            owners = (t for t in self._inner if variable.op.name.startswith(f"{t.variable_scope_name}/"))
+            owner = next(owners, None)
+            name = owner.variable_scope_name if owner else variable.op.name
+            found[name.removeprefix(prefix)] = owner or variable
+        return list(found.items())
 
     # -------------------------------------------------------------------------------- what it is
 

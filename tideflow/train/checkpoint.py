@@ -1,0 +1,297 @@
+"""`tf.train.Checkpoint`: objects and all that is theirs, saved and restored by how they are reached."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph.scopes import colocate_with, device
+from tideflow.io.object_graph import read_object_graph, readable_paths
+from tideflow.io.old_checkpoints import open_checkpoint
+from tideflow.train import object_saver
+from tideflow.train.checkpoint_state import write_state
+from tideflow.train.object_saver import Matching, ObjectRestorer, ObjectSaver, session_or_default
+from tideflow.train.saver import Saver
+from tideflow.variables.base import Variable
+from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
+
+_log = logging.getLogger("tideflow")
+
+
+@export("train.Checkpoint")
+class Checkpoint(AutoTrackable):
+    """A group of objects that are saved and restored together; attributes set later belong to it too."""
+
+    _untracked = frozenset({"_counter", "_count_up"})
+
+    def __init__(self, **kwargs: Any):
+        self._counter: Variable | None = None
+        self._count_up: Any = None
+        self._saver = ObjectSaver(self)
+        self._restorer = ObjectRestorer()
+        for name, value in sorted(kwargs.items()):
+            if not isinstance(value, Trackable):
+                raise ValueError(
+                    "`Checkpoint` was expecting a trackable object (an object derived from `TrackableBase`), "
+                    f"got {value}. If you believe this object should be trackable (i.e. it is part of the "
+                    "TensorFlow Python API and manages state), please open an issue."
+                )
+            setattr(self, name, value)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        counter = [] if self._counter is None else [("save_counter", self._counter)]
+        return super()._checkpoint_dependencies + counter
+
+    @property
+    def save_counter(self) -> Variable:
+        """How many times `save` was called: a variable, saved with the rest, that numbers checkpoints."""
+        if self._counter is None:
+            with device("/cpu:0"):
+                self._counter = Variable(
+                    0, name="save_counter", dtype="int64", trainable=False, use_resource=True
+                )
+        return self._counter
+
+    def count_save(self, session: Any) -> int:
+        """One save more; the number of it. All nodes of a save are there before any is run."""
+        is_new = self._counter is None
+        with session.graph.as_default():
+            counter = self.save_counter
+            if self._count_up is None:
+                with colocate_with(counter):
+                    self._count_up = counter.assign_add(1, read_value=True)
+            self._saver.prepare()
+        if is_new:
+            session.run(counter.initializer)
+        return int(session.run(self._count_up))
+
+    def write(self, file_prefix: str, session: Any = None) -> str:
+        """Writes a checkpoint of that very name, which is noted nowhere; returns its prefix."""
+        return self._saver.save(os.fspath(file_prefix), session)
+
+    def save(self, file_prefix: str, session: Any = None) -> str:
+        """Writes a numbered checkpoint and notes it in the directory's state; returns its prefix."""
+        session = session_or_default(session)
+        file_prefix = os.fspath(file_prefix)
+        path = self.write(f"{file_prefix}-{self.count_save(session)}", session)
+        write_state(os.path.dirname(file_prefix), path, [path], save_relative_paths=True)
+        return path
+
+    def restore(self, save_path: str | None) -> LoadStatus:
+        """Prepares a restore, which the status that is returned performs: `initialize_or_restore(session)`.
+
+        What belongs to the checkpoint by then is restored, also if it is made after this call. A checkpoint
+        that `tf.train.Saver` wrote is matched by the variables' names.
+        """
+        status = self._status(save_path)
+        _ = self.save_counter
+        return status
+
+    def _status(self, save_path: str | None) -> LoadStatus:
+        if save_path is None:
+            return InitializationOnlyStatus(self)
+        save_path = os.fspath(save_path)
+        with open_checkpoint(save_path) as reader:
+            graph = read_object_graph(reader)
+        if graph is None:
+            return NameBasedSaverStatus(self, save_path)
+        return CheckpointLoadStatus(self, save_path, graph, self._restorer)
+
+
+# ------------------------------------------------------------------------------------- how a restore has gone
+
+
+class LoadStatus:
+    """What `Checkpoint.restore` returns: checks that chain, and the restoring itself."""
+
+    def __init__(self, root: Any):
+        self._root = root
+
+    def assert_consumed(self) -> LoadStatus:
+        """AssertionError unless every object has a partner in the checkpoint, and the other way round."""
+        raise AssertionError(_NO_CHECKPOINT)
+
+    def assert_existing_objects_matched(self) -> LoadStatus:
+        """AssertionError unless every object of the program has a partner in the checkpoint."""
+        raise AssertionError(_NO_CHECKPOINT)
+
+    def assert_nontrivial_match(self) -> LoadStatus:
+        """AssertionError where nothing but the root has a partner."""
+        raise AssertionError(_NO_CHECKPOINT)
+
+    def expect_partial(self) -> LoadStatus:
+        """No warnings of what was not used."""
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        """Restores what is there by now."""
+        raise AssertionError(
+            "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore)."
+        )
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        """Restores what the checkpoint has and initializes the rest."""
+        session = session_or_default(session)
+        with session.graph.as_default():
+            session.run(object_saver.initializers_of(object_saver.list_objects(self._root)))
+
+
+_NO_CHECKPOINT = "No checkpoint specified (save_path=None); nothing is being restored."
+
+
+class InitializationOnlyStatus(LoadStatus):
+    """There is no checkpoint: variables are initialized."""
+
+
+class CheckpointLoadStatus(LoadStatus):
+    """A restore from a checkpoint of objects."""
+
+    def __init__(self, root: Any, save_path: str, graph: Any, restorer: ObjectRestorer):
+        super().__init__(root)
+        self._save_path = save_path
+        self._graph = graph
+        self._restorer = restorer
+        self._partial = False
+        self._states_restored: set[str] = set()
+        self._unresolved: list[str] = []
+        self._match()
+
+    def _match(self) -> Matching:
+        """Objects and their partners by now; the program's own state, which needs no session, is restored."""
+        found = object_saver.matched(self._root, self._graph)
+        for one, other in found.clashes:
+            _log.warning(
+                "Inconsistent references when loading the checkpoint into this object graph. Two checkpoint "
+                "references resolved to different objects (%s and %s).",
+                one,
+                other,
+            )
+        paths = readable_paths(self._graph)
+        numbers = range(len(self._graph.nodes))
+        self._unresolved = [paths.get(n, f"object {n}") for n in numbers if n not in found.bound]
+        self._restore_states(found)
+        return found
+
+    def _restore_states(self, found: Matching) -> None:
+        new = {key: state for key, state in found.states.items() if key not in self._states_restored}
+        self._states_restored |= new.keys()
+        if new:
+            with open_checkpoint(self._save_path) as reader:
+                for key, state in new.items():
+                    state.deserialize(reader.read(key)[()])
+
+    def assert_consumed(self) -> CheckpointLoadStatus:
+        self.assert_existing_objects_matched()
+        found = self._match()
+        paths = readable_paths(self._graph)
+        for number, node in enumerate(self._graph.nodes):
+            if number not in found.bound:
+                raise AssertionError(f"Unresolved object in checkpoint {paths.get(number, number)}: {node}")
+        if found.unused_values:
+            lines = (f"{paths[n]} ({found.bound[n]}): {names}" for n, names in found.unused_values.items())
+            raise AssertionError(
+                "Unused attributes in these objects (the attributes exist in the checkpoint but were not "
+                "restored):\n" + "\n".join(lines)
+            )
+        return self
+
+    def _unmatched(self) -> tuple[list[Any], int]:
+        """Objects of the program without partner (lists and dictionaries of nothing need none)."""
+        bound = self._match().bound
+        partners = {id(partner) for partner in bound.values()}
+        objects = object_saver.list_objects(self._root)
+        return [one for one in objects if id(one) not in partners and not _is_empty(one)], len(bound)
+
+    def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
+        unmatched, _ = self._unmatched()
+        if unmatched:
+            raise AssertionError(
+                "Some Python objects were not bound to checkpointed values, likely due to changes in the "
+                f"Python program: {unmatched}"
+            )
+        return self
+
+    def assert_nontrivial_match(self) -> CheckpointLoadStatus:
+        unmatched, bound = self._unmatched()
+        if bound > 1:
+            return self
+        if unmatched:
+            raise AssertionError(
+                "Nothing except the root object matched a checkpointed value. Typically this means that the "
+                "checkpoint does not match the Python program. The following objects have no matching "
+                f"checkpointed value: {unmatched}"
+            )
+        raise AssertionError(f"Nothing to load. No dependencies have been added to {self._root} yet.")
+
+    def expect_partial(self) -> CheckpointLoadStatus:
+        self._partial = True
+        return self
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        self._restore(session_or_default(session))
+
+    def _restore(self, session: Any) -> Matching:
+        with session.graph.as_default():
+            found = self._match()
+        self._restorer.restore(session, self._save_path, found.values)
+        return found
+
+    def initialize_or_restore(self, session: Any = None) -> None:
+        session = session_or_default(session)
+        found = self._restore(session)
+        restored = {id(partner) for partner in found.bound.values()}
+        with session.graph.as_default():
+            others = [one for one in object_saver.list_objects(self._root) if id(one) not in restored]
+            session.run(object_saver.initializers_of(others))
+
+    def __del__(self) -> None:
+        if getattr(self, "_partial", True) or sys.is_finalizing():
+            return
+        for path in self._unresolved:
+            _log.warning("Unresolved object in checkpoint: %s", path)
+        if self._unresolved:
+            _log.warning(
+                "A checkpoint was restored (tf.train.Checkpoint.restore) but not all checkpointed values "
+                "were used. Use expect_partial() on the load status object to silence these warnings, or "
+                "assert_consumed() to make the check explicit."
+            )
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, (list, dict)) and not children_of(value)
+
+
+class NameBasedSaverStatus(LoadStatus):
+    """A restore from a checkpoint that `tf.train.Saver` wrote: variables are found by their names."""
+
+    def __init__(self, root: Checkpoint, save_path: str):
+        super().__init__(root)
+        self._save_path = save_path
+        self._restored: set[int] = set()
+
+    def assert_consumed(self) -> NameBasedSaverStatus:
+        for one in object_saver.list_objects(self._root):
+            if id(one) not in self._restored:
+                raise AssertionError(f"Object not restored: {one}")
+        return self
+
+    assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
+
+    def run_restore_ops(self, session: Any = None) -> None:
+        session = session_or_default(session)
+        with session.graph.as_default(), open_checkpoint(self._save_path) as reader:
+            objects = object_saver.list_objects(self._root)
+            counter = self._root.save_counter
+            wanted = [one for one in objects if isinstance(one, Variable) and one is not counter]
+            if counter.op.name in reader:
+                wanted.append(counter)
+            else:  # the other kind of checkpoint has no such thing
+                session.run(counter.initializer)
+            Saver(wanted).restore(session, self._save_path)
+        self._restored = {id(one) for one in objects}
+
+    initialize_or_restore = run_restore_ops

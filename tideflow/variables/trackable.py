@@ -1,0 +1,53 @@
+"""Objects that checkpoints of `tf.train.Checkpoint` follow: each says what its children are called and which
+values it keeps itself. A child's name is an edge of the graph of objects; paths of edges are the keys.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.export import export
+
+VARIABLE_VALUE = "VARIABLE_VALUE"  # how a variable calls its value
+Children = list[tuple[str, Any]]
+
+
+class Trackable:
+    """What checkpoints ask of an object. The names are those that programs for TensorFlow override."""
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        """Children by name."""
+        return []
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        """Values by name: a variable, or a function from a key to what is saved under it."""
+        return {}
+
+
+@export("contrib.checkpoint.Checkpointable")
+class AutoTrackable(Trackable):
+    """An object whose children are its attributes: what is trackable itself, and lists and dictionaries."""
+
+    _untracked: frozenset[str] = frozenset()  # attributes that do not count
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        return [
+            (name, value)
+            for name, value in vars(self).items()
+            if name not in self._untracked and is_trackable(value)
+        ]
+
+
+def is_trackable(value: Any) -> bool:
+    """Whether a checkpoint can follow a value."""
+    return isinstance(value, (Trackable, list, dict))
+
+
+def children_of(value: Any) -> Children:
+    """The children of an object by name; those of a list by their positions, of a dictionary by its keys."""
+    if isinstance(value, Trackable):
+        return list(value._checkpoint_dependencies)
+    items = enumerate(value) if isinstance(value, list) else value.items()
+    return [(str(key), child) for key, child in items if is_trackable(child)]
