@@ -89,7 +89,9 @@ class _CodedError(OpError):
 
     code: ClassVar[int]
 
-    def __init_subclass__(cls, code: int) -> None:
+    def __init_subclass__(cls, code: int | None = None) -> None:
+        if code is None:  # a user's own kind of one of them
+            return
         cls.code = code
         _TYPE_OF_CODE[code] = cls
         expose(cls, f"errors.{cls.__name__}")

@@ -4,7 +4,9 @@ call them.
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -79,13 +81,40 @@ class FunctionGraph(Graph):
 # ------------------------------------------------------------------------------------------------ bodies
 
 
+def outermost(graph: Graph) -> Graph:
+    """The graph in which a function was defined, and the functions around it; functions live there."""
+    while isinstance(graph, FunctionGraph):
+        graph = graph.outer
+    return graph
+
+
+_in_the_making = threading.local()  # bodies, by library and name
+
+
 def body_of(graph: Graph, name: str, attrs: dict[str, Any] | None = None) -> FunctionBody:
     """The body of a function of the graph's library, for these values of its attributes; made once."""
     attrs = attrs or {}
     key = (name, repr(sorted(attrs.items(), key=lambda item: item[0])))
     if key not in graph._function_bodies:
-        graph._function_bodies[key] = _new_body(graph, name, attrs)
+        with _once_at_a_time(graph, name):
+            graph._function_bodies[key] = _new_body(graph, name, attrs)
     return graph._function_bodies[key]
+
+
+@contextlib.contextmanager
+def _once_at_a_time(graph: Graph, name: str) -> Iterator[None]:
+    """InvalidArgumentError where a body is needed in order to make it."""
+    making = _in_the_making.__dict__.setdefault("names", set())
+    key = (id(graph._functions), name)  # the library, which all bodies share
+    if key in making:
+        raise InvalidArgumentError(
+            None, None, f"The function {name} calls itself, so that the shapes of its outputs have no end"
+        )
+    making.add(key)
+    try:
+        yield
+    finally:
+        making.remove(key)
 
 
 def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:

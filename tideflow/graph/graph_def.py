@@ -157,11 +157,16 @@ def graph_def_proto(graph: Graph, from_version: int | None = None, add_shapes: b
         node.CopyFrom(op.node_def)
         if add_shapes and op.outputs:
             node.attr["_output_shapes"].list.shape.extend([t.shape.as_proto() for t in op.outputs])
+    add_library(graph, message)
+    return message
+
+
+def add_library(graph: Graph, message: GraphDef) -> None:
+    """Puts the functions of a graph into a GraphDef."""
     for function in graph._functions.values():
         message.library.function.append(function)
     for name, gradient in graph._function_gradients.items():
         message.library.gradient.add(function_name=name, gradient_func=gradient)
-    return message
 
 
 def op_def_proto(op: Op) -> OpDef:

@@ -53,7 +53,7 @@ def import_graph_def(
     graph = get_default_graph()
     with _all_or_nothing(graph), name_scope(name, "import", list((input_map or {}).values())) as scope:
         mapped = {_tensor_key(k): _mapped_value(v) for k, v in (input_map or {}).items()}
-        importer = _Importer(graph, graph_def, scope, mapped)
+        importer = _Importer(graph, graph_def, scope, mapped, producer_op_list)
         importer.run()
         if return_elements is not None:
             return [importer.element(e) for e in return_elements]
@@ -98,8 +98,16 @@ def _tensor_key(text: str) -> tuple[str, int] | str:
 
 
 class _Importer:
-    def __init__(self, graph: Graph, graph_def: GraphDef, scope: str, mapped: dict[Any, Any]):
+    def __init__(
+        self,
+        graph: Graph,
+        graph_def: GraphDef,
+        scope: str,
+        mapped: dict[Any, Any],
+        producer_ops: Any = None,
+    ):
         self.graph = graph
+        self.producer_ops = {op.name: op for op in producer_ops.op} if producer_ops is not None else {}
         self.graph_def = graph_def
         self.prefix = scope  # "" or with its slash
         self.mapped = mapped
@@ -224,6 +232,8 @@ class _Importer:
         attrs = {}
         for key, message in node.attr.items():
             if key not in op_def.attrs and not key.startswith("_"):
+                if self._is_newer_default(node.op, key, message):
+                    continue
                 raise ValueError(
                     f"NodeDef mentions attr '{key}' not in Op {op_def.name}; NodeDef: {full_name}"
                 )
@@ -242,6 +252,12 @@ class _Importer:
                 f"NodeDef missing attr '{missing[0]}' from Op {op_def.name}; NodeDef: {full_name}"
             )
         return attrs
+
+    def _is_newer_default(self, op_type: str, key: str, message: AttrValue) -> bool:
+        """Whether an attribute that is unknown here says what its writer would take it to say unsaid."""
+        producer = self.producer_ops.get(op_type)
+        attrs = () if producer is None else producer.attr
+        return any(attr.name == key and attr.default_value == message for attr in attrs)
 
     def _colocation(self, group: str) -> str:
         return f"loc:@{self.prefix}{group.removeprefix('loc:@')}" if group.startswith("loc:@") else group

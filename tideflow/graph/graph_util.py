@@ -21,10 +21,10 @@ _STATEFUL_ON_CPU = frozenset(
     "Assign AssignAdd AssignSub Queue ScatterAdd ScatterSub ScatterUpdate TruncatedNormal Variable "
     "VariableV2".split()
 )
-_HANDLE_PASSES_THROUGH = frozenset("Identity Enter Exit LoopCond Merge NextIteration Switch".split())
+_HANDLE_PASSES_THROUGH = frozenset("Identity Enter Exit Merge NextIteration Switch".split())
 
 
-def _source(text: str) -> str:
+def source_name(text: str) -> str:
     """The node that an input's name refers to."""
     return re.sub(r"^\^|:\d+$", "", text)
 
@@ -47,10 +47,17 @@ def extract_sub_graph(graph_def: GraphDef, dest_nodes: Sequence[str]) -> GraphDe
         name = stack.pop()
         if name not in needed:
             needed.add(name)
-            stack += [_source(text) for text in nodes[name].input]
+            stack += [source_name(text) for text in nodes[name].input]
+            stack += [other for other in _colocated(nodes[name]) if other in nodes]
     result = GraphDef(library=graph_def.library, versions=graph_def.versions)
     result.node.extend(node for node in graph_def.node if node.name in needed)
     return result
+
+
+def _colocated(node: NodeDef) -> list[str]:
+    """The nodes beside which this one is to be placed."""
+    groups = node.attr["_class"].list.s if "_class" in node.attr else ()
+    return [group.decode().removeprefix("loc:@") for group in groups if group.startswith(b"loc:@")]
 
 
 @export("graph_util.remove_training_nodes")
@@ -59,7 +66,7 @@ def remove_training_nodes(input_graph: GraphDef, protected_nodes: Sequence[str] 
     kept = set(protected_nodes or ())
     checks = {node.name for node in input_graph.node if node.op == "CheckNumerics" and node.name not in kept}
     nodes = [_without_control_inputs(node, checks) for node in input_graph.node]
-    ordered = {_source(text) for node in nodes for text in node.input if text.startswith("^")}
+    ordered = {source_name(text) for node in nodes for text in node.input if text.startswith("^")}
     replaced = {
         node.name: node.input[0]
         for node in nodes
@@ -120,7 +127,7 @@ def convert_variables_to_constants(
         elif node.name in dtypes_behind:
             result.node.append(node)
             result.node[-1].attr["T"].type = dtypes_behind[node.name]
-        elif node.op in _WITHOUT_HANDLE and _source(node.input[0]) in {*values, *dtypes_behind}:
+        elif node.op in _WITHOUT_HANDLE and source_name(node.input[0]) in {*values, *dtypes_behind}:
             result.node.extend(_WITHOUT_HANDLE[node.op](node))
         else:
             result.node.append(node)
@@ -137,7 +144,8 @@ def _dtypes_behind_handles(graph_def: GraphDef, frozen: Iterable[str]) -> dict[s
         if node.op in _HANDLE_PASSES_THROUGH and node.attr["T"].type == dtypes.resource.as_datatype_enum
     ]
     for _ in passing:  # in the worst order each round finds one
-        known.update({n.name: known[_source(n.input[0])] for n in passing if _source(n.input[0]) in known})
+        sources = {node.name: source_name(node.input[0]) for node in passing}
+        known.update({name: known[source] for name, source in sources.items() if source in known})
     return {node.name: known[node.name] for node in passing if node.name in known}
 
 
@@ -158,6 +166,7 @@ def _gather_for_resource_gather(node: NodeDef) -> list[NodeDef]:
         raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
     axis = _constant(f"{node.name}/axis", node.attr["Tindices"].type, np.array(0))
     gather = NodeDef(name=node.name, op="GatherV2", input=[*node.input[:2], axis.name])
+    gather.attr["batch_dims"].i = 0
     return [axis, _with_attrs(gather, node, Tparams="dtype", Tindices="Tindices", Taxis="Tindices")]
 
 

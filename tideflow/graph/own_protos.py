@@ -14,6 +14,7 @@ _PACKAGE = "tideflow"
 _KNOWN = ("tensorboard.", f"{_PACKAGE}.")  # how the types of other files begin
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
+    "bool": _Field.TYPE_BOOL,
     "bytes": _Field.TYPE_BYTES,
     "double": _Field.TYPE_DOUBLE,
     "fixed32": _Field.TYPE_FIXED32,
@@ -27,7 +28,8 @@ Schema = dict[str, dict[str, str]]
 
 
 def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
-    """The classes of the messages of a schema: by message, its fields in order of their numbers, from 1.
+    """The classes of the messages of a schema: by message, its fields in order of their numbers, from 1, or
+    with a number of its own before the type.
 
     A field's type is a scalar, a message of the schema, or with its package (`tensorboard.VersionDef`) one
     that is known already.
@@ -38,7 +40,9 @@ def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
     for name, fields in schema.items():
         message = file.message_type.add(name=name)
         for number, (field_name, words) in enumerate(fields.items(), 1):
-            _add_field(message, field_name, number, *words.split())
+            first, *rest = words.split()
+            given = (int(first), *rest) if first.isdecimal() else (number, first, *rest)
+            _add_field(message, field_name, *given)
     pool = descriptor_pool.Default()
     known = {word for fields in schema.values() for words in fields.values() for word in words.split()}
     file.dependency.extend(
@@ -52,13 +56,15 @@ def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
 
 
 def _add_field(message: Any, name: str, number: int, *words: str) -> None:
-    """A field of a message: its type, behind `repeated`, `map` (from strings) or `oneof` and its name."""
+    """A field of a message: its type, behind `repeated`, `map` (from strings, or the type that follows) or
+    `oneof` and its name.
+    """
     *rule, kind = words
     field = message.field.add(name=name, number=number, label=_Field.LABEL_OPTIONAL)
     if rule[:1] == ["map"]:
         entry = message.nested_type.add(name=f"{name.title().replace('_', '')}Entry")
         entry.options.map_entry = True
-        entry.field.add(name="key", number=1, label=_Field.LABEL_OPTIONAL, type=_Field.TYPE_STRING)
+        _add_field(entry, "key", 1, *(rule[1:] or ["string"]))
         _add_field(entry, "value", 2, kind)
         kind = f"{message.name}.{entry.name}"
     elif rule[:1] == ["oneof"]:

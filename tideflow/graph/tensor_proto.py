@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +14,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import ResourceExhaustedError
 from tideflow.graph.shapes import TensorShape, as_shape
 
 _FIELDS = {  # dtype -> the repeated field that holds single elements
@@ -109,8 +112,9 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
     shape = [dim.size for dim in tensor.tensor_shape.dim]
     if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
         raise ValueError("A TensorProto needs a fully known shape.")
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     dtype = dtypes.as_dtype(tensor.dtype).base_dtype
+    _check_memory(shape, dtype)
     if dtype is dtypes.string:
         return _filled(np.array(list(tensor.string_val), dtype=object), count, b"").reshape(shape)
     if dtype not in _FIELDS:
@@ -133,6 +137,15 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
     else:
         flat = np.array(values).astype(numpy_dtype) if len(values) else np.zeros(0, numpy_dtype)
     return _filled(flat, count, 0).reshape(shape)
+
+
+def _check_memory(shape: list[int], dtype: DType) -> None:
+    """ResourceExhaustedError for a tensor that this machine cannot hold: a few bytes can ask for any size."""
+    needed = math.prod(shape) * max(dtype.size, 1)
+    if needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        raise ResourceExhaustedError(
+            None, None, f"OOM when allocating tensor with shape{shape} and type {dtype.name}: {needed} bytes"
+        )
 
 
 def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:

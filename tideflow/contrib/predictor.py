@@ -1,0 +1,103 @@
+"""`tf.contrib.predictor`: a SavedModel as a function from arrays to arrays."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef
+
+from tideflow.export import export
+from tideflow.graph.graph import Graph
+from tideflow.saved_model import constants
+from tideflow.saved_model.loader import SavedModelLoader
+from tideflow.session.session import Session
+
+_log = logging.getLogger("tideflow")
+
+
+class SavedModelPredictor:
+    """Answers by a signature of a SavedModel, in a session of its own."""
+
+    def __init__(
+        self,
+        export_dir: str,
+        signature_def_key: str | None = None,
+        signature_def: SignatureDef | None = None,
+        input_names: dict[str, str] | None = None,
+        output_names: dict[str, str] | None = None,
+        tags: str | None = None,
+        graph: Graph | None = None,
+        config: Any = None,
+    ):
+        _check_arguments(signature_def_key, signature_def, input_names, output_names)
+        tag_set = [tag.strip() for tag in (tags or constants.SERVING).split(",")]
+        model = SavedModelLoader(export_dir)
+        self.graph = graph or Graph()
+        with self.graph.as_default():
+            self.session = Session(config=config)
+            message = model.load(self.session, tag_set)
+        if input_names is None:
+            signature = signature_def or _signature(message, signature_def_key)
+            input_names = {key: info.name for key, info in signature.inputs.items()}
+            output_names = {key: info.name for key, info in signature.outputs.items()}
+        self.feed_tensors, self.fetch_tensors = (
+            {key: self.graph.get_tensor_by_name(name) for key, name in names.items()}
+            for names in (input_names, output_names)
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__} with feed tensors {self.feed_tensors} and fetch_tensors "
+            f"{self.fetch_tensors}"
+        )
+
+    def __call__(self, input_dict: dict[str, Any]) -> dict[str, Any]:
+        """The outputs, by name, for inputs by name."""
+        unexpected = input_dict.keys() - self.feed_tensors.keys()
+        if unexpected:
+            raise ValueError(
+                f"Got unexpected keys in input_dict: {unexpected}\nexpected: {set(self.feed_tensors)}"
+            )
+        feeds = {self.feed_tensors[key]: value for key, value in input_dict.items() if value is not None}
+        return self.session.run(self.fetch_tensors, feeds)
+
+
+def _check_arguments(key: Any, signature: Any, input_names: Any, output_names: Any) -> None:
+    if (input_names is None) != (output_names is None):
+        raise ValueError("input_names and output_names must both be specified or both be unspecified.")
+    if sum(given is not None for given in (key, signature, input_names)) > 1:
+        raise ValueError(
+            "You must specify at most one of signature_def_key OR signature_def OR(input_names AND "
+            "output_names)."
+        )
+
+
+def _signature(message: MetaGraphDef, key: str | None) -> SignatureDef:
+    key = key or constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY
+    other = f"default_input_alternative:{key}"
+    if key not in message.signature_def and other in message.signature_def:
+        _log.warning('Could not find signature def "%s". Using "%s" instead', key, other)
+        key = other
+    if key not in message.signature_def:
+        raise ValueError(
+            f'Got signature_def_key "{key}". Available signatures are {list(message.signature_def)}.'
+        )
+    return message.signature_def[key]
+
+
+@export("contrib.predictor.from_saved_model")
+def from_saved_model(
+    export_dir: str,
+    signature_def_key: str | None = None,
+    signature_def: SignatureDef | None = None,
+    input_names: dict[str, str] | None = None,
+    output_names: dict[str, str] | None = None,
+    tags: str | None = None,
+    graph: Graph | None = None,
+    config: Any = None,
+) -> SavedModelPredictor:
+    """A function from a dictionary of arrays to one, by a SavedModel."""
+    return SavedModelPredictor(
+        export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config
+    )

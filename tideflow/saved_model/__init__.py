@@ -1,0 +1,11 @@
+"""SavedModels: graphs with their variables, assets and signatures, in TensorFlow's directories."""
+
+from tideflow.saved_model import (  # noqa: F401
+    builder,
+    constants,
+    loader,
+    main_op,
+    objects,
+    signatures,
+    tensor_info,
+)

@@ -1,0 +1,164 @@
+"""Reading SavedModels: a graph by its tags, its variables, its assets, and what it runs at the start."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
+
+from tideflow.export import export, expose
+from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, get_collection
+from tideflow.io import saved_models
+from tideflow.io.local_files import local_path
+from tideflow.saved_model import constants
+from tideflow.saved_model.signatures import load_op_from_signature_def
+from tideflow.train.meta_graph import import_meta_graph_with_return_elements
+from tideflow.train.saver import Saver
+from tideflow.variables.base import prepend_name_scope
+
+_log = logging.getLogger("tideflow")
+
+expose(
+    saved_models.contains_saved_model,
+    "saved_model.contains_saved_model",
+    "saved_model.maybe_saved_model_directory",
+    "saved_model.loader.maybe_saved_model_directory",
+)
+
+
+@export("saved_model.load", "saved_model.loader.load")
+def load(
+    sess: Any, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any
+) -> MetaGraphDef:
+    """Adds the graph with these tags to the session's, restores its variables, runs what it starts with."""
+    return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)
+
+
+class SavedModelLoader:
+    """A SavedModel directory, and the steps of which loading is made."""
+
+    def __init__(self, export_dir: str):
+        self.export_dir = export_dir
+        self.variables_path = saved_models.variables_prefix(export_dir)
+        self.saved_model = saved_models.read_saved_model(export_dir)
+
+    def get_meta_graph_def_from_tags(self, tags: Iterable[str]) -> MetaGraphDef:
+        """The graph that has these tags and no others."""
+        wanted = set(tags)
+        available = []
+        for message in self.saved_model.meta_graphs:
+            available.append(set(message.meta_info_def.tags))
+            if available[-1] == wanted:
+                return message
+        raise RuntimeError(
+            f"MetaGraphDef associated with tags {str(tags).strip('[]')} could not be found in SavedModel. To "
+            "inspect available tag-sets in the SavedModel, please use the SavedModel CLI: `saved_model_cli`"
+            f"\navailable_tags: {available}"
+        )
+
+    def load_graph(
+        self, graph: Graph, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any
+    ) -> tuple[Saver | None, Any]:
+        """Adds the graph; returns its saver and the elements that were asked for."""
+        message = self.get_meta_graph_def_from_tags(tags)
+        with graph.as_default():
+            return import_meta_graph_with_return_elements(message, import_scope=import_scope, **saver_kwargs)
+
+    def restore_variables(self, sess: Any, saver: Saver | None, import_scope: str | None = None) -> None:
+        """Gives the variables their values."""
+        if isinstance(saver, Saver):
+            folder = local_path(os.path.dirname(self.variables_path))
+            if not os.path.isdir(folder):
+                raise NotFoundError(None, None, f"{folder}; No such file or directory")
+            with sess.graph.as_default():
+                saver.restore(sess, self.variables_path)
+            return
+        kinds = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
+        if saver is not None or any(sess.graph.get_collection(key, import_scope) for key in kinds):
+            raise ValueError(
+                "No tf.train.Saver object was passed to the function SavedModelLoader.restore_variables. "
+                "Since there are variables in the graph, a saver is required."
+            )
+        _log.info("The specified SavedModel has no variables; no checkpoints were restored.")
+
+    def run_init_ops(self, sess: Any, tags: Iterable[str], import_scope: str | None = None) -> None:
+        """Runs what the model starts with, if anything, with its assets where they are now."""
+        message = self.get_meta_graph_def_from_tags(tags)
+        with sess.graph.as_default():
+            assets = asset_paths(self.export_dir, message, import_scope)
+            init_op = get_init_op(message, import_scope)
+            if init_op is not None:
+                sess.run([init_op], feed_dict=assets)
+
+    def load(
+        self, sess: Any, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any
+    ) -> MetaGraphDef:
+        """All the steps; returns the message of the graph."""
+        tags = list(tags)
+        with sess.graph.as_default():
+            saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
+            self.restore_variables(sess, saver, import_scope)
+            self.run_init_ops(sess, tags, import_scope)
+        return self.get_meta_graph_def_from_tags(tags)
+
+
+# ---------------------------------------------------------------------------- what a graph starts with
+
+
+def get_init_op(message: MetaGraphDef, import_scope: str | None = None) -> Operation | Tensor | None:
+    """What a graph that was just imported runs first: named by a signature, or in a collection."""
+    key = constants.INIT_OP_SIGNATURE_KEY
+    if key in message.signature_def:
+        return load_op_from_signature_def(message.signature_def[key], key, import_scope)
+    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
+        if key in message.collection_def:
+            names = message.collection_def[key].node_list.value
+            if len(names) != 1:
+                raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {list(names)}")
+            return get_collection(key)[0]
+    return None
+
+
+def asset_paths(export_dir: str, message: MetaGraphDef, import_scope: str | None = None) -> dict[str, str]:
+    """Where the graph's assets lie in this directory, by the names of the tensors that say so."""
+    folder = os.path.join(os.fsdecode(export_dir), saved_models.ASSETS_DIRECTORY)
+    return {
+        prepend_name_scope(asset.tensor_info.name, import_scope): _inside(folder, asset.filename)
+        for asset in _assets(message)
+    }
+
+
+def _assets(message: MetaGraphDef) -> list[AssetFileDef]:
+    if message.asset_file_def:
+        return list(message.asset_file_def)
+    if constants.ASSETS_KEY not in message.collection_def:
+        return []
+    try:
+        items = message.collection_def[constants.ASSETS_KEY].any_list.value
+        return [AssetFileDef.FromString(item.value) for item in items]
+    except DecodeError as error:
+        raise DataLossError(
+            None,
+            None,
+            f"The collection {constants.ASSETS_KEY!r} holds what is no AssetFileDef: {error}",
+        ) from None
+
+
+def _inside(folder: str, filename: str) -> str:
+    """The file's path; a model's assets are files of its own directory."""
+    parts = filename.replace("\\", "/").split("/")
+    if not filename or os.path.isabs(filename) or ".." in parts or "\0" in filename:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"The SavedModel's asset {filename!r} is outside of its directory {folder}: a file name inside "
+            "of it is expected",
+        )
+    return os.path.join(folder, filename)

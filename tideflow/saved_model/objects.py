@@ -1,0 +1,432 @@
+"""SavedModels as objects: signatures that are called like functions, variables that are attributes.
+
+`load_v2` adds a model to the default graph; initializing its variables restores them. `save` writes an
+object with all that is reached from it, over a checkpoint whose keys are the paths to the variables.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
+from tensorboard.compat.proto.variable_pb2 import VariableDef
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import components
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.functions import op_definition
+from tideflow.graph.graph_import import import_graph_def
+from tideflow.graph.graph_util import source_name
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.io import saved_models
+from tideflow.io.local_files import local_path
+from tideflow.ops import constants as constant_ops
+from tideflow.saved_model import constants, loader
+from tideflow.saved_model.builder import check_signatures
+from tideflow.saved_model.signatures import build_signature_def
+from tideflow.saved_model.tensor_info import build_tensor_info, get_tensor_from_tensor_info, op_info
+from tideflow.train.meta_graph import export_meta_graph, import_meta_graph_with_return_elements
+from tideflow.train.object_saver import ObjectSaver, objects_with_paths, session_or_default
+from tideflow.variables.base import Variable, prepend_name_scope
+from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
+
+_SCOPE = "load"
+
+
+class SignatureFunction:
+    """A signature of a loaded model: called with tensors, it adds what computes the outputs."""
+
+    def __init__(self, model: _Imported, key: str, signature: SignatureDef):
+        self._model = model
+        self._key = key
+        self._signature = signature
+
+    @property
+    def inputs(self) -> dict[str, TensorInfo]:
+        """What it takes, by name."""
+        return dict(self._signature.inputs)
+
+    @property
+    def outputs(self) -> dict[str, TensorInfo]:
+        """What it gives, by name."""
+        return dict(self._signature.outputs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The outputs for these inputs, which are given by name; one that is alone may be given so."""
+        if args:
+            if len(args) != 1 or len(self._signature.inputs) != 1 or kwargs:
+                raise TypeError(f"The signature {self._key!r} takes its inputs by name: {self._names()}")
+            kwargs = {next(iter(self._signature.inputs)): args[0]}
+        if kwargs.keys() != self._signature.inputs.keys():
+            raise TypeError(f"The signature {self._key!r} takes {self._names()}, not {sorted(kwargs)}")
+        given = {}
+        for name, info in self._signature.inputs.items():
+            parts = components(kwargs[name]) if _is_composite(info) else [_converted(kwargs[name], info)]
+            given.update(zip(_part_names(info), parts, strict=True))
+        return self._model.applied(self._key, given, self._signature.outputs)
+
+    def placeholder(self, name: str, op_name: str) -> Any:
+        """A placeholder for an input."""
+        info = self._signature.inputs[name]
+        parts = {}
+        for part in _part_names(info):
+            like = self._model.element(part)
+            parts[part] = constant_ops.placeholder(like.dtype, like.shape, name=op_name)
+        return _put_together(info, parts)
+
+    def _names(self) -> str:
+        return ", ".join(sorted(self._signature.inputs)) or "none"
+
+    def __repr__(self) -> str:
+        return f"<signature {self._key!r} of {self._names()}>"
+
+
+def _is_composite(info: TensorInfo) -> bool:
+    return info.WhichOneof("encoding") != "name"
+
+
+def _converted(value: Any, info: TensorInfo) -> Tensor:
+    tensor = convert_to_tensor(value, dtype=dtypes.as_dtype(info.dtype))
+    tensor.shape.assert_is_compatible_with(TensorShape(info.tensor_shape))
+    return tensor
+
+
+def _part_names(info: TensorInfo) -> list[str]:
+    """The names of the tensors that a value is made of."""
+    if info.WhichOneof("encoding") == "coo_sparse":
+        sparse = info.coo_sparse
+        return [sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name]
+    if _is_composite(info):
+        return [part.name for part in info.composite_tensor.components]
+    return [info.name]
+
+
+# -------------------------------------------------------------------------------------------- loading
+
+
+@export("saved_model.load_v2")
+def load_v2(export_dir: str, tags: str | Iterable[str] | None = None) -> AutoTrackable:
+    """Adds a model to the default graph: an object with `signatures`, `variables` and its own attributes.
+
+    Initializing the variables restores them; `tf.tables_initializer()` also does what the model starts with.
+    """
+    message = _meta_graph_of(export_dir, tags)
+    imported = _Imported(export_dir, message)
+    root = _attributes(message, imported)
+    root.signatures = {
+        key: SignatureFunction(imported, key, signature)
+        for key, signature in message.signature_def.items()
+        if key not in (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY)
+    }
+    root.variables = list(imported.variables.values())
+    root.asset_paths = list(imported.assets.values())
+    root.graph = imported.graph
+    root.tensorflow_version = message.meta_info_def.tensorflow_version
+    root.tensorflow_git_version = message.meta_info_def.tensorflow_git_version
+    root._untracked = frozenset({"signatures", "variables", "asset_paths"})
+    return root
+
+
+def _meta_graph_of(export_dir: str, tags: str | Iterable[str] | None) -> MetaGraphDef:
+    model = loader.SavedModelLoader(export_dir)
+    if tags is not None:
+        return model.get_meta_graph_def_from_tags([tags] if isinstance(tags, str) else tags)
+    graphs = model.saved_model.meta_graphs
+    if len(graphs) != 1:
+        tag_sets = [list(graph.meta_info_def.tags) for graph in graphs]
+        raise ValueError(
+            "Importing a SavedModel with tf.saved_model.load requires a 'tags=' argument if there is more "
+            f"than one MetaGraph. Got 'tags=None', but there are {len(graphs)} MetaGraphs in the SavedModel "
+            f"with tag sets {tag_sets}. Pass a 'tags=' argument to load this SavedModel."
+        )
+    return graphs[0]
+
+
+class _Imported:
+    """A model's graph as part of the default graph."""
+
+    def __init__(self, export_dir: str, message: MetaGraphDef):
+        self.graph = get_default_graph()
+        self.scope = self.graph.unique_name(_SCOPE, mark_as_used=False)
+        self.graph_def = message.graph_def
+        self.assets = loader.asset_paths(export_dir, message)
+        places = dict(self.assets)
+        if message.HasField("saver_def"):
+            places[message.saver_def.filename_tensor_name] = saved_models.variables_prefix(export_dir)
+        used = {text if ":" in text else f"{text}:0" for node in self.graph_def.node for text in node.input}
+        with name_scope(None):
+            input_map = {
+                name: constant_ops.constant(path, name="place")
+                for name, path in places.items()
+                if name in used
+            }
+        import_meta_graph_with_return_elements(
+            _with_its_own_state(message, self.scope), import_scope=_SCOPE, input_map=input_map
+        )
+        self.variables = {v.name: v for v in self.graph.get_collection("variables", f"{self.scope}/")}
+        self._add_initializers(message)
+
+    def _add_initializers(self, message: MetaGraphDef) -> None:
+        if message.saver_def.restore_op_name:
+            restore = self.element(message.saver_def.restore_op_name)
+            self.graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, restore)
+        start = loader.get_init_op(message, self.scope)
+        if start is not None:
+            self.graph.add_to_collection(GraphKeys.TABLE_INITIALIZERS, start)
+
+    def element(self, name: str) -> Operation | Tensor:
+        """What has this name in the model."""
+        return self.graph.as_graph_element(prepend_name_scope(name, self.scope))
+
+    def applied(self, name: str, given: Mapping[str, Tensor], outputs: Mapping[str, TensorInfo]) -> dict:
+        """What computes the outputs once more, of these inputs and the state that is there."""
+        if get_default_graph() is not self.graph:
+            raise ValueError(
+                f"The signature {name!r} belongs to another graph than the default one: load the model into "
+                "the graph that uses it"
+            )
+        wanted = [part for info in outputs.values() for part in _part_names(info)]
+        needed, shared = self._needed(wanted, set(given))
+        input_map = {text: given[_whole(text)] for text in needed.inputs if _whole(text) in given}
+        input_map |= {text: self.element(_whole(text)) for text in shared}
+        made = import_graph_def(
+            needed.graph_def,
+            input_map=input_map,
+            return_elements=[part for part in wanted if part not in given],
+            name=name,
+        )
+        tensors = dict(zip([part for part in wanted if part not in given], made, strict=True)) | dict(given)
+        return {key: _put_together(info, tensors) for key, info in outputs.items()}
+
+    def _needed(self, wanted: list[str], given: set[str]) -> tuple[_Part, list[str]]:
+        """The nodes to be copied, and the inputs of them that stay what they are: handles of state."""
+        nodes = {node.name: node for node in self.graph_def.node}
+        part = _Part(self.graph_def)
+        shared: list[str] = []
+        names = [source_name(text) for text in wanted if text not in given]
+        while names:
+            name = names.pop()
+            if name in part.names:
+                continue
+            part.add(nodes[name])
+            for text in nodes[name].input:
+                source = nodes[source_name(text)]
+                if _whole(text) in given:
+                    continue
+                if not text.startswith("^") and self._holds_state(source):
+                    shared.append(text)
+                else:
+                    names.append(source.name)
+        part.drop_foreign_groups()
+        return part, shared
+
+    def _holds_state(self, node: Any) -> bool:
+        """Whether a node makes a handle or a reference out of nothing."""
+        if node.input:
+            return False
+        outputs = op_definition(self.graph, node.op).outputs
+        return any(arg.is_ref or arg.dtype is dtypes.resource for arg in outputs)
+
+
+class _Part:
+    """Some nodes of a graph."""
+
+    def __init__(self, whole: GraphDef):
+        self.graph_def = GraphDef(versions=whole.versions, library=whole.library)
+        self.names: set[str] = set()
+        self.inputs: set[str] = set()
+
+    def add(self, node: Any) -> None:
+        self.names.add(node.name)
+        self.inputs.update(node.input)
+        self.graph_def.node.append(node)
+
+    def drop_foreign_groups(self) -> None:
+        """Nodes are placed beside others of this part only."""
+        for node in self.graph_def.node:
+            if "_class" in node.attr:
+                groups = node.attr["_class"].list.s
+                kept = [group for group in groups if group.decode().removeprefix("loc:@") in self.names]
+                if kept:
+                    groups[:] = kept
+                else:
+                    del node.attr["_class"]
+
+
+def _whole(text: str) -> str:
+    """A tensor's name, with the number that is left out where it is 0."""
+    return text if ":" in text else f"{text}:0"
+
+
+def _put_together(info: TensorInfo, tensors: Mapping[str, Tensor]) -> Any:
+    """The value that is made of these tensors."""
+    if not _is_composite(info):
+        return tensors[info.name]
+    renamed = TensorInfo()
+    renamed.CopyFrom(info)
+    if info.WhichOneof("encoding") == "coo_sparse":
+        for field, _ in info.coo_sparse.ListFields():
+            setattr(renamed.coo_sparse, field.name, tensors[getattr(info.coo_sparse, field.name)].name)
+    else:
+        for part in renamed.composite_tensor.components:
+            part.name = tensors[part.name].name
+    return get_tensor_from_tensor_info(renamed)
+
+
+def _with_its_own_state(message: MetaGraphDef, scope: str) -> MetaGraphDef:
+    """The model with all of its variables in collections, initializers that restore them, and state that it
+    shares with no other that was loaded.
+    """
+    result = MetaGraphDef()
+    result.CopyFrom(message)
+    for node in result.graph_def.node:
+        if "shared_name" in node.attr and node.attr["shared_name"].s:
+            node.attr["shared_name"].s += f"_{scope}".encode()
+    restore = message.saver_def.restore_op_name
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
+        values = result.collection_def[key].bytes_list.value
+        definitions = [VariableDef.FromString(value) for value in values]
+        if not definitions:
+            definitions = [
+                d for d in _object_variables(message) if d.trainable or key != "trainable_variables"
+            ]
+        for definition in definitions:
+            definition.initializer_name = restore or definition.initializer_name
+        values[:] = [definition.SerializeToString() for definition in definitions]
+        if not definitions:
+            del result.collection_def[key]
+    return result
+
+
+def _object_variables(message: MetaGraphDef) -> Iterator[VariableDef]:
+    """The variables of a model that has objects instead of collections."""
+    handles = {
+        node.attr["shared_name"].s.decode() or node.name: node.name
+        for node in message.graph_def.node
+        if node.op == "VarHandleOp"
+    }
+    reads = {node.input[0]: node.name for node in message.graph_def.node if node.op == "ReadVariableOp"}
+    for node in message.object_graph_def.nodes:
+        handle = handles.get(node.variable.name) if node.WhichOneof("kind") == "variable" else None
+        if handle in reads:
+            yield VariableDef(
+                variable_name=f"{handle}:0",
+                snapshot_name=f"{reads[handle]}:0",
+                is_resource=True,
+                trainable=node.variable.trainable,
+            )
+
+
+def _attributes(message: MetaGraphDef, imported: _Imported) -> AutoTrackable:
+    """The objects that the model was made of, as far as variables are reached through them."""
+    by_name = {variable.op.name: variable for variable in imported.variables.values()}
+    nodes = message.object_graph_def.nodes
+    made: dict[int, Any] = {0: AutoTrackable()}
+    waiting = deque([0] if nodes else [])
+    while waiting:
+        number = waiting.popleft()
+        for child in nodes[number].children:
+            node = nodes[child.node_id]
+            if child.node_id not in made:
+                if node.WhichOneof("kind") == "variable":
+                    made[child.node_id] = by_name.get(prepend_name_scope(node.variable.name, imported.scope))
+                elif node.user_object.identifier == "_generic_user_object":
+                    made[child.node_id] = AutoTrackable()
+                    waiting.append(child.node_id)
+            if made.get(child.node_id) is not None:
+                setattr(made[number], child.local_name, made[child.node_id])
+    return made[0]
+
+
+# --------------------------------------------------------------------------------------------- saving
+
+
+@export("saved_model.save", "saved_model.experimental.save")
+def save(obj: Any, export_dir: str, signatures: Any = None) -> None:
+    """Writes an object with the variables that are reached from it, and signatures of loaded models."""
+    if not isinstance(obj, Trackable):
+        raise ValueError(f"Expected a Trackable object for export, got {obj}.")
+    functions = _checked_signatures(signatures)
+    session = session_or_default(None)
+    prefix = saved_models.variables_prefix(export_dir)
+    for folder in (saved_models.VARIABLES_DIRECTORY, saved_models.ASSETS_DIRECTORY):
+        os.makedirs(os.path.join(local_path(export_dir), folder), exist_ok=True)
+    saver = ObjectSaver(obj)
+    with session.graph.as_default():
+        definitions = {key: _signature_of(key, function) for key, function in functions.items()}
+        check_signatures(definitions)
+        start = constant_ops.no_operation()
+        message = export_meta_graph(
+            saver_def=saver.prepare().saver_def, graph=session.graph, clear_devices=True
+        )
+    saver.save(prefix, session)
+    definitions[constants.INIT_OP_SIGNATURE_KEY] = build_signature_def(
+        outputs={constants.INIT_OP_SIGNATURE_KEY: op_info(start)}
+    )
+    message.collection_def[constants.MAIN_OP_KEY].node_list.value.append(start.name)
+    message.meta_info_def.tags.append(constants.SERVING)
+    for key, definition in definitions.items():
+        message.signature_def[key].CopyFrom(definition)
+    if not functions:  # TensorFlow 2 takes signatures from the objects alone, where there are objects
+        _describe_objects(message.object_graph_def, obj)
+    model = saved_models.SavedModel(saved_model_schema_version=saved_models.SAVED_MODEL_SCHEMA_VERSION)
+    model.meta_graphs.append(message)
+    saved_models.write_saved_model(model, export_dir, as_text=False)
+
+
+def _checked_signatures(signatures: Any) -> dict[str, SignatureFunction]:
+    if signatures is None:
+        return {}
+    if not isinstance(signatures, Mapping):
+        signatures = {constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
+    for function in signatures.values():
+        if not isinstance(function, SignatureFunction):
+            raise ValueError(
+                f"Expected a TensorFlow function to generate a signature for, but got {function}. Only "
+                "signatures of models that `load_v2` loaded can be used as a signature."
+            )
+    return dict(signatures)
+
+
+def _signature_of(key: str, function: SignatureFunction) -> SignatureDef:
+    """The signature of a function that is applied to new placeholders."""
+    inputs = {name: function.placeholder(name, f"{key}_{name}") for name in function.inputs}
+    takes, gives = (
+        {name: build_tensor_info(tensor) for name, tensor in tensors.items()}
+        for tensors in (inputs, function(**inputs))
+    )
+    return build_signature_def(takes, gives, constants.PREDICT_METHOD_NAME)
+
+
+def _describe_objects(graph: Any, root: Trackable) -> None:
+    """The objects that are reached from a root, with their names for each other."""
+    reached = objects_with_paths(root)
+    numbers = {identity: number for number, identity in enumerate(reached)}
+    for found, _ in reached.values():
+        node = graph.nodes.add()
+        for name, child in children_of(found):
+            node.children.add(node_id=numbers[id(child)], local_name=name)
+        if isinstance(found, Variable):
+            node.variable.dtype = found.dtype.base_dtype.as_datatype_enum
+            node.variable.shape.CopyFrom(found.shape.as_proto())
+            node.variable.trainable = found.trainable
+            node.variable.name = found.op.name
+        else:
+            _user_object(node, _WRAPPERS.get(type(found), "_generic_user_object"))
+    graph.nodes[0].children.add(node_id=len(graph.nodes), local_name="signatures")
+    _user_object(graph.nodes.add(), "signature_map")
+
+
+_WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper"}
+
+
+def _user_object(node: Any, identifier: str) -> None:
+    node.user_object.identifier = identifier
+    node.user_object.version.producer = node.user_object.version.min_consumer = 1
