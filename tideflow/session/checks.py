@@ -69,6 +69,9 @@ def hooks(*given: Hook | None) -> Hook | None:
         for hook in wanted:
             hook(node, outputs, inputs)
 
+    for hook in wanted:
+        if hasattr(hook, "before"):
+            all_hooks.before = hook.before
     return all_hooks
 
 
