@@ -12,7 +12,7 @@ from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Program
 from tideflow.compile.rewrite import all_rules
-from tideflow.runtime.devices import Placement, local_devices
+from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
 from tideflow.session.feeds import feeder
 from tideflow.session.fetches import fetched
@@ -42,7 +42,7 @@ class Compiled:
             list(feeds),
             [tuple(value.shape) for value in self._values],
             self.state,
-            Placement(local_devices(gpu_count=0)),
+            Placement(local_devices(ONE_CPU)),
             frozenset(disabled),
         )
 

@@ -16,7 +16,7 @@ import tideflow as tf
 from tests.compile.steps import PLAIN, Compiled, normal
 from tideflow.compile.compiler import compile_step
 from tideflow.graph.op import Op, definitions
-from tideflow.runtime.devices import Placement, local_devices
+from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
 
 SHAPES = [(2, 3), (3, 2), (6,)]
@@ -308,7 +308,7 @@ def test_hooks_see_every_value_unharmed(x):
 
     y = tf.exp(tf.sin(x) * 2.0)
     plan = compile_step(
-        [y], [], [x], [(4,)], ResourceManager(), Placement(local_devices(gpu_count=0)), after_each=hook
+        [y], [], [x], [(4,)], ResourceManager(), Placement(local_devices(ONE_CPU)), after_each=hook
     )
     (result,) = plan.function(torch.from_numpy(FED))
     np.testing.assert_allclose(seen["Sin"][0].numpy(), np.sin(FED), rtol=1e-6)

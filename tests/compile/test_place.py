@@ -9,6 +9,7 @@ import torch
 import tideflow as tf
 from tests.compile.steps import program
 from tideflow.compile.place import place
+from tideflow.ops.defun import Defun
 from tideflow.runtime.devices import Device, Placement
 
 TASK = "/job:localhost/replica:0/task:0"
@@ -89,7 +90,8 @@ def test_a_device_that_is_not_there():
     with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device for operation") as info:
         placed(a)
     assert "GPU:0" in str(info.value) and "GPU:1" in str(info.value)
-    assert placed(a, soft=True)["a"] == "cpu"
+    assert placed(a, soft=True)["a"] == "cuda:0"
+    assert placed(a, devices=[CPU], soft=True)["a"] == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -130,3 +132,40 @@ def test_feeds_arrive_on_the_cpu():
     made = program(tf.exp(x), {x: np.zeros(2, np.float32)})
     place(made, Placement((CPU, *GPUS)))
     assert str(made.feeds[0].op.device) == "cpu"
+
+
+@Defun(tf.float32)
+def demanding(x):
+    with tf.device("/gpu:1"):
+        return tf.exp(x, name="e")
+
+
+def test_what_a_function_asks_for():
+    with tf.device("/cpu:0"):
+        y = demanding(tf.constant(1.0))
+    assert next(device for name, device in placed(y).items() if name.endswith("/e")) == "cuda:1"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="explicitly assigned to /device:GPU:1"):
+        placed(y, devices=[CPU])
+    assert set(placed(y, devices=[CPU], soft=True).values()) == {"cpu"}
+
+
+@Defun(tf.float32)
+def modest(x):
+    return tf.exp(x, name="e")
+
+
+def test_a_function_that_asks_for_nothing_runs_beside_its_input():
+    with tf.device("/gpu:1"):
+        y = modest(tf.exp(1.0))
+    assert next(device for name, device in placed(y).items() if name.endswith("/e")) == "cuda:1"
+
+
+def test_each_operation_is_told_once(capsys):
+    config = tf.ConfigProto(log_device_placement=True, device_count={"GPU": 0})
+    a = tf.exp(tf.placeholder_with_default(1.0, []), name="told")
+    with tf.Session(config=config) as session:
+        session.run(a)
+        session.run([a, a + 1.0])
+    said = capsys.readouterr().out
+    assert said.startswith("Device mapping: no known devices.\n")
+    assert said.count(f"told: (Exp): {TASK}/device:CPU:0\n") == 1

@@ -60,6 +60,12 @@ def _(op_type):
     return definition(op_type)(tf.exp(x)) * 2.0, feeds
 
 
+@before("rows_of_a_variable")
+def _(op_type):
+    rows = tf.placeholder(tf.int32, [None])
+    return tf.gather(tf.Variable(X), rows) * 2.0, {rows: np.array([1, 0, 1], np.int32)}
+
+
 @before("identities_are_their_inputs")
 def _(op_type):
     x, feeds = fed(X)

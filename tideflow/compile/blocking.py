@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
-from tideflow.compile.ir import Node, Program, walk
+from tideflow.compile.ir import Program, walk
+from tideflow.graph.functions import outermost
+from tideflow.graph.graph import Graph
+from tideflow.graph.op import definition, definitions
 from tideflow.graph.operation import Operation
+from tideflow.ops.sending import RECV
+
+# Nobody waits for a gradient to be taken: where several are, one after the other will do.
+_KEEP_NOBODY = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
+# An iterator waits for nobody but its own dataset, unless a function of that waits for others.
+_ITERATORS = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional")
 
 
 def may_deadlock(program: Program) -> bool:
-    """Whether two nodes of the program may wait that do not depend on each other: then one could wait for
-    what the other would bring, if it came to run. Where each needs the one before, there is but one order.
+    """Whether the straight order of a program could keep it from what it waits for."""
+    return waits_independently(node.source for node in walk(program) if node.source is not None)
+
+
+def waits_independently(ops: Iterable[Operation]) -> bool:
+    """Whether two of the operations may wait that do not depend on each other: then one could wait for what
+    the other would bring, if it came to run. Where each needs the one before, there is but one order.
+
+    What comes from another task is not counted: the parts of a step are in one order.
     """
-    waiting = [node for node in walk(program) if node.definition.blocking and node.source is not None]
-    return any(not _needs(after, before) for before, after in itertools.pairwise(waiting))
+    waiting = [op for op in ops if op.definition.blocking and op.type != RECV]
+    if len(waiting) > 1 and not _functions_wait(outermost(waiting[0].graph)):
+        waiting = [op for op in waiting if op.type not in _ITERATORS]
+    return any(
+        not (_needs(after, before) or _needs(before, after))
+        for before, after in itertools.combinations(waiting, 2)
+        if before.type not in _KEEP_NOBODY or after.type not in _KEEP_NOBODY
+    )
 
 
-def _needs(after: Node, before: Node) -> bool:
+def _functions_wait(graph: Graph) -> bool:
+    """Whether any function of the graph has an operation that may wait."""
+    types = {node.op for function in graph._functions.values() for node in function.node_def}
+    return any(definition(name).blocking for name in types & definitions().keys())
+
+
+def _needs(after: Operation, before: Operation) -> bool:
     """Whether one operation comes after another by the graph's edges."""
-    wanted = before.source
     seen: set[Operation] = set()
-    stack = [after.source]
+    stack = [after]
     while stack:
         op = stack.pop()
-        if op is wanted:
+        if op is before:
             return True
         if op not in seen:
             seen.add(op)

@@ -118,6 +118,9 @@ def _waits(frame: Frame) -> bool:
     return any(_waits(m) if isinstance(m, Frame) else m.definition.blocking for m in frame.members)
 
 
+_DEEPEST_CALL = 64
+
+
 class Builder:
     """Adds operations to a program in their order. A loop's body, and a function's, is built by a builder of
     its own.
@@ -142,6 +145,7 @@ class Builder:
         self.node_of: dict[Operation, Node] = {} if outer is None else dict(outer.node_of)
         # Nodes of which this step's feeds may tell more than the graph does.
         self._refined: set[Node] = set() if outer is None else set(outer._refined)
+        self._depth: int = 0 if outer is None else outer._depth  # of calls within calls
 
     def add_all(self, frame: Frame) -> None:
         for member in frame.members:
@@ -178,22 +182,44 @@ class Builder:
         """A tensor as an operation sees it. The read of a reference variable is the variable's own memory:
         who comes after a write sees what was written, not what was there when it was first read.
         """
-        read = tensor.op
-        if op in self.written and read.type == "Identity" and read.inputs[0].dtype._is_ref_dtype:
-            is_fed = self.values[tensor].op.definition is feed_op
-            if not is_fed and _variable_behind(read.inputs[0]) in self.written[op]:
-                return self.values[read.inputs[0]]
-        return self.values[tensor]
+        if op not in self.written:
+            return self.values[tensor]
+        source = tensor
+        while source.op.type == "Switch" and not self._is_fed(source):
+            source = source.op.inputs[0]
+        read = source.op
+        if read.type != "Identity" or not read.inputs[0].dtype._is_ref_dtype or self._is_fed(source):
+            return self.values[tensor]
+        if _variable_behind(read.inputs[0]) not in self.written[op]:
+            return self.values[tensor]
+        reference = self.values[read.inputs[0]]
+        if source is tensor:
+            return reference
+        switched = self.values[tensor]  # in a branch: read again, under the branch's condition
+        again = self._read(reference, switched.op)
+        again.op.guards = guards_of(switched)
+        return again
+
+    def _is_fed(self, tensor: Tensor) -> bool:
+        return self.values[tensor].op.definition is feed_op
 
     # ------------------------------------------------------------------ calls
 
     def inline(self, body: FunctionBody, args: list[Value], guards: Guards, name: str) -> list[Value]:
         """Writes a function's body here, under these conditions; returns its results."""
+        if self._depth == _DEEPEST_CALL:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"{self.prefix}{name} is a call within {_DEEPEST_CALL} others: a function that calls itself "
+                "cannot be run, since functions are written out where they are called; use a loop",
+            )
         taken = set(body.inputs)
         ops = needed(body.outputs, body.targets, taken)
         inner = Builder(ops, None, self.implied, self.under | guards, f"{self.prefix}{name}/")
         inner.nodes = self.nodes
         inner._refined = self._refined
+        inner._depth = self._depth + 1
         for tensor, value in zip(body.inputs, args, strict=True):
             inner.values[tensor] = value
             self._refined.add(value.op)

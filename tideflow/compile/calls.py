@@ -205,6 +205,7 @@ _LOWERINGS: dict[str, Callable] = {
     "If": _if,
     "StatelessIf": _if,
     "Case": _case,
+    "StatelessCase": _case,
     "While": _while,
     "StatelessWhile": _while,
     "For": _for,

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence, Set
 
-from tideflow.compile import rules, rules_math, rules_nn  # noqa: F401 - registers the rewrites
+from tideflow.compile import rules, rules_math, rules_nn, rules_state  # noqa: F401 - registers the rewrites
 from tideflow.compile.blocking import may_deadlock
 from tideflow.compile.build import Unstructured, build_program
 from tideflow.compile.emit import Plan, emit

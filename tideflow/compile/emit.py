@@ -17,7 +17,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import CancelledError, InvalidArgumentError
 from tideflow.graph.operation import Operation
 from tideflow.runtime.denormals import flushing
-from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.resources import OP_STATE, ResourceManager
 from tideflow.runtime.values import host_value, to_torch
 
 _CPU = torch.device("cpu")
@@ -53,7 +53,8 @@ def emit(
     in_place: bool = True,
 ) -> Plan:
     """Compiles the program. `after_each(node, outputs, inputs)` is called after every kernel, for checks and
-    traces. Where `implied` holds is known; without `in_place` every result is in memory of its own.
+    traces; one that has `before` is told when the step starts, one that has `in_place` looks at no values.
+    Where `implied` holds is known; without `in_place` every result is in memory of its own.
     """
     return _Emitter(program, resources, after_each, implied, in_place).plan()
 
@@ -68,7 +69,7 @@ class _Emitter:
         in_place: bool,
     ):
         self.program = program
-        self.in_place = in_place and after_each is None
+        self.in_place = in_place and getattr(after_each, "in_place", after_each is None)
         self.resources = resources
         self.after_each = after_each
         self.namespace: dict[str, Any] = {"host": host_value}
@@ -89,6 +90,8 @@ class _Emitter:
     def plan(self) -> Plan:
         feeds = [self._name(value, "feed") for value in self.program.feeds]
         self.text.append(f"def step({', '.join(feeds)}):")
+        if hasattr(self.after_each, "before"):
+            self.text.append(f"    {self._bind('before', self.after_each.before)}()")
         self._emit_all(self.program)
         fetched = "".join(f"{self._argument(value, _CPU)}, " for value in self.program.fetches)
         self.text.append(f"    return ({fetched})")
@@ -253,9 +256,9 @@ class _Emitter:
         if node.outputs and node.outputs[0] in self.numbers:
             inputs = [self._number(value) for value in node.inputs]
             self._line(self._assignment(node) + number_text(node, inputs), node)
-            return
-        call = self._call(node)
-        self._line(self._assignment(node) + call, node)
+        else:
+            call = self._call(node)
+            self._line(self._assignment(node) + call, node)
         if self.after_each is not None:
             self._emit_after(node)
 
@@ -418,7 +421,7 @@ def keyword_values(node: Node, function: Callable, resources: ResourceManager) -
     extras = {
         "device": lambda: node.device or _CPU,
         "resources": lambda: resources,
-        "state": lambda: resources.get_or_create("", "state of an op", node.name, dict),
+        "state": lambda: resources.get_or_create("", OP_STATE, node.name, dict),
         "node": lambda: node,
         "planned": lambda: _planner(node, resources),
     }

@@ -29,7 +29,7 @@ def explained(error: Exception, plan: Plan) -> Exception:
     if node is None or node.source is None:
         return error
     if isinstance(error, errors.OpError):
-        if error.op is None:
+        if error.op is None and error.node_def is None:  # else it is of another task
             error._op, error._node_def = node.source, node.source.node_def
         return error
     kind = _error_type(error)

@@ -12,6 +12,7 @@ from typing import Any
 
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.ops.sending import RECV
 
 ENTER = ("Enter", "RefEnter")
 EXIT = ("Exit", "RefExit")
@@ -190,7 +191,7 @@ def _may_end(following: Operation, frame_of: dict[Operation, Frame]) -> bool:
     seen, stack = set(), [following]
     while stack:
         op = stack.pop()
-        if op.type in SWITCH:
+        if op.type in SWITCH or op.type == RECV:  # what is received may be dead
             return True
         if op in seen or frame_of.get(op) is not frame or op.type in ENTER:
             continue

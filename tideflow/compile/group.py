@@ -8,6 +8,8 @@ from tideflow.compile.ir import Node, Program, make_node, states
 from tideflow.compile.prune import READS
 from tideflow.ops.training import GROUPS
 
+MEMBERS = "_members"  # where a grouped node has those that it stands for, for whoever tells of it
+
 
 def group_updates(program: Program) -> int:
     """ApplyX(v1, g1, h), ApplyX(v2, g2, h) -> GroupedX([v1, v2], [g1, g2], h), where no state stands between.
@@ -64,7 +66,7 @@ def _grouped(members: list[Node], program: Program) -> Node:
     group = GROUPS[members[0].type]
     inputs = [node.inputs[i] for i in (*range(group.states), group.gradient) for node in members]
     inputs += [v for i, v in enumerate(members[0].inputs) if i >= group.states and i != group.gradient]
-    attrs = {"N": len(members), "T": members[0].attrs["T"]}
+    attrs = {"N": len(members), "T": members[0].attrs["T"], MEMBERS: members}
     made = make_node(group.op, inputs, attrs, members[-1])
     if not program.targets.isdisjoint(members):
         program.targets.add(made)

@@ -27,20 +27,15 @@ from tideflow.compile.place import place
 from tideflow.compile.prune import given, needed
 from tideflow.graph.errors import CancelledError, InvalidArgumentError, OpError
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.ops.sending import RECV, SEND
 from tideflow.runtime import waiting
 from tideflow.runtime.devices import Placement
+from tideflow.runtime.ending import wait_at_exit
+from tideflow.runtime.rendezvous import DEAD
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import host_value, to_torch
 
 _POLL_SECONDS = 0.1  # how often a step that waits looks whether its session was closed
-
-
-class _Dead:
-    def __repr__(self) -> str:
-        return "DEAD"
-
-
-DEAD = _Dead()
 
 
 @dataclass(eq=False)
@@ -108,6 +103,23 @@ def token_plan(
     return Plan(function, source, {}, graph.program, {})
 
 
+def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program:
+    """The operations as nodes, for placement and kernels; their order says nothing here."""
+    values: dict[Tensor, Value] = {}
+    for tensor in feeds:
+        values[tensor] = given(tensor.name, tensor.dtype, tensor.shape, tensor.op)
+    nodes = []
+    for op in order:
+        node = Node(op.definition, op.name, [], op.attrs, op)
+        node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
+        nodes.append(node)
+        for tensor, value in zip(op.outputs, node.outputs, strict=True):
+            values.setdefault(tensor, value)
+    for op, node in zip(order, nodes, strict=True):
+        node.inputs = [values[tensor] for tensor in op.inputs]
+    return Program([values[tensor] for tensor in feeds], nodes, [])
+
+
 class _TokenGraph:
     """The part of a graph that a step needs, with a function for every node."""
 
@@ -124,10 +136,11 @@ class _TokenGraph:
         self.resources = resources
         self.placement = placement
         self.after_each = after_each
+        self.before_each = getattr(after_each, "before", None)
         fed = set(feeds)
         ops = needed(fetches, targets, fed, done)
         order, self.frame_of = frames_of(ops, fed)
-        self.program = self._program(order, feeds)
+        self.program = flat_program(order, feeds)
         place(self.program, placement)
         self.items = {op: self._item(node) for op, node in zip(order, self.program.nodes, strict=True)}
         self.fed: list[list[tuple[_Item, int]]] = [[] for _ in feeds]
@@ -141,22 +154,6 @@ class _TokenGraph:
         names = {frame.name for frame in self.frame_of.values() if frame.parent is not None}
         return ", ".join(sorted(names)) or "none"
 
-    def _program(self, order: list[Operation], feeds: Sequence[Tensor]) -> Program:
-        """The operations as nodes, for placement and kernels; their order says nothing here."""
-        values: dict[Tensor, Value] = {}
-        for tensor in feeds:
-            values[tensor] = given(tensor.name, tensor.dtype, tensor.shape, tensor.op)
-        nodes = []
-        for op in order:
-            node = Node(op.definition, op.name, [], op.attrs, op)
-            node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
-            nodes.append(node)
-            for tensor, value in zip(op.outputs, node.outputs, strict=True):
-                values.setdefault(tensor, value)
-        for op, node in zip(order, nodes, strict=True):
-            node.inputs = [values[tensor] for tensor in op.inputs]
-        return Program([values[tensor] for tensor in feeds], nodes, [])
-
     def _item(self, node: Node) -> _Item:
         op = node.source
         return _Item(op, node, self._function(node), out=[[] for _ in op.outputs])
@@ -166,8 +163,10 @@ class _TokenGraph:
         if node.type == "Const":
             made = [to_torch(node.attrs["value"], node.device)]
             return lambda values: made
-        if node.type in (*ENTER, *EXIT, *NEXT):
+        if node.type in (*ENTER, *EXIT, *NEXT, RECV):
             return lambda values: values
+        if node.type == SEND:
+            return _arguments(node)
         if node.type in SWITCH:
             return lambda values: (DEAD, values[0]) if values[1] else (values[0], DEAD)
         if node.type in MERGE:
@@ -224,6 +223,18 @@ def _merge(values: list[Any]) -> Sequence[Any]:
     return values[index], torch.tensor(index, dtype=torch.int32)
 
 
+def _key(item: _Item, run: _FrameRun, iteration: int) -> str:
+    """Under which a value of an edge between tasks is put and taken."""
+    return item.op.attrs["tensor_name"] + _path(run, iteration)
+
+
+def _path(run: _FrameRun, iteration: int) -> str:
+    """Where in its loops an iteration is; nothing outside of all loops."""
+    if run.parent is None:
+        return ""
+    return f"{_path(*run.parent)}/{run.frame.name}:{iteration}"
+
+
 def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
     """From a node's flat input values to its kernel's arguments: read, moved, on the host where wanted."""
     op = node.definition
@@ -261,9 +272,8 @@ class _Run:
         self.ready: collections.deque[tuple[_Item, _FrameRun, int, list[Any], bool]] = collections.deque()
         self.fetched: list[Any] = [DEAD] * graph.fetches
         self.finished: queue.SimpleQueue = queue.SimpleQueue()
-        self.in_threads = 0
-        limits = waiting.limits()
-        self.limits = waiting.Limits(limits.deadline, limits.seconds)
+        self.under_way = 0
+        self.limits = waiting.limits().inner()
         self.root = _FrameRun(graph.outside, 0, None, 1)
         for item in graph.items.values():
             if not item.inputs and not item.controls:
@@ -276,7 +286,7 @@ class _Run:
 
     def results(self) -> tuple:
         try:
-            while self.ready or self.in_threads:
+            while self.ready or self.under_way:
                 if self.ready:
                     self._process(*self.ready.popleft())
                 else:
@@ -296,11 +306,13 @@ class _Run:
     def _cancel(self) -> None:
         """Ends what still waits on behalf of this step, so that it leaves queues whole."""
         self.limits.cancelled = True
-        while self.in_threads:
+        if self.limits.rendezvous is not None:
+            self.limits.rendezvous.end(CancelledError(None, None, "The step was cancelled."))
+        while self.under_way:
             self.graph.resources.wake()
             with contextlib.suppress(queue.Empty):
                 self.finished.get(timeout=_POLL_SECONDS)
-                self.in_threads -= 1
+                self.under_way -= 1
 
     def _fetch_names(self) -> list[str]:
         names = [""] * self.graph.fetches
@@ -314,21 +326,40 @@ class _Run:
     def _process(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
         if self.graph.resources.closed:
             raise CancelledError(None, None, "The session was closed while a step was running.")
-        if dead:
+        if item.type == SEND:
+            self._send_away(item, run, iteration, values, dead)
+        elif dead:
             self._complete(item, run, iteration, [DEAD] * len(item.out), dead=True)
+        elif item.type == RECV:
+            self._receive(item, run, iteration)
         elif item.op.definition.blocking:
             self._run_in_thread(item, run, iteration, values)
         else:
             self._complete(item, run, iteration, self._call(item, values))
 
+    def _send_away(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
+        """Sends the value of an edge between tasks, which has one in every iteration, dead or alive."""
+        value = DEAD if dead else self._call(item, values)[0]
+        self.limits.rendezvous.put(_key(item, run, iteration), value, item.op.attrs["recv_device"])
+        self._complete(item, run, iteration, (), dead)
+
+    def _receive(self, item: _Item, run: _FrameRun, iteration: int) -> None:
+        def arrived(value: Any, error: OpError | None) -> None:
+            self.finished.put((item, run, iteration, [value], error))
+
+        self.under_way += 1
+        self.limits.rendezvous.when(_key(item, run, iteration), arrived)
+
     def _call(self, item: _Item, values: list[Any]) -> Sequence[Any]:
         try:
+            if self.graph.before_each is not None:
+                self.graph.before_each()
             outputs = item.call(values)
-            if self.graph.after_each is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH):
+            if self.graph.after_each is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH, SEND):
                 self.graph.after_each(item.node, tuple(outputs), tuple(values))
             return outputs
         except OpError as error:
-            if error.op is None:
+            if error.op is None and error.node_def is None:  # else it is of another task
                 error._op, error._node_def = item.op, item.op.node_def
             raise
         except Exception as error:
@@ -345,21 +376,22 @@ class _Run:
             except BaseException as error:
                 self.finished.put((item, run, iteration, (), error))
 
-        self.in_threads += 1
+        self.under_way += 1
         thread = threading.Thread(target=work, name=f"tideflow {item.op.name}", daemon=True)
-        thread.start()
+        wait_at_exit(thread).start()
 
     def _wait(self) -> None:
+        if self.limits.rendezvous is not None:
+            self.limits.rendezvous.flush()
         try:
             item, run, iteration, outputs, error = self.finished.get(timeout=_POLL_SECONDS)
         except queue.Empty:
-            if self.graph.resources.closed:
-                raise CancelledError(None, None, "The session was closed while a step was running.") from None
+            waiting.time_left(self.limits, self.graph.resources.is_closed, "Running a step")
             return
-        self.in_threads -= 1
+        self.under_way -= 1
         if error is not None:
             raise error
-        self._complete(item, run, iteration, outputs)
+        self._complete(item, run, iteration, outputs, dead=any(value is DEAD for value in outputs))
 
     # ------------------------------------------------------------------ sending tokens
 

@@ -1,6 +1,6 @@
 """`tf.config`: choices for the whole process: devices, threads, placement, rewrites.
 
-They hold for the sessions made after them. What concerns eager execution only is not here.
+They hold for the sessions made after them. What concerns eager execution alone is kept, and changes nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import torch
 from tideflow.export import export
 from tideflow.runtime.devices import Device, local_devices
 from tideflow.runtime.settings import settings
+from tideflow.session.config import devices_for
 
 PhysicalDevice = namedtuple("PhysicalDevice", ["name", "device_type"])
 LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"])
+_MEGABYTE = 2**20
 
 # --------------------------------------------------------------------------------------------------- devices
 
@@ -34,12 +36,11 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 @export("config.experimental.get_visible_devices")
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that sessions may use."""
+    chosen = settings.visible_devices
     return [
         device
         for device in list_physical_devices(device_type)
-        if device.device_type != "GPU"
-        or settings.visible_gpus is None
-        or _index(device) in settings.visible_gpus
+        if device.device_type not in chosen or _index(device) in chosen[device.device_type]
     ]
 
 
@@ -51,25 +52,30 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
         if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice)
         else [devices]
     )
-    known = list_physical_devices()
     for device in chosen:
-        if device not in known:
-            raise ValueError(f"Unrecognized device: {device!r}")
+        _check_known(device)
         if device_type is not None and device.device_type != device_type:
             raise ValueError(f"Unrecognized device: {device!r} is not a {device_type}")
-    if device_type in (None, "GPU"):
-        settings.visible_gpus = frozenset(_index(d) for d in chosen if d.device_type == "GPU")
+    types = {d.device_type for d in list_physical_devices()} if device_type is None else {device_type}
+    for kind in types - {"CPU"}:
+        settings.visible_devices[kind] = [_index(d) for d in chosen if d.device_type == kind]
 
 
 def _index(device: PhysicalDevice) -> int:
     return int(device.name.rpartition(":")[2])
 
 
+def _check_known(device: Any) -> PhysicalDevice:
+    if device not in list_physical_devices():
+        raise ValueError(f"Unrecognized device: {device!r}")
+    return device
+
+
 @export("config.experimental.list_logical_devices")
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The devices as graphs name them."""
-    visible = get_visible_devices(device_type)
-    return [LogicalDevice(d.name, d.device_type) for d in local_devices() if _physical(d) in visible]
+    found = [LogicalDevice(device.name, device.device_type) for device in devices_for(None)]
+    return [device for device in found if device_type in (None, device.device_type)]
 
 
 @export("config.experimental_list_devices")
@@ -78,10 +84,44 @@ def experimental_list_devices() -> list[str]:
     return [device.name for device in list_logical_devices()]
 
 
+@export("config.experimental.VirtualDeviceConfiguration")
+class VirtualDeviceConfiguration(namedtuple("VirtualDeviceConfiguration", ["memory_limit"])):
+    """One of the devices that a device stands for, with its memory in megabytes (None: all there is)."""
+
+    __slots__ = ()
+
+    def __new__(cls, memory_limit: int | None = None) -> VirtualDeviceConfiguration:
+        return super().__new__(cls, memory_limit)
+
+
+@export("config.experimental.get_virtual_device_configuration")
+def get_virtual_device_configuration(device: PhysicalDevice) -> list[VirtualDeviceConfiguration] | None:
+    """The devices that this one stands for; None where it stands for itself."""
+    _check_known(device)
+    limits = settings.virtual_devices.get((device.device_type, _index(device)))
+    if limits is None:
+        return None
+    return [VirtualDeviceConfiguration(limit and limit // _MEGABYTE) for limit in limits]
+
+
+@export("config.experimental.set_virtual_device_configuration")
+def set_virtual_device_configuration(
+    device: PhysicalDevice, virtual_devices: list[VirtualDeviceConfiguration]
+) -> None:
+    """Makes a device stand for several in the sessions to come, as if there were so many."""
+    _check_known(device)
+    limits = [
+        None if part.memory_limit is None else part.memory_limit * _MEGABYTE for part in virtual_devices
+    ]
+    if device.device_type == "CPU" and any(limit is not None for limit in limits):
+        raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
+    if not limits:
+        raise ValueError(f"{device.name} must stand for one device at least; no configuration was given.")
+    settings.virtual_devices[device.device_type, _index(device)] = limits
+
+
 def _memory_growth_device(device: PhysicalDevice) -> PhysicalDevice:
-    if device not in list_physical_devices():
-        raise ValueError(f"Unrecognized device: {device!r}")
-    if device.device_type != "GPU":
+    if _check_known(device).device_type != "GPU":
         raise ValueError("Cannot set memory growth on non-GPU devices")
     return device
 
@@ -97,6 +137,38 @@ def get_memory_growth(device: PhysicalDevice) -> bool:
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     """Nothing changes: memory of a GPU is taken when it is needed, never all of it in advance."""
     _memory_growth_device(device)
+
+
+_POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
+
+
+@export("config.experimental.get_device_policy")
+def get_device_policy() -> str:
+    """What eager execution would do with an input on another device. A graph's inputs are always copied."""
+    return settings.device_policy
+
+
+@export("config.experimental.set_device_policy")
+def set_device_policy(device_policy: str | None) -> None:
+    """What eager execution would do with an input on another device; None is "silent"."""
+    policy = "silent" if device_policy is None else device_policy
+    if policy not in _POLICIES:
+        raise ValueError(
+            f"Not a valid device policy: {device_policy!r}. The policies are {', '.join(_POLICIES)}."
+        )
+    settings.device_policy = policy
+
+
+@export("config.experimental.get_synchronous_execution")
+def get_synchronous_execution() -> bool:
+    """Whether eager execution would wait for each op. A session waits for its step."""
+    return settings.synchronous
+
+
+@export("config.experimental.set_synchronous_execution")
+def set_synchronous_execution(enable: bool) -> None:
+    """Whether eager execution would wait for each op."""
+    settings.synchronous = bool(enable)
 
 
 # ------------------------------------------------------------------------------------- placement and threads

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from tideflow.runtime.devices import Device, local_devices
+from tideflow.session.config import devices_for
 
 
 @dataclass(frozen=True)
@@ -22,21 +20,14 @@ class DeviceAttributes:
 
 
 def list_local_devices(session_config: Any = None) -> list[DeviceAttributes]:
-    """The CPU and the GPUs."""
+    """The devices that a session with this ConfigProto has."""
     return [
         DeviceAttributes(
             f"/device:{device.device_type}:{device.index}",
             device.device_type,
             device.memory_limit_bytes,
             device.incarnation,
-            _description(device),
+            device.description,
         )
-        for device in local_devices()
+        for device in devices_for(session_config)
     ]
-
-
-def _description(device: Device) -> str:
-    if device.device_type != "GPU":
-        return ""
-    known = torch.cuda.get_device_properties(device.index)
-    return f"device: {device.index}, name: {known.name}, compute capability: {known.major}.{known.minor}"

@@ -32,6 +32,7 @@ from tideflow.graph.scopes import (
 from tideflow.graph.stacks import default_graphs
 from tideflow.platform import app
 from tideflow.platform.assertions import Assertions
+from tideflow.runtime.devices import device_type
 from tideflow.session.session import Session
 
 expose(mock, "test.mock")
@@ -54,7 +55,7 @@ def is_gpu_available(
 @export("test.gpu_device_name")
 def gpu_device_name() -> str:
     """The name of the first GPU, or nothing."""
-    return "/device:GPU:0" if torch.cuda.is_available() else ""
+    return "/device:GPU:0" if device_type("GPU").count() else ""
 
 
 @export("test.is_built_with_cuda")

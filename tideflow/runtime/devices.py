@@ -1,13 +1,22 @@
-"""The devices of this process, by TensorFlow's names."""
+"""The devices of this process, by TensorFlow's names.
+
+A device is a name, how much memory it may take, and where torch runs its kernels and keeps its tensors: torch
+issues, allocates and copies. The CPU and CUDA's GPUs are here from the start; `register_device_type` lets
+others in, and nothing else in the house knows which there are.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
 CPU = torch.device("cpu")
+LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
 # float32 means float32, as TensorFlow 1 had it: no 10-bit mantissas in convolutions.
 torch.backends.cudnn.allow_tf32 = False
@@ -22,10 +31,26 @@ class Device:
     index: int
     torch_device: torch.device
     memory_limit_bytes: int
+    incarnation: int = 0  # another one after its task was started anew
+    description: str = ""  # of the hardware
 
     @property
-    def incarnation(self) -> int:
-        return 1
+    def task(self) -> str:
+        """The process it belongs to: "/job:worker/replica:0/task:1"."""
+        return self.name.rpartition("/")[0]
+
+    def __repr__(self) -> str:
+        limits = f"{self.memory_limit_bytes}, {self.incarnation}"
+        return f"_DeviceAttributes({self.name}, {self.device_type}, {limits})"
+
+
+@dataclass
+class PlacementMemory:
+    """What placement remembers from one step of a session to the next."""
+
+    kept: dict[str, Device] = field(default_factory=dict)  # where there is state, by the name of its op
+    told: set[str] = field(default_factory=set)  # the operations whose device was logged
+    placed: Any = None  # the graph as it was last placed
 
 
 @dataclass(frozen=True)
@@ -35,30 +60,179 @@ class Placement:
     devices: tuple[Device, ...]
     soft: bool = False
     log: bool = False
+    memory: PlacementMemory = field(default_factory=PlacementMemory, compare=False, repr=False)
 
     @property
     def has_gpu(self) -> bool:
         return any(device.device_type == "GPU" for device in self.devices)
 
+    @property
+    def has_accelerator(self) -> bool:
+        """Whether there is anything but CPUs."""
+        return any(device.device_type != "CPU" for device in self.devices)
 
-def local_devices(
-    cpu_count: int = 1, gpu_count: int | None = None, task: str = "/job:localhost/replica:0/task:0"
-) -> tuple[Device, ...]:
-    """The CPU devices (several on request, for testing) and the GPUs that torch sees."""
-    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    gpus = found if gpu_count is None else min(found, gpu_count)
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    cpus = [Device(f"{task}/device:CPU:{i}", "CPU", i, CPU, memory) for i in range(cpu_count)]
-    return (
-        *cpus,
-        *(
-            Device(
-                f"{task}/device:GPU:{i}",
-                "GPU",
-                i,
-                torch.device("cuda", i),
-                torch.cuda.get_device_properties(i).total_memory,
-            )
-            for i in range(gpus)
-        ),
+
+# ------------------------------------------------------------------------------------------- kinds of devices
+
+
+def _no_description(index: int) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class DeviceType:
+    """A kind of device: its name in graphs, torch's name for it, how many there are and how large."""
+
+    name: str
+    torch_type: str
+    count: Callable[[], int]
+    memory: Callable[[int], int]  # bytes, by index
+    limit: Callable[[int, int], None] | None  # keeps this process to so many bytes, by index
+    describe: Callable[[int], str]
+    priority: int  # of two devices that could run an op, the one of higher priority does
+
+
+_types: dict[str, DeviceType] = {}
+
+
+def register_device_type(
+    name: str,
+    torch_type: str,
+    *,
+    count: Callable[[], int],
+    memory: Callable[[int], int],
+    limit: Callable[[int, int], None] | None = None,
+    describe: Callable[[int], str] = _no_description,
+    priority: int = 50,
+) -> DeviceType:
+    """Lets a kind of device in: graphs name it `/device:NAME:0`, torch `torch_type:0`.
+
+    CPUs have priority 0: a kind below that is used only where it is asked for. ValueError where the name is
+    taken or is none, or where torch does not know the type.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} cannot be a device type: letters, digits and underscores make a name.")
+    if name in _types:
+        known = _types[name].torch_type
+        raise ValueError(f"The device type {name!r} is registered already, as torch's {known!r}.")
+    try:
+        torch.device(torch_type)
+    except RuntimeError as error:
+        raise ValueError(f"torch has no device type {torch_type!r}: {error}") from None
+    _types[name] = DeviceType(name, torch_type, count, memory, limit, describe, priority)
+    return _types[name]
+
+
+def unregister_device_type(name: str) -> None:
+    """Forgets a kind of device."""
+    del _types[name]
+
+
+def device_type(name: str) -> DeviceType | None:
+    """What is known of a kind of device; a task elsewhere may have kinds that this one has not."""
+    return _types.get(name)
+
+
+def register_torch_module(name: str, torch_type: str, priority: int = 100) -> DeviceType:
+    """Lets in a kind of device that has a module of torch's usual form: `torch.cuda`, `torch.xpu`."""
+    module = torch.get_device_module(torch_type)
+
+    def total(index: int) -> int:
+        return module.get_device_properties(index).total_memory
+
+    def limit(index: int, size: int) -> None:
+        module.set_per_process_memory_fraction(min(1.0, size / total(index)), index)
+
+    def describe(index: int) -> str:
+        known = module.get_device_properties(index)
+        text = f"device: {index}, name: {known.name}"
+        capability = getattr(known, "major", None)
+        return text if capability is None else f"{text}, compute capability: {capability}.{known.minor}"
+
+    def count() -> int:
+        return module.device_count() if module.is_available() else 0
+
+    return register_device_type(
+        name, torch_type, count=count, memory=total, limit=limit, describe=describe, priority=priority
     )
+
+
+def _physical_memory(index: int) -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+register_device_type("CPU", "cpu", count=lambda: 1, memory=_physical_memory, priority=0)
+register_torch_module("GPU", "cuda", priority=200)
+register_torch_module("XPU", "xpu")
+register_device_type(
+    "MPS",
+    "mps",
+    count=lambda: int(torch.backends.mps.is_available()),
+    memory=lambda index: torch.mps.recommended_max_memory(),
+    limit=lambda index, size: torch.mps.set_per_process_memory_fraction(
+        min(2.0, size / torch.mps.recommended_max_memory())
+    ),
+    priority=100,
+)
+
+# ------------------------------------------------------------------------------------ this process's devices
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a process takes of the devices that its machine has.
+
+    `counts`: how many CPUs to make, and at most how many of each other type. `visible`: which ones of a type,
+    and in which order. `parts`: devices, by type and index, that stand for several, each with its memory in
+    bytes (None: all there is). `fraction`: how much of an accelerator's memory may be taken; 0 is all of it.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    visible: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    parts: Mapping[tuple[str, int], Sequence[int | None]] = field(default_factory=dict)
+    fraction: float = 0.0
+    accelerators: bool = True
+
+
+EVERYTHING = Choice()
+ONE_CPU = Choice(accelerators=False)
+_incarnations: dict[str, int] = {}
+
+
+def local_devices(choice: Choice = EVERYTHING, task: str = LOCAL_TASK) -> tuple[Device, ...]:
+    """The devices of this process: CPUs (several on request) and the accelerators that torch sees."""
+    return tuple(device for kind in _types.values() for device in _devices_of(kind, choice, task))
+
+
+def _devices_of(kind: DeviceType, choice: Choice, task: str) -> Iterator[Device]:
+    for index, (physical, limit) in enumerate(_parts_of(kind, choice)):
+        name = f"{task}/device:{kind.name}:{index}"
+        incarnation = _incarnations.setdefault(name, secrets.randbits(64) or 1)
+        where = CPU if kind.torch_type == "cpu" else torch.device(kind.torch_type, physical)
+        yield Device(name, kind.name, index, where, limit, incarnation, kind.describe(physical))
+
+
+def _parts_of(kind: DeviceType, choice: Choice) -> Iterator[tuple[int, int]]:
+    """The devices behind the names, in order: which one of the machine, and its memory in bytes."""
+    if kind.name == "CPU":
+        parts = choice.parts.get(("CPU", 0)) or [None] * max(1, choice.counts.get("CPU", 1))
+        yield from ((0, limit or kind.memory(0)) for limit in parts)
+        return
+    if not choice.accelerators or choice.counts.get(kind.name) == 0:
+        return
+    used = choice.visible.get(kind.name, range(kind.count()))
+    for physical in list(used)[: choice.counts.get(kind.name)]:
+        for limit in choice.parts.get((kind.name, physical)) or [None]:
+            yield physical, limit or int(kind.memory(physical) * (choice.fraction or 1.0))
+
+
+def keep_to_limits(devices: Sequence[Device]) -> None:
+    """Has torch refuse to take more of an accelerator than its devices may."""
+    allowed: dict[tuple[str, int], int] = {}
+    for device in devices:
+        key = device.device_type, device.torch_device.index or 0
+        allowed[key] = allowed.get(key, 0) + device.memory_limit_bytes
+    for (name, index), size in allowed.items():
+        kind = _types[name]
+        if kind.limit is not None and size < kind.memory(index):
+            kind.limit(index, size)

@@ -3,45 +3,110 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.runtime.devices import Device, Placement, local_devices
+from tideflow.runtime.devices import (
+    LOCAL_TASK,
+    Choice,
+    Device,
+    Placement,
+    device_type,
+    keep_to_limits,
+    local_devices,
+)
 from tideflow.runtime.settings import settings
 
 _NO_OPTIMIZATION = -1  # OptimizerOptions.L0
 _NO_COMPILING = -1  # OptimizerOptions.OFF
+_MEGABYTE = 2**20
 
 
-def apply_config(config: Any, deterministic: bool | None) -> tuple[Placement, frozenset[str]]:
+def apply_config(
+    config: Any, deterministic: bool | None, task: str = LOCAL_TASK
+) -> tuple[Placement, frozenset[str]]:
     """The placement rules and the rewrites switched off; threads and determinism are set for the process."""
     if deterministic is None:
         deterministic = os.environ.get("TF_DETERMINISTIC_OPS", "") in ("1", "true")
     if deterministic:
         torch.use_deterministic_algorithms(True, warn_only=True)
     if config is None:
-        placement = Placement(_visible(local_devices()), settings.soft_placement, settings.log_placement)
-        return placement, _rules_off()
+        return _placement(config, task), _rules_off()
     if config.intra_op_parallelism_threads > 0:
         torch.set_num_threads(config.intra_op_parallelism_threads)
-    counts = config.device_count
-    devices = local_devices(max(1, counts.get("CPU", 1)), counts.get("GPU") if "GPU" in counts else None)
-    soft = config.allow_soft_placement or settings.soft_placement
-    log = config.log_device_placement or settings.log_placement
-    placement = Placement(_visible(devices), soft, log)
     plain = config.graph_options.optimizer_options.opt_level == _NO_OPTIMIZATION
     disabled = _every_rule() if plain else _rules_off()
     if config.graph_options.optimizer_options.global_jit_level == _NO_COMPILING:
         disabled |= {"hot"}
-    return placement, disabled | {"structure"} if _wants_tokens(config) else disabled
+    return _placement(config, task), disabled | {"structure"} if _wants_tokens(config) else disabled
 
 
-def _visible(devices: tuple[Device, ...]) -> tuple[Device, ...]:
-    """The devices without the GPUs that `tf.config` keeps out of sight."""
-    chosen = settings.visible_gpus
-    return tuple(d for d in devices if d.device_type != "GPU" or chosen is None or d.index in chosen)
+# --------------------------------------------------------------------------------------------------- devices
+
+
+def _placement(config: Any, task: str) -> Placement:
+    devices = devices_for(config, task)
+    soft = settings.soft_placement or (config is not None and config.allow_soft_placement)
+    log = settings.log_placement or (config is not None and config.log_device_placement)
+    keep_to_limits(devices)
+    if log:
+        print(_mapping(devices), file=sys.stdout, flush=True)
+    return Placement(devices, soft, log)
+
+
+def devices_for(config: Any, task: str = LOCAL_TASK) -> tuple[Device, ...]:
+    """The devices of this process under a ConfigProto (or None), named as those of `task`."""
+    return local_devices(_choice(config), task)
+
+
+def _choice(config: Any) -> Choice:
+    visible, parts = dict(settings.visible_devices), dict(settings.virtual_devices)
+    if config is None:
+        return Choice({}, visible, parts)
+    options = config.gpu_options
+    if options.visible_device_list:
+        visible["GPU"] = _listed(options.visible_device_list, "GPU")
+    used = visible.get("GPU", range(_count("GPU")))
+    for index, split in zip(used, options.experimental.virtual_devices, strict=False):
+        limits = [int(size * _MEGABYTE) or None for size in split.memory_limit_mb]
+        parts["GPU", index] = limits or [None]
+    return Choice(dict(config.device_count), visible, parts, options.per_process_gpu_memory_fraction)
+
+
+def _count(kind: str) -> int:
+    return device_type(kind).count()
+
+
+def _listed(text: str, kind: str) -> list[int]:
+    """The devices that a visible_device_list names: "1,0" makes the machine's second device the first."""
+    there, chosen = _count(kind), []
+    for entry in text.split(","):
+        if not entry.strip().isdecimal():
+            raise _bad_list(f"Could not parse entry in 'visible_device_list': '{entry}'.", text)
+        if int(entry) >= there:
+            what = f"listed an invalid {kind} id '{entry.strip()}' but visible device count is {there}."
+            raise _bad_list(f"'visible_device_list' {what}", text)
+        if int(entry) in chosen:
+            raise _bad_list("visible_device_list contained a duplicate entry.", text)
+        chosen.append(int(entry))
+    return chosen
+
+
+def _bad_list(what: str, text: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, f"{what} visible_device_list = {text}")
+
+
+def _mapping(devices: Sequence[Device]) -> str:
+    """Which hardware the names stand for, as `log_device_placement` tells it first."""
+    known = [f"{device.name} -> {device.description}" for device in devices if device.description]
+    return "\n".join(["Device mapping:", *known]) if known else "Device mapping: no known devices."
+
+
+# -------------------------------------------------------------------------------------------------- rewrites
 
 
 def _rules_off() -> frozenset[str]:
