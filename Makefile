@@ -6,7 +6,7 @@ RUN    := $(VENV)/bin/python
 OUT    ?= out/digits.png
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint coverage bench oracle clean
+.PHONY: help demo test lint coverage bench oracle simulate clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -36,6 +36,9 @@ bench: $(READY)  ## measure speed and memory beside TensorFlow, PyTorch and JAX
 	@echo "== Making the peers' environments, .oracles/tf2 and .oracles/jax, where they are not there yet"
 	tests/oracle/make-oracles .oracles tf2 jax
 	$(RUN) -m benchmarks
+
+simulate: $(READY)  ## simulate clusters of up to 10,000 workers, and draw them beside the paper's figures
+	$(RUN) -m tideflow simulate --out docs/simulation
 
 clean:  ## remove what was made here, the environments included
 	rm -rf $(VENV) .oracles build out *.egg-info .pytest_cache .ruff_cache .hypothesis

@@ -84,6 +84,8 @@ def took_turn(results: Results, worker: Worker, work: str, steps: int) -> bool:
         answer = worker.ask(work, max(steps, 1))
         results.seconds.setdefault(work, {}).setdefault(worker.peer.name, []).append(answer["seconds"])
         results.first.setdefault(work, {})[worker.peer.name] = answer["first"]
+        if "baseline" in answer:
+            results.baselines.setdefault(work, {}).setdefault(worker.peer.name, []).append(answer["baseline"])
         return True
     return False
 

@@ -1,5 +1,6 @@
 """The peers, each a worker process of its own that lives as long as the benchmark does."""
 
+import contextlib
 import json
 import os
 import signal
@@ -57,12 +58,13 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=self.complaints,
             text=True,
+            start_new_session=True,  # so that what it starts stands still with it
         )
         self.facts = self.answer()
 
     def ask(self, work: str, steps: int) -> dict:
         """One round of a work: `seconds` per unit, the `first` value, `resident` and `peak` memory."""
-        self.process.send_signal(signal.SIGCONT)
+        os.killpg(self.process.pid, signal.SIGCONT)
         self.process.stdin.write(f"{work} {steps}\n")
         self.process.stdin.flush()
         return self.answer()
@@ -71,7 +73,7 @@ class Worker:
         line = self.process.stdout.readline()
         if not line:
             raise PeerError(f"{self.peer.title} ended: {self.last_words()}")
-        self.process.send_signal(signal.SIGSTOP)
+        os.killpg(self.process.pid, signal.SIGSTOP)
         facts = json.loads(line)
         if "error" in facts:
             raise PeerError(f"{self.peer.title}: {facts['error']}")
@@ -83,6 +85,14 @@ class Worker:
         return lines[-1] if lines else "it said nothing"
 
     def close(self) -> None:
-        self.process.kill()
+        """Lets the worker end by itself, which deletes its files; then ends it and what it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGCONT)
+        with contextlib.suppress(BrokenPipeError):  # it has ended already
+            self.process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=10)
+        with contextlib.suppress(ProcessLookupError):  # nothing is left
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.complaints.close()

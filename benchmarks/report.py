@@ -20,6 +20,7 @@ class Results:
     rounds: int
     load: float = field(default_factory=lambda: os.getloadavg()[0])
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # work, peer, one per round
+    baselines: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # likewise
     first: dict[str, dict[str, float]] = field(default_factory=dict)
     memory: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)  # work, peer, kind
     versions: dict[str, str] = field(default_factory=dict)
@@ -41,7 +42,8 @@ def markdown(results: Results) -> str:
 HOW_TO_READ = """\
 A time is the median over the rounds of the median step of each; ± is the round farthest from it. A ratio
 is Tideflow's time divided by the peer's: below 1, Tideflow is faster. The peers take turns, round by round,
-and the others stand still meanwhile."""
+and the others stand still meanwhile. A baseline, where there is one, is the same step without what the work
+is about, timed in turn with it."""
 
 
 def facts(results: Results) -> str:
@@ -78,23 +80,27 @@ def speed_table(results: Results) -> str:
     for name, measured in results.seconds.items():
         work = results.works[name]
         times = {peer: median(rounds) for peer, rounds in measured.items()}
+        baselines = results.baselines.get(name, {})
         rows.append(
             [
                 work.title,
-                *(timing(measured[peer]) if peer in measured else "–" for peer in results.peers),
+                *(timing(measured.get(peer), baselines.get(peer)) for peer in results.peers),
                 ratio(times, ["tensorflow"]),
                 ratio(times, [peer for peer in times if peer != "tideflow"]),
-                ", ".join(limit(*each) for each in work.reach.items()),
-                verdict(times, work.reach),
+                ", ".join(limit(*each, getattr(work, "baseline", "")) for each in work.reach.items()),
+                verdict({**times, **baseline_time(baselines)}, work.reach),
             ]
         )
     return table(header, rows)
 
 
-def timing(rounds: list[float]) -> str:
+def timing(rounds: list[float] | None, baselines: list[float] | None) -> str:
+    if rounds is None:
+        return "–"
     middle = median(rounds)
     spread = max(abs(each - middle) for each in rounds) / middle
-    return f"{duration(middle)} ±{spread:.0%}"
+    beside = f" (baseline {duration(median(baselines))})" if baselines else ""
+    return f"{duration(middle)} ±{spread:.0%}{beside}"
 
 
 def duration(seconds: float) -> str:
@@ -108,8 +114,14 @@ def ratio(times: dict[str, float], peers: list[str]) -> str:
     return f"{times['tideflow'] / min(known):.3g}" if known and "tideflow" in times else ""
 
 
-def limit(what: str, bound: float) -> str:
-    return f"≤ {duration(bound)}" if what == "seconds" else f"≤ {bound:g} of {PEERS[what].title}"
+def baseline_time(baselines: dict[str, list[float]]) -> dict[str, float]:
+    return {"baseline": median(baselines["tideflow"])} if "tideflow" in baselines else {}
+
+
+def limit(what: str, bound: float, baseline: str = "") -> str:
+    if what == "seconds":
+        return f"≤ {duration(bound)}"
+    return f"≤ {bound:g} of {baseline if what == 'baseline' else PEERS[what].title}"
 
 
 def verdict(values: dict[str, float], reach: dict[str, float]) -> str:

@@ -14,6 +14,7 @@ import statistics
 import sys
 import time
 import traceback
+from collections.abc import Callable
 
 from benchmarks.works import Step
 
@@ -54,13 +55,20 @@ def begin(peer, library, work) -> tuple[Step, float]:
 
 
 def measure(step: Step, first: float, steps: int) -> dict[str, float]:
-    times = []
+    times: list[float] = []
+    baselines: list[float] = []
     for _ in range(steps):
-        arguments = step.prepare()
-        started = time.perf_counter()
-        step.run(*arguments)
-        times.append(time.perf_counter() - started)
-    return {"seconds": statistics.median(times) / step.units, "first": first}
+        times.append(seconds_of(step.run, *step.prepare()))
+        if step.baseline is not None:
+            baselines.append(seconds_of(step.baseline))
+    measured = {"seconds": statistics.median(times) / step.units, "first": first}
+    return {**measured, "baseline": statistics.median(baselines) / step.units} if baselines else measured
+
+
+def seconds_of(function: Callable, *arguments) -> float:
+    started = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - started
 
 
 def memory() -> dict[str, int]:

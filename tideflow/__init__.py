@@ -11,6 +11,7 @@ from tideflow.runtime import process  # noqa: F401 - before torch is loaded
 # isort: split
 from tideflow import (  # noqa: F401
     autodiff,
+    cluster,
     contrib,
     data,
     distributions,
@@ -26,10 +27,12 @@ from tideflow import (  # noqa: F401
     nn,
     ops,
     platform,
+    profiler,
     queues,
     ragged,
     random,
     raw_ops,
+    saved_model,
     session,
     signal,
     summary,

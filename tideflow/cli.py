@@ -105,9 +105,124 @@ def _coverage(arguments: argparse.Namespace) -> int:
     return 0
 
 
+# ---------------------------------------------------------------------------------------------------- keygen
+
+
+def _add_keygen(commands: Commands) -> None:
+    parser = _command(commands, "keygen", _keygen, "make the key that the tasks of a cluster share")
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", default="cluster.key", help="the file (default: %(default)s)"
+    )
+
+
+def _keygen(arguments: argparse.Namespace) -> int:
+    from tideflow.cluster import keys
+    from tideflow.graph.errors import OpError
+
+    try:
+        keys.write(keys.generate(), arguments.path)
+    except OpError as error:
+        return _refuse(error.message)
+    print(f"Copy {arguments.path} to every machine of the cluster, readable by you alone, and set there")
+    print(f"  export {keys.VARIABLE}={Path(arguments.path).absolute()}")
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------------- launch
+
+
+def _add_launch(commands: Commands) -> None:
+    from tideflow.launch.command import add_options
+
+    add_options(_command(commands, "launch", _launch, "run a program as all the tasks of a cluster"))
+
+
+def _launch(arguments: argparse.Namespace) -> int:
+    from tideflow.graph.errors import OpError
+    from tideflow.launch.command import launch
+
+    try:
+        return launch(arguments)
+    except ValueError as error:
+        return _refuse(str(error))
+    except OpError as error:
+        return _refuse(error.message)
+
+
+# --------------------------------------------------------------------------------------------------- inspect
+
+
+def _add_inspect(commands: Commands) -> None:
+    parser = _command(
+        commands,
+        "inspect",
+        _inspect,
+        "show what is in a checkpoint, SavedModel, graph, event file, log directory or TFRecord",
+    )
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", help="the file, directory, or prefix of a checkpoint"
+    )
+    parser.add_argument(
+        "--tensor",
+        metavar="NAME",
+        help="one tensor of a checkpoint, node of a graph, tag of a log, or record",
+    )
+    parser.add_argument("--diff", metavar=("A", "B"), nargs=2, help="what changed between two checkpoints")
+    parser.add_argument("--quick", action="store_true", help="no statistics: the values are not read")
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    from tideflow import inspect
+    from tideflow.graph.errors import OpError
+
+    if (arguments.path is None) == (arguments.diff is None):
+        return _refuse("either a PATH or --diff A B is to be given")
+    try:
+        if arguments.diff:
+            report = inspect.diff_of(*arguments.diff)
+        else:
+            report = inspect.report_of(arguments.path, arguments.tensor, not arguments.quick)
+    except OpError as error:
+        return _refuse(error.message)
+    try:
+        inspect.show(report)
+    except BrokenPipeError:  # as with `| head`
+        sys.stderr.close()
+    return 0
+
+
+# -------------------------------------------------------------------------------------------------- simulate
+
+
+def _add_simulate(commands: Commands) -> None:
+    parser = _command(
+        commands, "simulate", _simulate, "simulate large clusters, and draw them beside the paper's figures"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("out/simulation"),
+        help="where the pictures and tables go (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--calibrate", action="store_true", help="measure first what messages cost on this machine"
+    )
+    parser.add_argument("--processes", type=int, help="how many at a time (default: one for each core)")
+
+
+def _simulate(arguments: argparse.Namespace) -> int:
+    try:
+        from tideflow.simulator import command
+    except ImportError as error:
+        return _refuse(f"simulating needs {error.name}: pip install 'tideflow[simulate]'")
+    command.simulate(arguments.out, arguments.calibrate, arguments.processes)
+    return 0
+
+
 def _refuse(message: str) -> int:
     print(f"tideflow: {message}", file=sys.stderr)
     return 2
 
 
-COMMANDS = (_add_run, _add_check, _add_coverage)
+COMMANDS = (_add_run, _add_check, _add_coverage, _add_inspect, _add_keygen, _add_launch, _add_simulate)

@@ -1,7 +1,8 @@
 """The works that are measured, a module each.
 
 A module states its `title`, the `steps` of a round, and `reach`: the limits that it is held to, as
-{peer: largest ratio to its time} or {"seconds": largest time}. One function per way of writing the work
+{peer: largest ratio to its time}, {"seconds": largest time} or {"baseline": largest ratio to what the step
+is compared with}, which `baseline` names. One function per way of writing the work
 sets it up and returns the step to time: `tf1` serves Tideflow and TensorFlow alike; `pytorch`, `jax` and
 `numpy` say the same by hand. A step returns a number, which must be the same for every peer.
 """
@@ -13,6 +14,7 @@ NAMES = (
     "scalar_feed",
     "assign_add",
     "mlp",
+    "mlp_traced",
     "convnet",
     "small_ops",
     "graph_building",
@@ -23,13 +25,36 @@ NAMES = (
     "lstm_forward_compiled",
     "lstm_training",
     "lstm_training_compiled",
+    "queue_two_threads",
+    "shuffle_dequeue_many",
+    "examples_by_queues",
+    "examples_by_data",
+    "examples_one_by_one",
+    "training_by_queues",
+    "training_by_data",
+    "two_devices",
+    "cluster_scalar",
+    "cluster_fetch",
+    "cluster_push",
+    "cluster_sparse",
+    "cluster_null_step",
+    "cluster_two_workers",
+    "cluster_loss",
+    "checkpoint_save",
+    "checkpoint_restore",
+    "steps_while_saving",
+    "recovery",
+    "resume",
 )
 
 
 @dataclass
 class Step:
-    """A step that is more than a function: `prepare` makes its arguments untimed, `units` divide its time."""
+    """A step that is more than a function: `prepare` makes its arguments untimed, `units` divide its time,
+    `baseline` is what it is compared with, timed in turn with it.
+    """
 
     run: Callable[..., float]
     prepare: Callable[[], tuple] = tuple
     units: int = 1
+    baseline: Callable[[], float] | None = None

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tideflow as tf
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +88,25 @@ def test_digits_refuse_no_steps_and_explain_themselves():
     assert "--steps" in run_example("digits.py", "--help")
 
 
+@pytest.mark.parametrize("name", ["digits_from_queues.py", "digits_from_records.py"])
+def test_digits_are_learned_from_files(name):
+    printed = run_example(name, "--steps", 80)
+    assert "1797 pictures in 8 files" in printed
+    share, count = re.search(r"test accuracy: ([\d.]+)% of (\d+)", printed).groups()
+    assert int(count) == 360
+    assert float(share) > 75
+
+
+def test_digits_from_queues_tell_how_full_the_queues_are():
+    printed = run_example("digits_from_queues.py", "--steps", 1)
+    assert re.search(r"shuffle_batch_join/random_shuffle_queue +RandomShuffleQueue +\d+ +1256", printed)
+
+
+@pytest.mark.parametrize("name", ["digits_from_queues.py", "digits_from_records.py"])
+def test_digits_from_files_refuse_no_steps(name):
+    assert "at least 1 step" in run_example(name, "--steps", 0, expect=2)
+
+
 def test_an_op_of_ones_own_learns_and_refuses():
     printed = run_example("add_an_op.py")
     (share,) = re.findall(r"([\d.]+)% of the points", printed)
@@ -122,3 +143,9 @@ def test_reversing_refuses_no_steps_and_other_letters_and_explains_itself():
     assert "must be at least 1" in run_example("reverse_strings.py", "--steps", 0, expect=2)
     assert "letters a to z" in run_example("reverse_strings.py", "ABC", expect=2)
     assert "--longest" in run_example("reverse_strings.py", "--help")
+
+
+def test_resumable_training_goes_on_where_it_was(tmp_path):
+    for begin, end in ((0, 60), (60, 90)):
+        printed = run_example("resumable_training.py", "--logdir", tmp_path, "--steps", end)
+        assert printed.split() == ["from", "step", str(begin), "to", "step", str(end)]

@@ -7,6 +7,7 @@ SUBJECT picks who is tested: tideflow (default), tf1 or tf2; tf1 against tf1 fin
 import hashlib
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,12 @@ def cached(key_files, name, make):
     return value
 
 
+def _helpers(path):
+    """The modules beside this one, other than the kit, that a file of programs imports."""
+    imported = re.findall(r"^from (\w+) import", path.read_text(), re.MULTILINE)
+    return [HERE / f"{name}.py" for name in imported if name != "kit" and (HERE / f"{name}.py").exists()]
+
+
 class Results:
     """What the truth and the subject say of each program of a file; each engine starts once a file."""
 
@@ -95,7 +102,7 @@ class Results:
     def of(self, path, names):
         """(expected, actual), each a dictionary by program."""
         if path not in self._known:
-            truth = [path, HERE / "kit.py", HERE / "engine.py"]
+            truth = [path, HERE / "kit.py", HERE / "engine.py", *_helpers(path)]
             expected = cached(truth, path.stem, lambda: run_file(ORACLE, path, names))
             self._known[path] = (expected, run_file(SUBJECT, path, names))
         return self._known[path]

@@ -43,6 +43,18 @@ def test_threads():
     )
 
 
+def test_what_concerns_eager_execution_is_kept():
+    experimental = tf.config.experimental
+    assert experimental.get_device_policy() == "silent" and experimental.get_synchronous_execution()
+    experimental.set_device_policy("warn")
+    experimental.set_synchronous_execution(False)
+    assert experimental.get_device_policy() == "warn" and not experimental.get_synchronous_execution()
+    with pytest.raises(ValueError, match="Not a valid device policy: 'x'"):
+        experimental.set_device_policy("x")
+    experimental.set_device_policy(None)
+    assert experimental.get_device_policy() == "silent"
+
+
 def test_soft_placement_is_the_sessions_default():
     def step():
         with tf.Graph().as_default(), tf.device("/gpu:7"), tf.Session() as session:

@@ -51,7 +51,58 @@ def answered(monkeypatch):
         ("from tensorflow.python.platform import test", "test.TestCase", "test.TestCase"),
         ("from tensorflow.python.platform import tf_logging", "tf_logging.info", "logging.info"),
         ("from tensorflow.python.client import session", "session.Session", "Session"),
+        (
+            "from tensorflow.python.profiler import model_analyzer",
+            "model_analyzer.profile",
+            "profiler.profile",
+        ),
+        (
+            "from tensorflow.contrib.tensorboard.plugins import projector",
+            "projector.ProjectorConfig",
+            "contrib.tensorboard.plugins.projector.ProjectorConfig",
+        ),
+        (
+            "from tensorflow.core.profiler import tfprof_log_pb2",
+            "tfprof_log_pb2.OpLogProto",
+            "profiler.OpLogProto",
+        ),
         ("from tensorflow.python.training import adam", "adam.AdamOptimizer", "train.AdamOptimizer"),
+        (
+            "from tensorflow.python.training import session_run_hook as hooks",
+            "hooks.SessionRunHook",
+            "train.SessionRunHook",
+        ),
+        (
+            "from tensorflow.python.training import basic_session_run_hooks as hooks",
+            "hooks.SecondOrStepTimer",
+            "train.SecondOrStepTimer",
+        ),
+        (
+            "from tensorflow.python.training import monitored_session as ms",
+            "ms.MonitoredSession",
+            "train.MonitoredSession",
+        ),
+        (
+            "from tensorflow.python.training.session_manager import SessionManager as SM",
+            "SM",
+            "train.SessionManager",
+        ),
+        ("from tensorflow.python.training import supervisor as sv", "sv.Supervisor", "train.Supervisor"),
+        (
+            "from tensorflow.python.training.summary_io import SummaryWriterCache as Cache",
+            "Cache",
+            "summary.FileWriterCache",
+        ),
+        (
+            "from tensorflow.contrib.slim.python.slim import learning",
+            "learning.train",
+            "contrib.slim.learning.train",
+        ),
+        (
+            "from tensorflow.contrib.training.python.training import evaluation",
+            "evaluation.evaluate_once",
+            "contrib.training.evaluate_once",
+        ),
         ("from tensorflow.python.util import nest", "nest.flatten", "nest.flatten"),
         ("from tensorflow.python.util import compat", "compat.as_bytes", "compat.as_bytes"),
         ("import tensorflow.contrib as contrib", "contrib.layers.conv2d", "contrib.layers.conv2d"),

@@ -2,6 +2,7 @@
 
 import os
 import random
+import select
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.io.bundle import BundleReader
+from tideflow.io.bundle_writer import BundleWriter
 from tideflow.train import restoring
 
 
@@ -29,53 +31,70 @@ def _saved(prefix, **values):
         return tf.train.Saver().save(sess, str(prefix), write_meta_graph=False)
 
 
-_FILL = "fill"
-
 # ----------------------------------------------------------------------------------------- killed at any time
 
 
-def _write_forever(sess, step, saver, path):
-    """In a process of its own: numbered checkpoints and one name over and over, until killed."""
-    number = sess.run(step)
+def _write_forever(save_next, saved):
+    """In a process of its own: checkpoints until killed; after each a byte says so."""
     while True:
-        number = sess.run(step.assign_add(1))
-        sess.run(_FILL)
-        saver.save(sess, path, global_step=int(number) % 3 or None, write_meta_graph=False)
+        save_next()
+        os.write(saved, b".")
+
+
+def _killed_while_saving(save_next, delay):
+    """Has a process save, and kills it so many seconds after it has saved once."""
+    told, saved = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            _write_forever(save_next, saved)
+        finally:
+            os._exit(1)
+    try:
+        assert select.select([told], [], [], 60)[0], "the process saves nothing"
+        time.sleep(delay)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(told)
+        os.close(saved)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_killed_at_any_instant_the_last_complete_checkpoint_loads(tmp_path):
+@pytest.mark.parametrize("sharded", [False, True])
+def test_killed_at_any_instant_the_last_complete_checkpoint_loads(sharded, tmp_path):
     step = tf.get_variable("step", initializer=np.float32(0))
-    parts = [tf.get_variable(f"v{i}", shape=[20000], initializer=tf.zeros_initializer()) for i in range(3)]
-    tf.group(*[part.assign(tf.zeros_like(part) + step) for part in parts], name=_FILL)
-    saver = tf.train.Saver(max_to_keep=2)
+    with tf.device("/cpu:0"):
+        parts = [tf.get_variable("v0", shape=[20000], initializer=tf.zeros_initializer())]
+    parts += [tf.get_variable(f"v{i}", shape=[20000], initializer=tf.zeros_initializer()) for i in (1, 2)]
+    count = step.assign_add(1)
+    fill = tf.group(*[part.assign(tf.zeros_like(part) + step) for part in parts])
+    saver = tf.train.Saver(max_to_keep=2, sharded=sharded)
     path = str(tmp_path / "m")
     chance = random.Random(1)
-    seen = set()
     with tf.Session() as sess:
+
+        def save_next():
+            """Numbered checkpoints, and one name over and over."""
+            number = int(sess.run(count))
+            sess.run(fill)
+            saver.save(sess, path, global_step=number % 3 or None, write_meta_graph=False)
+
         sess.run(tf.global_variables_initializer())
-        saver.save(sess, path, write_meta_graph=False)
-        for _ in range(25):
-            child = os.fork()
-            if not child:
-                try:
-                    _write_forever(sess, step, saver, path)
-                finally:
-                    os._exit(1)
-            time.sleep(0.02 + chance.random() * 0.08)
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        save_next()
+        for _ in range(15):
+            before = sess.run(step)
+            _killed_while_saving(save_next, delay=0.06 * chance.random())
             newest = tf.train.latest_checkpoint(str(tmp_path))
             assert newest is not None
             with BundleReader(newest) as reader:
                 numbers = {float(n) for name in reader for n in np.unique(reader.read(name))}
             assert len(numbers) == 1, "variables of different steps in one checkpoint"
-            seen |= numbers
+            assert numbers.pop() > before
             saver.restore(sess, newest)
             saver.recover_last_checkpoints(
                 tf.train.get_checkpoint_state(str(tmp_path)).all_model_checkpoint_paths
             )
-    assert len(seen) > 1, "no save was ever finished"
 
 
 def test_steps_go_on_while_a_save_sees_each_variable_whole(tmp_path):
@@ -99,6 +118,33 @@ def test_steps_go_on_while_a_save_sees_each_variable_whole(tmp_path):
         finally:
             stop.set()
             thread.join()
+
+
+def test_steps_go_on_in_the_middle_of_a_save_which_keeps_what_it_began_with(tmp_path, monkeypatch):
+    v = tf.get_variable("v", shape=[1000], initializer=tf.zeros_initializer())
+    more = v.assign_add(tf.ones_like(v))
+    saver = tf.train.Saver()
+    begun, may_go_on, add = threading.Event(), threading.Event(), BundleWriter.add
+
+    def add_when_told(*arguments):
+        begun.set()
+        assert may_go_on.wait(30)
+        add(*arguments)
+
+    monkeypatch.setattr(BundleWriter, "add", add_when_told)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        save = threading.Thread(target=saver.save, args=(sess, str(tmp_path / "m")))
+        save.start()
+        try:
+            assert begun.wait(30)
+            for _ in range(3):
+                sess.run(more.op)
+        finally:
+            may_go_on.set()
+            save.join()
+        assert set(sess.run(v)) == {3}
+    assert set(tf.train.load_variable(str(tmp_path / "m"), "v")) == {0}
 
 
 # --------------------------------------------------------------------------------- what fails changes nothing
@@ -169,6 +215,20 @@ def test_large_checkpoints_are_restored_in_parts(reshape, sharded, tmp_path, mon
         for before, after in zip(saved, sess.run(values)):
             assert before.dtype == after.dtype
             assert (before == after).all()
+
+
+def test_a_session_elsewhere_reads_for_itself(tmp_path, monkeypatch):
+    path = _saved(tmp_path / "m", a=np.ones(9, np.float32), b=np.ones(9, np.float32))
+    monkeypatch.setattr(restoring, "_AT_ONCE", 10)
+    monkeypatch.setattr(tf.Session, "sess_str", "a task of a cluster")
+    v = [tf.get_variable(name, shape=[9]) for name in "ab"]
+    saver = tf.train.Saver()
+    with tf.Session() as sess:
+        steps, run = [], sess.run
+        monkeypatch.setattr(sess, "run", lambda *arguments: steps.append(arguments) or run(*arguments))
+        saver.restore(sess, path)
+        assert [fetches for fetches, _ in steps] == [saver.saver_def.restore_op_name]
+        assert set(np.concatenate(run(v))) == {1}
 
 
 def test_a_part_that_is_damaged_keeps_the_others_from_being_restored(tmp_path, monkeypatch):

@@ -66,7 +66,7 @@ class LoopGradient:
         forward = self.forward
         return LoopContext(
             self._graph,
-            forward.name,
+            self._graph.unique_name(forward.name),
             forward.parallel_iterations,
             forward.back_prop,
             forward.swap_memory,

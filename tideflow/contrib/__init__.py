@@ -7,6 +7,8 @@ from tideflow.contrib import (  # noqa: F401
     losses,
     metrics,
     opt,
+    predictor,
+    projector,
     rnn,
     seq2seq,
     slim,

@@ -69,6 +69,7 @@ class BundleReader:
     def __init__(self, prefix: Any):
         self._files: dict[int, int] = {}
         self._lock = threading.Lock()
+        self._sound: set[bytes] = set()  # keys of what was found whole
         self.prefix = local_path(prefix)
         self._index = index_path(self.prefix)
         if not os.path.exists(self._index):
@@ -89,6 +90,7 @@ class BundleReader:
 
     def close(self) -> None:
         """Closes the files of data; a later read opens them again."""
+        self._sound.clear()
         while self._files:
             os.close(self._files.popitem()[1])
 
@@ -139,6 +141,13 @@ class BundleReader:
             )
         return self._entry(_key(name))
 
+    def place(self, name: str) -> str:
+        """Where a tensor lies: its file and byte; of one in slices, the table that lists them."""
+        entry = self.entry(name)
+        if entry.slices:
+            return self._index
+        return f"{shard_path(self.prefix, entry.shard, self._shards)}, byte {entry.offset}"
+
     def _nearest(self, name: str) -> str:
         found = difflib.get_close_matches(name, self, n=3)
         shown = (f"{near} {list(self._entry(_key(near)).shape)}" for near in found)
@@ -161,8 +170,11 @@ class BundleReader:
 
     # ------------------------------------------------------------------------------------------------ reading
 
-    def read(self, name: str, part: TensorSlice | None = None) -> np.ndarray:
-        """The value of a tensor, or of a slice of it. Quantized integers come as plain ones."""
+    def read(self, name: str, part: TensorSlice | None = None, into: np.ndarray | None = None) -> np.ndarray:
+        """The value of a tensor, or of a slice of it. Quantized integers come as plain ones.
+
+        With `into`, bytes of the caller's, the value lies in them where it can: numbers that are read whole.
+        """
         entry = self.entry(name)
         whole = TensorSlice.whole(len(entry.shape))
         try:
@@ -171,18 +183,23 @@ class BundleReader:
             raise InvalidArgumentError(None, None, f"{self._index}: key {name!r}: {error}") from None
         if entry.slices:
             return self._read_sliced(entry, region)
-        value = self._read_stored(entry)
+        value = self._read_stored(entry, into)
         if region_shape(region) == entry.shape:
             return value
         return value[within(region, whole.region(entry.shape))].copy()
 
     def verify(self, name: str) -> None:
-        """Reads a tensor only to see that it is whole, in no more memory than it takes to look."""
+        """Reads a tensor only to see that it is whole, in no more memory than it takes to look.
+
+        What was found whole once is not summed again when it is read through the same open file: writers
+        replace files, they do not change them.
+        """
         entry = self.entry(name)
         if entry.slices or entry.dtype is string or entry.dtype.is_bool:
             self.read(name)
         else:
-            self._check_sum(entry, self._fill(entry, self._file(entry), None))
+            self._check_sum(entry, self._summed(entry, self._file(entry), None))
+            self._sound.add(entry.key)
 
     def _read_sliced(self, entry: Entry, region: tuple[tuple[int, int], ...]) -> np.ndarray:
         parts = [self._overlapping(entry, part, region) for part in entry.slices]
@@ -245,13 +262,20 @@ class BundleReader:
         path = shard_path(self.prefix, entry.shard, self._shards)
         return DataLossError(None, None, f"{path}: key {entry.name!r}: {what}, at byte {entry.offset + at}")
 
-    def _read_stored(self, entry: Entry) -> np.ndarray:
+    def _read_stored(self, entry: Entry, into: np.ndarray | None = None) -> np.ndarray:
         file = self._file(entry)
         if entry.dtype is string:
             return self._read_strings(entry, file)
-        value = np.empty(entry.shape, entry.dtype.numpy)
+        if into is None or into.size < entry.size:
+            value = np.empty(entry.shape, entry.dtype.numpy)
+        else:
+            value = into[: entry.size].view(entry.dtype.numpy).reshape(entry.shape)
         data = value.reshape(-1).view(np.uint8)
-        self._check_sum(entry, self._fill(entry, file, data))
+        if entry.key in self._sound:
+            for _ in self._chunks(entry, file, data):
+                pass
+        else:
+            self._check_sum(entry, self._summed(entry, file, data))
         if entry.dtype.is_bool and data.size and data.max() > 1:
             raise self._lost(entry, "a byte that is neither true nor false")
         return value
@@ -260,23 +284,30 @@ class BundleReader:
         if mask(crc) != entry.crc32c:
             raise self._lost(entry, f"checksum of {entry.size} bytes does not match")
 
-    def _fill(self, entry: Entry, file: int, data: np.ndarray | None) -> int:
+    def _summed(self, entry: Entry, file: int, data: np.ndarray | None) -> int:
         """Reads an entry's bytes into memory, or nowhere; returns their checksum."""
-        crc = at = 0
+        crc = 0
+        for chunk in self._chunks(entry, file, data):
+            crc = crc32c(chunk, crc)
+        return crc
+
+    def _chunks(self, entry: Entry, file: int, data: np.ndarray | None) -> Iterator[np.ndarray]:
+        """Reads an entry's bytes into memory, or nowhere, a little at a time."""
+        at = 0
         spare = np.empty(CHUNK if data is None else 0, np.uint8)
         while at < entry.size:
             chunk = spare[: entry.size - at] if data is None else data[at : at + CHUNK]
             count = os.preadv(file, [chunk], entry.offset + at)
             if not count:
                 raise self._lost(entry, "the file ends", at)
-            crc = crc32c(chunk[:count], crc)
+            yield chunk[:count]
             at += count
-        return crc
 
     def _read_strings(self, entry: Entry, file: int) -> np.ndarray:
         """Lengths, their checksum, then the strings. The checksum of all takes lengths as fixed integers."""
         data = np.empty(entry.size, np.uint8)
-        self._fill(entry, file, data)
+        for _ in self._chunks(entry, file, data):
+            pass
         data = data.tobytes()
         lengths, at = [], 0
         try:

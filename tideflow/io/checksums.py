@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 _MASK_DELTA = 0xA282EAD8
 
@@ -24,6 +26,14 @@ def crc32c(data: Any, before: int = 0) -> int:
 def mask(crc: int) -> int:
     """A checksum as files store it."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
+
+
+def masked_crc32cs(pieces: Sequence[bytes]) -> np.ndarray:
+    """The checksum of each of many byte strings, as files store it."""
+    import google_crc32c
+
+    crcs = np.fromiter(map(google_crc32c.value, pieces), np.uint32, len(pieces))
+    return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)
 
 
 def masked_crc32c(data: Any, before: int = 0) -> int:

@@ -72,6 +72,7 @@ class OldReader(BundleReader):
     def __init__(self, pattern: str, files: Iterable[str]):
         self._files: dict[int, int] = {}
         self._lock = threading.Lock()
+        self._sound: set[bytes] = set()
         self.prefix = self._index = pattern
         self._entries: dict[bytes, Any] = {}
         for path in files:
@@ -115,6 +116,11 @@ class OldReader(BundleReader):
             raise self._damaged(f"shape {list(shape)[:65]}", key)
         return Entry(key, dtype, shape, 0, 0, 0, 0, tuple(map(slice_from_message, tensor.slice)))
 
+    def place(self, name: str) -> str:
+        """The files it is in: values are inside of messages there."""
+        self.entry(name)
+        return self.prefix
+
     def _file(self, entry: Entry) -> int:
         """There is no other file; but as many values as the shape says must be there to believe it."""
         self._values(entry)
@@ -130,7 +136,7 @@ class OldReader(BundleReader):
             raise self._damaged(f"{value_count(message)} values for shape {list(entry.shape)}", entry.key)
         return message
 
-    def _read_stored(self, entry: Entry) -> np.ndarray:
+    def _read_stored(self, entry: Entry, into: np.ndarray | None = None) -> np.ndarray:
         message = self._values(entry)
         message.ClearField("tensor_content")
         message.tensor_shape.CopyFrom(TensorShape(entry.shape).as_proto())

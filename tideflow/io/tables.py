@@ -116,6 +116,13 @@ def _write_block(file: BinaryIO, contents: bytes, offset: int) -> bytes:
 # ---------------------------------------------------------------------------------------------------- reading
 
 
+def is_table(path: str) -> bool:
+    """Whether a file ends as tables do."""
+    with as_tensorflow_errors(path), open(path, "rb") as file:
+        file.seek(max(os.fstat(file.fileno()).st_size - len(_MAGIC), 0))
+        return file.read() == _MAGIC
+
+
 def read_table(path: str) -> Iterator[tuple[bytes, bytes]]:
     """The entries of a table in their order; DataLossError with file and byte where it is damaged."""
     with as_tensorflow_errors(path), open(path, "rb") as file:

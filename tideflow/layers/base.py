@@ -124,7 +124,7 @@ class Layer(Module):
     `call(inputs)`.
     """
 
-    _untracked = frozenset({"_graph", "_calls", "_losses", "_updates"})
+    _untracked = frozenset({"_graph", "_calls", "_losses", "_updates", "_weights_by_name"})
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         scope = kwargs.pop("_scope", None)
@@ -140,6 +140,7 @@ class Layer(Module):
         self._graph = None
         self._trainable_weights: list[Any] = []
         self._non_trainable_weights: list[Any] = []
+        self._weights_by_name: dict[str, Any] = {}
         self._losses: list[tuple[Tensor, bool]] = []  # a loss, and whether it depends on the inputs
         self._updates: list[tuple[Any, bool]] = []
         self._calls: list[tuple[Any, Any]] = []  # inputs and outputs of each call
@@ -183,7 +184,12 @@ class Layer(Module):
         with Graph().as_default():
             twin = copy.copy(self)
             twin.__dict__.update(
-                built=False, _scope=None, _graph=None, _trainable_weights=[], _non_trainable_weights=[]
+                built=False,
+                _scope=None,
+                _graph=None,
+                _trainable_weights=[],
+                _non_trainable_weights=[],
+                _weights_by_name={},
             )
             return twin(placeholder(self._dtype or dtypes.float32, input_shape)).shape
 
@@ -316,6 +322,7 @@ class Layer(Module):
             if regularizer is not None:
                 self._regularize(name, variable, regularizer)
             (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+            self._weights_by_name[name] = variable
             return variable
         self._set_scope()
         reuse = True if self.built else self._reuse
@@ -340,9 +347,16 @@ class Layer(Module):
         # A variable in parts is not among the trainable ones, each of its parts is.
         whole = type(variable).__name__ != "PartitionedVariable"
         (self._trainable_weights if trainable and whole else self._non_trainable_weights).append(variable)
+        if whole:
+            self._weights_by_name[name] = variable
         return variable
 
     add_variable = add_weight
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        """The variables by the names they were added under; attributes do not count."""
+        return list(self._weights_by_name.items())
 
     def _own_variable(
         self,

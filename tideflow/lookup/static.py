@@ -13,10 +13,11 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import lookup
+from tideflow.variables.trackable import Trackable
 
 
 @export("contrib.lookup.LookupInterface")
-class LookupInterface:
+class LookupInterface(Trackable):
     """What all tables have: types of keys and values, a name, a size, and values by key."""
 
     _resource_handle: Tensor | None = None

@@ -544,6 +544,11 @@ class MultiRNNCell(RNNCell):
             )
 
     @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        cells = [(f"cell-{i}", cell) for i, cell in enumerate(self._cells)]
+        return super()._checkpoint_dependencies + cells
+
+    @property
     def state_size(self) -> Any:
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._state_is_tuple else sum(sizes)

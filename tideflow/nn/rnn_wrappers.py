@@ -30,6 +30,10 @@ class _Wrapper(RNNCell):
         self.cell = cell
 
     @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return [*super()._checkpoint_dependencies, ("cell", self.cell)]
+
+    @property
     def state_size(self) -> Any:
         return self.cell.state_size
 

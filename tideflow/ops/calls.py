@@ -12,7 +12,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.graph import functions
 from tideflow.graph.graph_def import attr_from_proto, attr_proto
-from tideflow.graph.op import Op
+from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import attr
 from tideflow.ops import creation
@@ -39,11 +39,17 @@ case_op = Op(
     **_TYPES,
     **_SHAPES,
 )
+stateless_case_op = Op(  # of later versions
+    "StatelessCase",
+    "branch_index: int32, input: Tin -> output: Tout",
+    branches=attr("list(func)", minimum=1),
+    **_TYPES,
+    **_SHAPES,
+)
 while_op = Op(
     "While",
     "input: T -> output: T",
     stateful=True,
-    differentiable=False,
     parallel_iterations=10,
     **_LOOP,
     **_SHAPES,
@@ -51,7 +57,6 @@ while_op = Op(
 stateless_while_op = Op(
     "StatelessWhile",
     "input: T -> output: T",
-    differentiable=False,
     parallel_iterations=10,
     **_LOOP,
     **_SHAPES,
@@ -61,7 +66,6 @@ for_op = Op(
     "start: int32, limit: int32, delta: int32, input: T -> output: T",
     T=attr("list(type)", minimum=0),
     body=attr("func"),
-    differentiable=False,
 )
 symbolic_gradient_op = Op(
     "SymbolicGradient",
@@ -91,10 +95,12 @@ def _(*, dtype, shape):
 
 for _op in (partitioned_call_op, stateful_partitioned_call_op, symbolic_gradient_op):
     _op.shape(lambda inputs, *, Tout: [None] * len(Tout))
-for _op in (if_op, stateless_if_op, case_op):
+for _op in (if_op, stateless_if_op, case_op, stateless_case_op):
     _op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
 for _op in (while_op, stateless_while_op):
     _op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
+for _op in (while_op, stateless_while_op, for_op):
+    _op.gradient(undefined_gradient)
 for_op.shape(lambda start, limit, delta, inputs, *, T: [None] * len(T))
 
 CALLS = (
@@ -103,6 +109,7 @@ CALLS = (
     if_op,
     stateless_if_op,
     case_op,
+    stateless_case_op,
     while_op,
     stateless_while_op,
     for_op,
@@ -175,6 +182,7 @@ def _(op, *grads):
 
 
 @case_op.gradient
+@stateless_case_op.gradient
 def _(op, *grads):
     branches = [_gradient_function(op.graph, named(branch)[0]) for branch in op.attrs["branches"]]
     inputs = [*op.inputs[1:], *_dense(op, grads)]

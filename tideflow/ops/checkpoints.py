@@ -142,7 +142,7 @@ def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DT
             None,
             None,
             f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
-            f"{entry.dtype.name}",
+            f"{entry.dtype.name} ({reader.place(name)})",
         )
     if not spec:
         return None
@@ -152,7 +152,7 @@ def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DT
             None,
             None,
             f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape "
-            f"stored in checkpoint: {list(entry.shape)}",
+            f"stored in checkpoint: {list(entry.shape)} ({reader.place(name)})",
         )
     return part
 

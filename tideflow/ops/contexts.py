@@ -41,6 +41,9 @@ class Context:
         self.graph = graph
         self.name = name
         self.outer_context: Context | None = graph._local.context
+        self.nested_contexts: list[Context] = []
+        if self.outer_context is not None:
+            self.outer_context.nested_contexts.append(self)
         self._known: set[Tensor] = set()
         self._entered: dict[Tensor, Tensor] = {}
 
@@ -140,7 +143,7 @@ class Context:
             ):
                 brought = [constants.identity(x.outputs[0]).op for x in external if x.outputs]
             op.control_inputs.extend(brought)
-        self._adopt(op)
+        self._adopt(op, op.outputs)
 
     def _wait_for_pivot(self, op: Operation) -> None:
         raise AssertionError("a context is a branch or a loop")
@@ -154,32 +157,35 @@ class Context:
         op.control_inputs[:] = [x for x in op.control_inputs if x not in external]
         return external
 
-    def _adopt(self, op: Operation) -> None:
+    def _adopt(self, op: Operation, values: list[Tensor]) -> None:
+        """Makes an operation part of this context, and these outputs of it values of the inside."""
         op._control_flow_context = self
         if self.outer_context is not None or not is_exit(op):
             op.graph.prevent_fetching(op)
             for tensor in op.outputs:
                 op.graph.prevent_feeding(tensor)
-        self._known.update(op.outputs)
+        self._known.update(values)
 
 
 class CondContext(Context):
     """One branch of a conditional."""
 
-    def __init__(self, pred: Tensor, pivot: Tensor, branch: int):
-        super().__init__(pred.graph, pivot.op.name)
+    def __init__(self, pred: Tensor, pivot: Tensor, branch: int, name: str | None = None):
+        super().__init__(pred.graph, name or pred.graph.unique_name("cond_text"))
         self.pred = pred
         self.pivot = pivot
         self.branch = branch
         self.knows(pred, pivot)
+        self._entered[pred] = pred
 
     def _bring_in(self, tensor: Tensor) -> Tensor:
         outside = self._outside(tensor)
         self.knows(outside)
+        self._entered[outside] = outside
         with control_dependencies(None):
             inner = switches.switch(outside, self.pred)[self.branch]
         self._seen_by_controls(tensor, inner)
-        self._adopt(inner.op)
+        self._adopt(inner.op, [inner])
         return inner
 
     def _seen_by_controls(self, tensor: Tensor, inner: Tensor) -> None:
@@ -194,17 +200,17 @@ class CondContext(Context):
         ):
             op.control_inputs.append(self.pivot.op)
 
-    def _adopt(self, op: Operation) -> None:
-        super()._adopt(op)
+    def _adopt(self, op: Operation, values: list[Tensor]) -> None:
+        super()._adopt(op, values)
         context = self.outer_context
         while context is not None:
-            context._known.update(op.outputs)
+            context._known.update(values)
             context = context.outer_context
 
     def add_op(self, op: Operation) -> None:
         self._drop_external_controls(op)
         self._wait_for_pivot(op)
-        self._adopt(op)
+        self._adopt(op, op.outputs)
 
 
 class LoopContext(Context):
@@ -213,14 +219,14 @@ class LoopContext(Context):
     def __init__(
         self,
         graph: Graph,
-        name: str = "while_context",
+        name: str,
         parallel_iterations: int = 10,
         back_prop: bool = True,
         swap_memory: bool = False,
         maximum_iterations: Any = None,
         grad_state: Any = None,
     ):
-        super().__init__(graph, graph.unique_name(name))
+        super().__init__(graph, name)
         self.parallel_iterations = parallel_iterations
         self._back_prop = back_prop
         self.swap_memory = swap_memory

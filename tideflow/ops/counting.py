@@ -52,7 +52,8 @@ def _(arr, size, weights):
     return bins.index_add(0, numbers[counted], weights.reshape(-1)[counted])
 
 
-def _reference(arr: np.ndarray, size: int, weights: np.ndarray) -> np.ndarray:
+def reference(arr: np.ndarray, size: int, weights: np.ndarray) -> np.ndarray:
+    """What NumPy counts."""
     weights = weights if weights.size else np.ones(arr.shape, weights.dtype)
     counts = np.bincount(arr.ravel(), weights.ravel(), minlength=size)[:size]
     return counts.astype(weights.dtype)
@@ -62,7 +63,7 @@ bincount_op.samples(
     (i32(6, low=0, high=4), 3, f32(6)),
     (i32(2, 3, low=0, high=4), 6, np.zeros(0, np.int64)),
     (i32(0), 2, f32(0)),
-    against=_reference,
+    against=reference,
 )
 bincount_op.refuses((i32(3, low=0), -4, f32(3)), "size (-4) must be non-negative")
 bincount_op.refuses((i32(3, low=-5, high=0), 4, f32(3)), "must be non-negative", InvalidArgumentError)

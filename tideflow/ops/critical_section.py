@@ -15,7 +15,6 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
 from tideflow.ops import constants, flow
-from tideflow.ops.state import DEFAULT_CONTAINER
 from tideflow.ops.tensor_array import TensorArray
 from tideflow.runtime.mutexes import Mutex
 from tideflow.runtime.tensor_lists import as_variant
@@ -45,7 +44,7 @@ consume_mutex_lock_op.shape(lambda mutex_lock: [])
 @mutex_op.kernel
 def _(*, container, shared_name, resources, node):
     name = shared_name or node.name
-    return resources.get_or_create(container or DEFAULT_CONTAINER, "mutex", name, lambda: Mutex(name))
+    return resources.get_or_create(container, "mutex", name, lambda: Mutex(name))
 
 
 @mutex_lock_op.kernel

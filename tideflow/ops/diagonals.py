@@ -12,7 +12,7 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.op import Op, ShapeError
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
@@ -228,10 +228,19 @@ def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
     return min(rows + min(highest, 0), columns - max(lowest, 0))
 
 
-def _diagonals(matrix: torch.Tensor, lowest: int, highest: int) -> Iterator[tuple[int, torch.Tensor]]:
-    """Each diagonal's place in the packed form (the highest first), and a view of it."""
+def _diagonals(
+    matrix: torch.Tensor, packed: torch.Tensor, band: tuple[int, int], align: str
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Views of each diagonal: in the matrix, and in the packed form, which has the highest first. `align`
+    says on which side of a row of it diagonals above the main one stand, and those below.
+    """
+    lowest, highest = band
+    above, below = align.split("_")
     for offset in range(highest, lowest - 1, -1):
-        yield highest - offset, matrix.diagonal(offset, dim1=-2, dim2=-1)
+        view = matrix.diagonal(offset, dim1=-2, dim2=-1)
+        left = offset >= 0 and above == "LEFT" or offset <= 0 and below == "LEFT"
+        start = 0 if left else packed.shape[-1] - view.shape[-1]
+        yield view, packed[..., highest - offset, start : start + view.shape[-1]]
 
 
 def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: int) -> tuple[int, int]:
@@ -278,17 +287,20 @@ def _(diagonal, k, num_rows, num_cols, padding_value):
 
 @matrix_diag_v2_op.kernel
 def _(diagonal, k, num_rows, num_cols, padding_value):
+    return with_diagonals(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
+
+
+def with_diagonals(
+    diagonal: torch.Tensor, k: Any, num_rows: int, num_cols: int, padding_value: torch.Tensor, align: str
+) -> torch.Tensor:
+    """Matrices with these diagonals, and one value elsewhere."""
     lowest, highest = band = _band(k)
     packed = diagonal if lowest != highest else diagonal.unsqueeze(-2)
     sides = _matrix_sides(packed.shape[-1], band, num_rows, num_cols)
     output = padding_value.expand(*packed.shape[:-2], *sides).clone(memory_format=torch.contiguous_format)
-    _put_diagonals(output, packed, band)
+    for inside, given in _diagonals(output, packed, band, align):
+        inside.copy_(given)
     return output
-
-
-def _put_diagonals(output: torch.Tensor, packed: torch.Tensor, band: tuple[int, int]) -> None:
-    for place, view in _diagonals(output, *band):
-        view.copy_(packed[..., place, : view.shape[-1]])
 
 
 @matrix_diag_part_v2_op.shape
@@ -298,13 +310,18 @@ def _(input, k, padding_value):
 
 @matrix_diag_part_v2_op.kernel
 def _(input, k, padding_value):
+    return diagonals_of(input, k, padding_value, "LEFT_LEFT")
+
+
+def diagonals_of(input: torch.Tensor, k: Any, padding_value: torch.Tensor, align: str) -> torch.Tensor:
+    """The diagonals of matrices, and one value where they are shorter than others."""
     lowest, highest = band = _band(k)
     length = _longest(*input.shape[-2:], *band)
     packed = padding_value.expand(*input.shape[:-2], highest - lowest + 1, length).clone(
         memory_format=torch.contiguous_format
     )
-    for place, view in _diagonals(input, *band):
-        packed[..., place, : view.shape[-1]] = view
+    for inside, place in _diagonals(input, packed, band, align):
+        place.copy_(inside)
     return packed if lowest != highest else packed.squeeze(-2)
 
 
@@ -318,33 +335,47 @@ def _(input, diagonal, k):
 
 @matrix_set_diag_v2_op.kernel
 def _(input, diagonal, k):
+    return diagonals_replaced(input, diagonal, k, "LEFT_LEFT")
+
+
+def diagonals_replaced(input: torch.Tensor, diagonal: torch.Tensor, k: Any, align: str) -> torch.Tensor:
+    """Matrices with other diagonals."""
     band = _band(k)
     _longest(*input.shape[-2:], *band)
     output = input.clone(memory_format=torch.contiguous_format)
-    _put_diagonals(output, diagonal if band[0] != band[1] else diagonal.unsqueeze(-2), band)
+    packed = diagonal if band[0] != band[1] else diagonal.unsqueeze(-2)
+    for inside, given in _diagonals(output, packed, band, align):
+        inside.copy_(given)
     return output
 
 
-@matrix_diag_v2_op.gradient
-def _(op, grad):
-    k = op.inputs[1]
-    on_band = matrix_diag_part_v2_op(grad, k, 0)
-    off_band = matrix_set_diag_v2_op(grad, creation.zeros_like(on_band), k)
-    return [on_band, None, None, None, reductions.reduce_sum(off_band)]
+def define_gradients(diag_op: Op, part_op: Op, set_op: Op) -> None:
+    """The gradients of the three are made of each other, with diagonals on the same side."""
+
+    def side(op: Operation) -> dict[str, Any]:
+        return {key: op.attrs[key] for key in ("align",) if key in op.attrs}
+
+    @diag_op.gradient
+    def _(op, grad):
+        k = op.inputs[1]
+        on_band = part_op(grad, k, 0, **side(op))
+        off_band = set_op(grad, creation.zeros_like(on_band), k, **side(op))
+        return [on_band, None, None, None, reductions.reduce_sum(off_band)]
+
+    @part_op.gradient
+    def _(op, grad):
+        on_band = set_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1], **side(op))
+        padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
+        return [on_band, None, padding]
+
+    @set_op.gradient
+    def _(op, grad):
+        _, diagonal, k = op.inputs
+        kept = set_op(grad, creation.zeros_like(diagonal), k, **side(op))
+        return [kept, part_op(grad, k, 0, **side(op)), None]
 
 
-@matrix_diag_part_v2_op.gradient
-def _(op, grad):
-    on_band = matrix_set_diag_v2_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1])
-    padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
-    return [on_band, None, padding]
-
-
-@matrix_set_diag_v2_op.gradient
-def _(op, grad):
-    _, diagonal, k = op.inputs
-    kept = matrix_set_diag_v2_op(grad, creation.zeros_like(diagonal), k)
-    return [kept, matrix_diag_part_v2_op(grad, k, 0), None]
+define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
 
 
 def _numbers(*values: Any) -> tuple[np.ndarray, ...]:

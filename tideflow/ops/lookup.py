@@ -19,7 +19,6 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.io.examples import shown
 from tideflow.ops import axes
-from tideflow.ops.state import DEFAULT_CONTAINER
 from tideflow.ops.string_numbers import parsed_number
 from tideflow.runtime.tables import DenseTable, StaticTable, Table
 from tideflow.runtime.values import to_numpy, to_torch
@@ -58,7 +57,7 @@ _SCALAR = TensorShape(())
 
 def _made(make: Callable[[str, str], Table], resources: Any, node: Any, container: str, name: str) -> Table:
     """The session's table of that name, made on first use; one of other types is refused."""
-    container, name = container or DEFAULT_CONTAINER, name or node.name
+    name = name or node.name
     table = resources.get_or_create(container, "table", name, lambda: make(container, name))
     key_dtype = node.attrs["key_dtype"]
     value_dtype = node.attrs["value_dtype"]
@@ -300,7 +299,8 @@ def _(table_handle):
     shapes = [table_handle.key_shape, table_handle.value_shape]
     if table_handle.has_buckets:
         shapes = [TensorShape([1]) if shape.ndims == 0 else shape for shape in shapes]
-    return [TensorShape([None]).concatenate(shape) for shape in shapes]
+    keys, values = (TensorShape([None]).concatenate(shape) for shape in shapes)
+    return [None if table_handle.key_shape.ndims else keys, values]  # TensorFlow takes keys for scalars
 
 
 def _check_signature(table: Table, node: Any, keys: DType, values: DType | None, result: str = "") -> None:

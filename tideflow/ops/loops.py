@@ -47,15 +47,17 @@ def while_loop(
             cond, body, loop_vars = _counted(cond, body, loop_vars, counter, limit)
             if shape_invariants is not None:
                 shape_invariants = (TensorShape([]), shape_invariants)
+        graph = get_default_graph()
         context = LoopContext(
-            get_default_graph(),
+            graph,
+            graph.unique_name("while_context"),
             parallel_iterations=parallel_iterations,
             back_prop=back_prop,
             swap_memory=swap_memory,
             maximum_iterations=limit if counted else None,
         )
         if context.outer_context is None:
-            get_default_graph().add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+            graph.add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result = _Loop(context, cond, body, loop_vars, shape_invariants).build()
         if return_same_structure:
             return result[1] if counted else result

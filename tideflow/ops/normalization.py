@@ -121,10 +121,13 @@ def _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, 
 @fused_batch_norm_grad_op.shape
 @fused_batch_norm_grad_v2_op.shape
 @fused_batch_norm_grad_v3_op.shape
-def _(y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format):
+def _(
+    y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
+):
     vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
     image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
-    return [image, vector, vector, [0], [0]]
+    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
+    return [image, vector, vector, unused, unused]
 
 
 @fused_batch_norm_op.kernel

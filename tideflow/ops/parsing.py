@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.example_proto import BytesList, Example, Feature, Features, FloatList, Int64List
 from tideflow.graph.op import Op, ShapeError
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import constant_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.io.examples import Blame, Wanted, dense, padded, read_columns, shape_text, sparse
+from tideflow.io.examples import Blame, Wanted, dense, padded, plain_values, read_columns, shape_text, sparse
 from tideflow.ops import axes, binary, flow, shapes, slicing
 from tideflow.ops import sparse as sparse_ops
 from tideflow.ops.feature_specs import (
@@ -133,18 +134,37 @@ def _(serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_type
         *sparse_wanted([_text(key) for key in sparse_keys], sparse_types),
         *dense_wanted([_text(key) for key in dense_keys], Tdense, dense_shapes, dense_defaults),
     ]
-    return _tensors(serialized.tolist(), wanted, Blame(names.tolist()))
+    return tensors(serialized.tolist(), wanted, Blame(names.tolist()))
 
 
 @parse_single_example_op.kernel
-def _(serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes):
+def _(serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes, state):
     if serialized.ndim:
         raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
-    wanted = [
-        *sparse_wanted(sparse_keys, sparse_types),
-        *dense_wanted(dense_keys, Tdense, dense_shapes, dense_defaults),
-    ]
-    return _tensors([serialized.item()], wanted, Blame(None), single=True)
+    made_of, wanted = state.get("wanted", ((), None))
+    if wanted is None or any(old is not new for old, new in zip(made_of, dense_defaults, strict=True)):
+        wanted = [
+            *sparse_wanted(sparse_keys, sparse_types),
+            *dense_wanted(dense_keys, Tdense, dense_shapes, dense_defaults),
+        ]
+        state["wanted"] = tuple(dense_defaults), wanted
+    found = None if sparse_keys else plain_values(serialized.item(), wanted)
+    if found is not None:
+        return [to_torch(array) for array in found]
+    return tensors([serialized.item()], wanted, Blame(None), single=True)
+
+
+def row_parser(op: Operation) -> Callable[[np.ndarray], list[Any]] | None:
+    """What a ParseSingleExample does, for a vector of messages at once: a row for each. None where the rows
+    could differ in size, or depend on more than the messages.
+    """
+    attrs, defaults = op.attrs, [constant_value(tensor) for tensor in op.inputs[1:]]
+    if attrs["num_sparse"] or op.control_inputs or any(default is None for default in defaults):
+        return None
+    if not all(shape.is_fully_defined() for shape in attrs["dense_shapes"]):
+        return None
+    wanted = dense_wanted(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
+    return lambda serialized: tensors(serialized.tolist(), wanted, Blame(None))
 
 
 def refusal(message: str) -> InvalidArgumentError:
@@ -189,7 +209,7 @@ def dense_wanted(
     return wanted
 
 
-def _tensors(messages: list[bytes], wanted: list[Wanted], blame: Blame, single: bool = False) -> list[Any]:
+def tensors(messages: list[bytes], wanted: list[Wanted], blame: Blame, single: bool = False) -> list[Any]:
     """The op's outputs; of a single message, without the axis of messages."""
     sparse_parts, dense_values = [], []
     for feature, (counts, values) in zip(wanted, read_columns(messages, wanted, blame), strict=True):
@@ -218,7 +238,7 @@ def _sample(**features: list) -> bytes:
     return Example(features=Features(feature=made)).SerializeToString(deterministic=True)
 
 
-_MESSAGES = (_sample(a=[1, 2], b=[0.5], c=[b"x", b"y"]), _sample(a=[3, 4]), _sample(a=[5, 6], b=[1.5, 2.5]))
+MESSAGES = (_sample(a=[1, 2], b=[0.5], c=[b"x", b"y"]), _sample(a=[3, 4]), _sample(a=[5, 6], b=[1.5, 2.5]))
 _NOTHING = np.zeros(0, np.int64)
 _WANTED_SAMPLE = {
     "sparse_types": [dtypes.float32, dtypes.string],
@@ -227,7 +247,7 @@ _WANTED_SAMPLE = {
 }
 parse_example_op.samples(
     (
-        text(*_MESSAGES),
+        text(*MESSAGES),
         text(),
         [text("c", shape=())],
         [text("a", shape=()), text("b", shape=())],
@@ -235,7 +255,7 @@ parse_example_op.samples(
         {**_WANTED_SAMPLE, "sparse_types": [dtypes.string]},
     ),
     (
-        text(*_MESSAGES[:1]),
+        text(*MESSAGES[:1]),
         text("first"),
         [text("b", shape=())],
         [],
@@ -253,7 +273,7 @@ parse_example_op.samples(
 )
 parse_single_example_op.samples(
     (
-        text(_MESSAGES[0], shape=()),
+        text(MESSAGES[0], shape=()),
         [_NOTHING, np.zeros((), np.float32)],
         {
             "num_sparse": 1,
@@ -267,7 +287,7 @@ parse_single_example_op.samples(
 )
 parse_example_op.refuses(
     (
-        text(*_MESSAGES),
+        text(*MESSAGES),
         text(),
         [],
         [text("a", shape=())],
@@ -279,7 +299,7 @@ parse_example_op.refuses(
 )
 parse_example_op.refuses(
     (
-        text(*_MESSAGES),
+        text(*MESSAGES),
         text(),
         [],
         [text("b", shape=())],
@@ -291,7 +311,7 @@ parse_example_op.refuses(
 )
 parse_single_example_op.refuses(
     (
-        text(_MESSAGES[1], shape=()),
+        text(MESSAGES[1], shape=()),
         [np.zeros(0, np.float32)],
         {
             "num_sparse": 0,

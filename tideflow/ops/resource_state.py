@@ -17,7 +17,6 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops import constants
 from tideflow.ops.samples import f32, i64, resource
 from tideflow.ops.state import (
-    DEFAULT_CONTAINER,
     as_signed,
     check_shared,
     count_up,
@@ -26,7 +25,7 @@ from tideflow.ops.state import (
     shape_text,
 )
 from tideflow.ops.types import INDICES
-from tideflow.runtime.resources import Variable
+from tideflow.runtime.resources import DEFAULT_CONTAINER, Variable
 
 
 class HandleShape(TensorShape):
@@ -103,7 +102,7 @@ def _(*, shape, dtype, container, shared_name, resources, node):
     def make() -> Variable:
         return HandledVariable(name, dtype, shape)
 
-    found = resources.get_or_create(container or DEFAULT_CONTAINER, "resource variable", name, make)
+    found = resources.get_or_create(container, "resource variable", name, make)
     check_shared(found, dtype, node.name)
     return found
 

@@ -321,7 +321,8 @@ def _(input, begin, end, strides, masks):
 @_masked
 def _(input, begin, end, strides, masks):
     index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
-    return np.flip(np.asarray(input[index], dtype=object), tuple(reversed_axes))
+    found = np.asarray(input[index], dtype=object)
+    return np.flip(found, tuple(reversed_axes)) if reversed_axes else found  # a flipped scalar is no array
 
 
 @strided_slice_op.specialize

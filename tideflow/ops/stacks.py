@@ -105,7 +105,7 @@ def _(handle):
 
 
 stack_op.shape(lambda: [2])
-stack_v2_op.shape(lambda max_size: [])
+stack_v2_op.shape(lambda max_size: [2])
 for _op in (stack_push_op, stack_push_v2_op):
     _op.shape(lambda handle, elem: elem)
 for _op in (stack_pop_op, stack_pop_v2_op):

@@ -25,8 +25,6 @@ from tideflow.ops.types import INDICES, NUMERIC
 from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import empty_like_type
 
-DEFAULT_CONTAINER = "localhost"
-
 _SIGNED_TWIN = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
@@ -100,7 +98,7 @@ def _(*, shape, dtype, container, shared_name, resources, node):
     def make() -> Variable:
         return Variable(node.name, dtype, shape)
 
-    key = container or DEFAULT_CONTAINER, "variable", shared_name or node.name
+    key = container, "variable", shared_name or node.name
     found = resources.get_or_create(*key, make)
     check_shared(found, dtype, node.name)
     return found

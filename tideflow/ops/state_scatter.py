@@ -495,7 +495,10 @@ def _(resource, indices, *, batch_dims, dtype):
 
 @resource_gather_op.kernel
 def _(resource, indices, *, batch_dims):
-    params = resource.read()
+    return resource.look(lambda params: _gathered_rows(params, indices, batch_dims))
+
+
+def _gathered_rows(params: torch.Tensor, indices: torch.Tensor, batch_dims: int) -> torch.Tensor:
     size = params.shape[batch_dims]
     check_rows(indices, size)
     shape = (*indices.shape, *params.shape[batch_dims + 1 :])
@@ -545,7 +548,10 @@ def _(resource, indices, *, dtype):
 
 @resource_gather_nd_op.kernel
 def _(resource, indices):
-    params = resource.read()
+    return resource.look(lambda params: _gathered_elements(params, indices))
+
+
+def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     shape, depth = tuple(params.shape), indices.shape[-1]
     rows = linear_rows(indices, shape)
     matrix = params.reshape(math.prod(shape[:depth]), *shape[depth:])

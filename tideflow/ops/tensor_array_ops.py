@@ -96,9 +96,9 @@ close_op = Op("TensorArrayCloseV3", "handle: resource", stateful=True, different
 
 # ------------------------------------------------------------------------------------------------ shapes
 
-tensor_array_op.shape(lambda size: [[], []])
-gradient_op.shape(lambda handle, flow_in: [[], []])
-gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[], []])
+tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
+gradient_op.shape(lambda handle, flow_in: [[2], []])
+gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[2], []])
 write_op.shape(lambda handle, index, value, flow_in: [])
 read_op.shape(lambda handle, index, flow_in: None)
 gather_op.shape(lambda handle, indices, flow_in: None)

@@ -28,6 +28,12 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.client": ("tf", "session timeline device_lib"),
     "python.data": ("tf.data", ""),
     "python.data.ops": ("tf.data tf.data.experimental", "dataset_ops iterator_ops readers"),
+    "python.distribute": ("tf.distribute", ""),
+    "python.distribute.cluster_resolver": (
+        "tf.distribute.cluster_resolver",
+        "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
+        "tfconfig_cluster_resolver",
+    ),
     "python.eager": ("tf", "context"),
     "python.feature_column": (
         "tf.feature_column",
@@ -47,6 +53,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
         "tf.debugging",
         "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops "
+        "collective_ops nccl_ops "
         "cond_v2 confusion_matrix control_flow_ops control_flow_util critical_section_ops ctc_ops "
         "custom_gradient data_flow_ops embedding_ops functional_ops gradient_checker gradients "
         "gradients_impl gradients_util histogram_ops image_ops image_ops_impl init_ops "
@@ -74,7 +81,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
     ),
     "python.saved_model": (
-        "tf.saved_model",
+        "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
+        "tideflow.saved_model.constants",
         "builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants "
         "signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl",
     ),
@@ -84,10 +92,15 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.train tf",
         "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management "
         "checkpoint_ops checkpoint_utils coordinator device_setter ftrl gradient_descent input "
-        "learning_rate_decay momentum monitored_session moving_averages optimizer proximal_adagrad "
-        "proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver server_lib "
+        "evaluation learning_rate_decay momentum monitored_session moving_averages optimizer "
+        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver server_lib "
         "session_manager session_run_hook slot_creator supervisor sync_replicas_optimizer training "
         "training_ops training_util warm_starting_util",
+    ),
+    "python.training.tracking": (
+        "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
+        "tideflow.variables.trackable",
+        "base python_state tracking util",
     ),
     "python.util": (
         "tf tf.compat tf.nest",
@@ -114,8 +127,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "contrib.opt.python": ("tf.contrib.opt", ""),
     "contrib.opt.python.training": (
         "tf.contrib.opt",
-        "adamax lars_optimizer lazy_adam_optimizer moving_average_optimizer nadam_optimizer "
-        "weight_decay_optimizers",
+        "adamax elastic_average_optimizer lars_optimizer lazy_adam_optimizer model_average_optimizer "
+        "moving_average_optimizer nadam_optimizer weight_decay_optimizers",
     ),
     "contrib.rnn.python": ("tf.contrib.rnn", ""),
     "contrib.rnn.python.ops": (
@@ -134,7 +147,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "evaluation learning model_analyzer queues summaries",
     ),
     "contrib.training.python": ("tf.contrib.training", ""),
-    "contrib.training.python.training": ("tf.contrib.training", "evaluation hparam training"),
+    "contrib.training.python.training": ("tf.contrib.training", "device_setter evaluation hparam training"),
     "contrib.lookup": ("tf.contrib.lookup", "lookup_ops"),
     "examples": ("", ""),
     "examples.tutorials": ("", ""),
@@ -146,6 +159,9 @@ _MODULES: dict[str, str] = {
     "": "tf",
     "compat": "tf.compat",
     "compat.v1": "tf",
+    "contrib.slim.python.slim.evaluation": "tf.contrib.slim.evaluation",
+    "contrib.slim.python.slim.learning": "tf.contrib.slim.learning",
+    "contrib.slim.python.slim.model_analyzer": "tf.contrib.slim.model_analyzer",
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
@@ -155,6 +171,8 @@ _MODULES: dict[str, str] = {
     "python.client.device_lib": "tideflow.platform.device_lib",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors",
+    "python.ops.collective_ops": "tideflow.ops.collectives",
+    "python.ops.nccl_ops": "tideflow.ops.nccl",
     "python.framework.errors_impl": "tf.errors",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",
@@ -162,7 +180,7 @@ _MODULES: dict[str, str] = {
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
-    "tideflow.autodiff.registry tideflow.graph.composite tf",
+    "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf",
     "python.framework.random_seed": "tf.random tf",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -198,10 +216,23 @@ _MODULES: dict[str, str] = {
     "python.platform.gfile": "tf.gfile",
     "python.platform.tf_logging": "tf.logging",
     "python.platform.googletest": "tf.test",
+    "python.profiler": "tf.profiler",
+    "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",
+    "python.profiler.option_builder": "tf.profiler",
+    "python.profiler.profiler": "tf.profiler",
+    "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train",
+    "python.ops.resources": "tideflow.train.resource_registry",
+    "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
+    "tideflow.train.hook_timers tideflow.programs.inner_names",
+    "python.training.device_setter": "tf.train tideflow.cluster.device_setter",
+    "python.training.evaluation": "tideflow.train.evaluation tideflow.programs.inner_names",
     "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
+    "python.training.supervisor": "tf.train tideflow.train.supervisor",
     "python.training.slot_creator": "tideflow.train.slot_creator",
+    "python.training.summary_io": "tideflow.programs.inner_names tf.train",
+    "python.training.training_util": "tf.train tideflow.programs.inner_names",
     "python.util.compat": "tf.compat",
     "python.util.nest": "tf.contrib.framework.nest tf.nest",
     "user_ops": "tf.user_ops",
@@ -209,7 +240,13 @@ _MODULES: dict[str, str] = {
     "core.framework": "",
     "core.protobuf": "",
     "core.util": "",
+    "core.protobuf.control_flow_pb2": "tideflow.graph.control_flow_proto",
+    "core.protobuf.queue_runner_pb2": "tideflow.graph.queue_runner_proto",
+    "core.protobuf.saved_model_pb2": "tideflow.io.saved_models",
     "core.example": "",
+    "core.profiler": "",
+    "core.profiler.tfprof_log_pb2": "tideflow.profiler.protos",
+    "core.profiler.tfprof_output_pb2": "tideflow.profiler.protos",
     "core.example.example_pb2": "tf.train",
     "core.example.feature_pb2": "tf.train",
     "python.util.deprecation": "tideflow.platform.deprecation",

@@ -48,5 +48,6 @@ def _report(error: Exception, path: str) -> int:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename != path:
         trace = trace.tb_next
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, trace  # as Python leaves them
     sys.excepthook(type(error), error.with_traceback(trace), trace)
     return 1

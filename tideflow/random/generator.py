@@ -21,6 +21,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.ops import binary, creation, joining, rng_state, shapes
 from tideflow.variables.base import Variable
+from tideflow.variables.trackable import Trackable
 
 _PHILOX = rng_state.PHILOX
 _STATE_SIZES = {_PHILOX: rng_state.STATE_SIZE, 2: 2}  # 2 is ThreeFry: it has a state, but no kernels
@@ -62,7 +63,7 @@ def create_rng_state(seed: int | Sequence[int], algorithm: int) -> np.ndarray:
 
 
 @export("random.experimental.Generator")
-class Generator:
+class Generator(Trackable):
     """A stream of random numbers, whose state is a variable."""
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: int | None = None):
@@ -99,6 +100,10 @@ class Generator:
     def from_key_counter(cls, key: Any, counter: Any, alg: int) -> Generator:
         """A generator of this key and counter: two integers, the lower half first."""
         return cls(state=_key_and_counter(key, counter, alg), alg=alg)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Variable]]:
+        return [("_state_var", self._state)]
 
     @property
     def state(self) -> Variable:

@@ -22,7 +22,7 @@ class Mutex:
             wait(
                 self._changed,
                 lambda: not self._held,
-                lambda: resources.closed,
+                resources.store.is_closed,
                 f"A step waited to enter the critical section '{self.name}'",
             )
             self._held = True

@@ -5,6 +5,8 @@ holds an earlier read, and copies when somebody does. Readers take no lock. A wr
 while it works, so a reader that comes meanwhile waits for the writer instead of seeing half an update.
 """
 
+from __future__ import annotations
+
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -76,6 +78,15 @@ class Variable:
                 raise self.uninitialized()
             return self.value
 
+    def look(self, take: Callable[[Any], Any]) -> Any:
+        """What `take` makes of the value, in memory of its own, while writers wait. For a few rows of a
+        large variable: a writer that met the read of it would copy everything.
+        """
+        with self._lock:
+            if self.value is None:
+                raise self.uninitialized()
+            return take(self.value)
+
     def uninitialized(self) -> FailedPreconditionError:
         return FailedPreconditionError(None, None, f"{self.message} {self.name}")
 
@@ -139,26 +150,45 @@ def _are_alike(old: Any, new: Any) -> bool:
     )
 
 
-class ResourceManager:
-    """Finds a session's state by (container, kind, name), making it on first use."""
+DEFAULT_CONTAINER = "localhost"  # of what says no other
 
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._resources: dict[tuple[str, str, str], Any] = {}
+# What belongs to the operations and functions of one session's graph, whoever shares the variables.
+OP_STATE = "state of an op"
+FUNCTION_PLAN = "plan of a function"
+_OF_A_GRAPH = (OP_STATE, FUNCTION_PLAN)
+
+
+class ResourceManager:
+    """Finds a session's state by (container, kind, name), making it on first use. Sessions of one task see
+    the same state, each through a manager of its own (`shared` is the task's).
+    """
+
+    def __init__(self, shared: ResourceManager | None = None):
+        self._lock = threading.Lock() if shared is None else shared._lock
+        self._resources: dict[tuple[str, str, str], Any] = {} if shared is None else shared._resources
+        self._of_graph: dict[tuple[str, str, str], Any] = {}
+        self.store = shared or self  # whose end is the end of what is kept here
         self.compile_early = False  # loops are worth compiling as soon as they have run a few times
         self.closed = False  # the session has ended: steps that still run should, too
 
     def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that name, made by `make` where there is none."""
-        key = (container, kind, name)
+        key = (container or DEFAULT_CONTAINER, kind, name)
         with self._lock:
-            if key not in self._resources:
-                self._resources[key] = make()
-            return self._resources[key]
+            held = self._held(kind)
+            if key not in held:
+                held[key] = make()
+            return held[key]
 
     def find(self, container: str, kind: str, name: str) -> Any:
         """The resource of that name, or None."""
-        return self._resources.get((container, kind, name))
+        return self._held(kind).get((container or DEFAULT_CONTAINER, kind, name))
+
+    def is_closed(self) -> bool:
+        return self.closed
+
+    def _held(self, kind: str) -> dict[tuple[str, str, str], Any]:
+        return self._of_graph if kind in _OF_A_GRAPH else self._resources
 
     def all(self, kind: str) -> list[Any]:
         """Every resource of a kind."""
@@ -179,10 +209,11 @@ class ResourceManager:
                 if isinstance(resource, Variable):
                     resource.put_back()
 
-    def clear(self, container: str | None = None) -> None:
-        """Forgets a container's resources, or all."""
+    def clear(self, containers: Sequence[str] | None = None) -> None:
+        """Forgets the resources of these containers ("" is the default one), or all."""
+        named = None if containers is None else {container or DEFAULT_CONTAINER for container in containers}
         with self._lock:
-            for key in [key for key in self._resources if container is None or key[0] == container]:
+            for key in [key for key in self._resources if named is None or key[0] in named]:
                 del self._resources[key]
 
 

@@ -14,11 +14,16 @@ class Settings:
 
     soft_placement: bool = False
     log_placement: bool = False
-    visible_gpus: frozenset[int] | None = None  # None: all of them
+    visible_devices: dict[str, list[int]] = field(default_factory=dict)  # by type; all where none is named
+    virtual_devices: dict[tuple[str, int], list[int | None]] = field(
+        default_factory=dict
+    )  # memory of each part
     rewrites_off: frozenset[str] = frozenset()
     intra_op_threads: int = 0
     inter_op_threads: int = 0
     jit: bool = False
+    device_policy: str = "silent"
+    synchronous: bool = True
     optimizer_options: dict[str, Any] = field(default_factory=dict)
 
 

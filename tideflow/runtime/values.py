@@ -39,12 +39,19 @@ def to_numpy(value: Any) -> np.ndarray:
     """The runtime value as an array; it may share the value's memory."""
     if isinstance(value, np.ndarray):
         return value
-    value = value.cpu() if value.is_cuda else value
+    value = value if value.is_cpu else value.cpu()
     if value.dtype == torch.bfloat16:
         return value.contiguous().view(torch.uint16).numpy().view(_BFLOAT16)
     if value.is_conj() or value.is_neg():
         value = value.resolve_conj().resolve_neg()
     return value.numpy()
+
+
+def unshared(value: Any) -> Any:
+    """The value for a state to keep: not in the memory of an array, which its owner may change later."""
+    if isinstance(value, torch.Tensor) and not value.untyped_storage().resizable():
+        return value.clone()
+    return value
 
 
 def host_value(value: Any) -> Any:

@@ -7,19 +7,36 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph.errors import CancelledError, DeadlineExceededError
+
+if TYPE_CHECKING:
+    from tideflow.runtime.rendezvous import Rendezvous
 
 _LONGEST_SLEEP = 1.0  # seconds: who waits looks around this often, whatever he missed
 
 
 @dataclass
 class Limits:
-    """What a step may not outlive: its time, and its cancellation."""
+    """What a step may not outlive: its time, and its cancellation. A part of a step has limits of its own
+    inside of the step's.
+    """
 
     deadline: float | None = None
     seconds: float = 0.0
     cancelled: bool = False
+    outer: Limits | None = None
+    rendezvous: Rendezvous | None = None  # where the step's parts, on other devices and tasks, meet
+    trace: Any = None  # a RunMetadata that wants to know what the step's parts do
+
+    @property
+    def over(self) -> bool:
+        return self.cancelled or (self.outer is not None and self.outer.over)
+
+    def inner(self) -> Limits:
+        """Limits for a part of what these are for."""
+        return Limits(self.deadline, self.seconds, False, self, self.rendezvous, self.trace)
 
 
 class _Current(threading.local):
@@ -49,23 +66,36 @@ def within(seconds: float) -> contextlib.AbstractContextManager[Limits]:
     return under(Limits(time.monotonic() + seconds, seconds))
 
 
+def traced(seconds: float, trace: Any) -> contextlib.AbstractContextManager[Limits]:
+    """What the tasks of a cluster do in the block is told in `trace`; `seconds` is their limit, 0
+    for none.
+    """
+    deadline = time.monotonic() + seconds if seconds else None
+    return under(Limits(deadline, seconds, trace=trace))
+
+
 def wait(
     condition: threading.Condition, ready: Callable[[], bool], closed: Callable[[], bool], what: str
 ) -> None:
     """Waits, holding the condition's lock, until `ready`; `what` says for whom the error speaks."""
     step = _current.limits
     while not ready():
-        if closed() or step.cancelled:
-            raise CancelledError(
-                None, None, f"{what}: the session was closed, or the step cancelled, meanwhile."
-            )
-        left = _LONGEST_SLEEP
-        if step.deadline is not None:
-            left = min(left, step.deadline - time.monotonic())
-            if left <= 0:
-                raise DeadlineExceededError(
-                    None,
-                    None,
-                    f"{what}: it did not happen in the {step.seconds:g} s that the step was given.",
-                )
-        condition.wait(left)
+        condition.wait(time_left(step, closed, what))
+
+
+def time_left(step: Limits, closed: Callable[[], bool], what: str) -> float:
+    """For how long a step may sleep until it looks around again; an error where it may not wait any longer.
+    What the step was about to send leaves now: somebody may wait for it.
+    """
+    if step.rendezvous is not None:
+        step.rendezvous.flush()
+    if closed() or step.over:
+        raise CancelledError(None, None, f"{what}: the session was closed, or the step cancelled, meanwhile.")
+    if step.deadline is None:
+        return _LONGEST_SLEEP
+    left = step.deadline - time.monotonic()
+    if left <= 0:
+        raise DeadlineExceededError(
+            None, None, f"{what}: it did not happen in the {step.seconds:g} s that the step was given."
+        )
+    return min(left, _LONGEST_SLEEP)

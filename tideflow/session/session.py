@@ -13,22 +13,24 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.stacks import default_graphs, default_sessions
 from tideflow.runtime.devices import Device
+from tideflow.runtime.ending import close_at_exit
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import within
+from tideflow.runtime.waiting import traced, within
 from tideflow.session import checks
+from tideflow.session import targets as destinations
 from tideflow.session.config import apply_config, wants_early_compilation
 from tideflow.session.explain import explain
 from tideflow.session.feeds import flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
 from tideflow.session.partial_run import PartialRun
 from tideflow.session.step import Step
-from tideflow.session.trace import Trace
+from tideflow.session.watched import Watched
 
 _NO_KEYS = ()
 
@@ -50,15 +52,10 @@ class BaseSession:
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         if config is not None and not isinstance(config, ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        if target:
-            raise NotFoundError(
-                None,
-                None,
-                f"No session factory registered for the given session options: {{target: {target!r}}}",
-            )
         self._target = target
         self._graph = graph if graph is not None else get_default_graph()
         self._config = config
+        self._elsewhere = destinations.connect(target, self._graph, config) if target else None
         self._placement, self._disabled_rules = apply_config(config, deterministic)
         self._resources = ResourceManager()
         self._resources.compile_early = wants_early_compilation(config)
@@ -66,11 +63,14 @@ class BaseSession:
         self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
         self._steps: dict[Any, Step] = {}
         self._split_steps: dict[Any, Step] = {}  # those with keys that stand for several tensors
+        self._timed_steps: dict[Any, Step] = {}  # those with a time limit of their own
+        self._watched_steps: dict[Any, Watched] = {}  # those with a trace
         self._partial_runs: dict[str, PartialRun] = {}
         self._lock = threading.Lock()
         self._after_each = checks.finite if check_finite else None
         self._mutations = self._graph._mutations
         self._growth = checks.GrowthWatch(self._graph)
+        close_at_exit(self)
 
     # ------------------------------------------------------------------ running
 
@@ -107,25 +107,40 @@ class BaseSession:
     def _run_with_care(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
         """A step not seen before, or with options."""
         self._check_ready()
-        trace = Trace() if run_metadata is not None and options is not None and options.trace_level else None
         feeds, values = flat_feeds(self._graph, feed_dict)
+        limit = (options.timeout_in_ms / 1000 if options is not None else 0) or self._timeout
+        limited = within(limit) if limit else contextlib.nullcontext()
+        if run_metadata is not None:
+            run_metadata.Clear()
+            if Watched.wants(options, self._config) and self._elsewhere is not None:
+                limited = traced(limit, run_metadata)
+            elif Watched.wants(options, self._config):
+                with self._watched_step(key, fetches, feeds, limit) as watched, limited:
+                    return watched.run(values, options, self._config, run_metadata)
         # On the quick path a step takes the dictionary's values as they are: only where each key is a tensor.
         steps = self._steps if len(feeds) == len(feed_dict or ()) else self._split_steps
-        step = steps.get(key) if options is None and key is not None else None
-        limit = (
-            options.timeout_in_ms / 1000 if options is not None and options.timeout_in_ms else self._timeout
-        )
+        if limit and not self._timeout:
+            steps = self._timed_steps
+        step = steps.get(key) if key is not None else None
         if step is None:
-            hook = checks.hooks(trace, self._after_each, checks.in_time if limit else None)
+            hook = checks.hooks(self._after_each, checks.in_time if limit else None)
             step = Step(self, Fetches(self._graph, fetches), feeds, hook)
-            if options is None and key is not None:
+            if key is not None:
                 self._growth.new_step()
                 steps[key] = step
-        with within(limit) if limit else contextlib.nullcontext():
-            result = step(values)
-        if trace is not None:
-            trace.fill(run_metadata)
-        return result
+        with limited:
+            return step(values)
+
+    @contextlib.contextmanager
+    def _watched_step(self, key: Any, fetches: Any, feeds: list[Tensor], limit: float) -> Iterator[Watched]:
+        """A step for one run that is traced; another thread's run meanwhile has one of its own."""
+        watched = self._watched_steps.pop((key, bool(limit)), None) if key is not None else None
+        if watched is None:
+            checked = checks.hooks(self._after_each, checks.in_time if limit else None)
+            watched = Watched(self, Fetches(self._graph, fetches), feeds, checked)
+        yield watched
+        if key is not None:
+            self._watched_steps[key, bool(limit)] = watched
 
     def _check_ready(self) -> None:
         self._check_open()
@@ -136,6 +151,8 @@ class BaseSession:
         if self._is_stale():
             self._steps.clear()
             self._split_steps.clear()
+            self._timed_steps.clear()
+            self._watched_steps.clear()
             self._mutations = self._graph._mutations
 
     def _compile(
@@ -148,6 +165,8 @@ class BaseSession:
         done: Set[Operation] = frozenset(),
     ) -> Plan:
         try:
+            if self._elsewhere is not None:
+                return self._elsewhere.compile(tensors, targets, feeds, shapes, after_each, done)
             return compile_step(
                 tensors,
                 targets,
@@ -232,14 +251,20 @@ class BaseSession:
 
     def list_devices(self) -> list[Device]:
         """The devices this session may use."""
+        if self._elsewhere is not None:
+            return self._elsewhere.devices()
         return list(self._placement.devices)
 
     def close(self) -> None:
         """Ends the session and lets go of its state."""
         self._closed = self._resources.closed = True
+        if self._elsewhere is not None:
+            self._elsewhere.close()
         self._resources.wake()
         self._steps.clear()
         self._split_steps.clear()
+        self._timed_steps.clear()
+        self._watched_steps.clear()
         self._partial_runs.clear()
         self._resources.clear()
 
@@ -286,6 +311,7 @@ class Session(BaseSession):
             raise InvalidArgumentError(
                 None, None, "Session.reset() is for distributed sessions: `target` names the master."
             )
+        destinations.reset(target, containers or [], config)
 
 
 @export("InteractiveSession")

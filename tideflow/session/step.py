@@ -6,20 +6,18 @@ fetches.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tideflow.compile.emit import Plan
 from tideflow.compile.failures import fail
+from tideflow.compile.variants import Variants
 from tideflow.graph.operation import Tensor
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
 
 if TYPE_CHECKING:
     from tideflow.session.session import BaseSession
-
-_MOST_VARIANTS = 8  # plans made for particular feed shapes, before one plan serves every shape
 
 
 class Step:
@@ -35,9 +33,8 @@ class Step:
         self.feeds = feeds
         self.feeders = [feeder(tensor) for tensor in feeds]
         self.after_each = after_each
-        self.plans: dict[Any, Plan] = {}
-        self._any_shape: Plan | None = None
-        self._lock = threading.Lock()
+        self._variants = Variants(self._compile)
+        self.plans = self._variants.plans
         self._single = self._is_single_tensor()
 
     def _is_single_tensor(self) -> bool:
@@ -62,16 +59,7 @@ class Step:
         """The plan for feeds of these shapes, compiled on first sight."""
         for tensor, value in zip(self.feeds, args, strict=True):
             check_shape(tensor, value)
-        shapes = tuple([value.shape for value in args])
-        with self._lock:
-            if shapes in self.plans:
-                return self.plans[shapes]
-            if len(self.plans) >= _MOST_VARIANTS:
-                if self._any_shape is None:
-                    self._any_shape = self._compile([None] * len(args))
-                return self._any_shape
-            plan = self.plans[shapes] = self._compile([tuple(shape) for shape in shapes])
-            return plan
+        return self._variants.plan_for(args)
 
     def _compile(self, shapes: list[tuple | None]) -> Plan:
         return self.session._compile(

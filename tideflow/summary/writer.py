@@ -73,7 +73,7 @@ class EventFileWriter:
         self, logdir: Any, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str | None = None
     ):
         self._logdir = os.fsdecode(logdir)
-        path = local_path(logdir)
+        path = local_path(logdir) or os.curdir
         with as_tensorflow_errors(path):
             os.makedirs(path, exist_ok=True)
         self._file = EventFile(path, filename_suffix or "")

@@ -14,6 +14,8 @@ from tideflow.variables.base import Variable, VariableAggregation
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable
 
+_READ = "global_step_read_op_cache"  # the collection that has the tensor which hooks read the step by
+
 
 @export("train.global_step")
 def global_step(sess: Any, global_step_tensor: Any) -> int:
@@ -64,6 +66,24 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
+
+
+def get_or_create_global_step_read(graph: Graph | None = None) -> Tensor | None:
+    """The tensor that hooks read the step by, a copy of the variable; None where there is no global step."""
+    graph = graph or get_default_graph()
+    found = graph.get_collection(_READ)
+    if len(found) > 1:
+        raise RuntimeError(f"There are multiple items in collection {_READ}. There should be only one.")
+    if found:
+        return found[0]
+    step = get_global_step(graph)
+    if step is None:
+        return None
+    with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"):
+        value = step.initialized_value() if isinstance(step, Variable) else step
+        read = value + 0
+    graph.add_to_collection(_READ, read)
+    return read
 
 
 @export("train.assert_global_step")

@@ -17,10 +17,11 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops import binary, casting, constants, control_flow, flow, joining, reductions, unary
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
+from tideflow.variables.trackable import Trackable
 
 
 @export("train.experimental.LossScale")
-class LossScale(abc.ABC):
+class LossScale(Trackable, abc.ABC):
     """The base of loss scales: called it is the scale, and `update` says what gradients make of it."""
 
     @abc.abstractmethod
@@ -75,6 +76,10 @@ class DynamicLossScale(LossScale):
         self._multiplier = float(multiplier)
         self._current_loss_scale = _state("current_loss_scale", self._initial_loss_scale, dtypes.float32)
         self._num_good_steps = _state("good_steps", 0, dtypes.int64)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return [("current_loss_scale", self._current_loss_scale), ("good_steps", self._num_good_steps)]
 
     @property
     def initial_loss_scale(self) -> float:
@@ -156,6 +161,10 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         super().__init__(opt._use_locking, opt.get_name())
         self._optimizer = opt
         self._loss_scale = _loss_scale(loss_scale)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return [("base_optimizer", self._optimizer), ("loss_scale", self._loss_scale)]
 
     def compute_gradients(
         self,

@@ -36,12 +36,13 @@ from tideflow.variables.base import Variable
 from tideflow.variables.collections import trainable_variables
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import BaseResourceVariable
+from tideflow.variables.trackable import Trackable
 
 GradientsAndVariables = Sequence[tuple[Any, Any]]
 
 
 @export("train.Optimizer")
-class Optimizer:
+class Optimizer(Trackable):
     """What all optimizers share."""
 
     GATE_NONE = 0
@@ -253,6 +254,10 @@ class Optimizer:
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
         return self._non_slot.get(graph or get_default_graph(), {}).get(name)
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return sorted(self._non_slot.get(get_default_graph(), {}).items())
 
     def _non_slot_variables(self) -> list[Variable]:
         return [variable for by_name in self._non_slot.values() for variable in by_name.values()]

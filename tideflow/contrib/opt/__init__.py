@@ -1,3 +1,12 @@
 """`tf.contrib.opt`: more optimizers."""
 
-from tideflow.contrib.opt import adams, averaging, clipping, external, layerwise, signs, weight_decay  # noqa: F401
+from tideflow.contrib.opt import (  # noqa: F401
+    adams,
+    averaging,
+    clipping,
+    external,
+    layerwise,
+    replicas,
+    signs,
+    weight_decay,
+)

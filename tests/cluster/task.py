@@ -1,0 +1,12 @@
+"""A task that serves: `task.py CLUSTER JOB INDEX`. It says when it listens, and ends when its input does."""
+
+import json
+import sys
+
+import tideflow as tf
+
+cluster, job, index = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+server = tf.train.Server(cluster, job_name=job, task_index=index)
+print("ready", flush=True)
+sys.stdin.read()
+server.stop()

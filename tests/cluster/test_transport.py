@@ -1,0 +1,497 @@
+"""Listeners and peers, over loopback: calls, posts, waits with a way out, tasks that die."""
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from tideflow.cluster import keys, shared_memory, sockets
+from tideflow.cluster.transport import Identity, Listener, Message, Peer, gather
+from tideflow.graph.errors import (
+    AbortedError,
+    CancelledError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    InternalError,
+    InvalidArgumentError,
+    ResourceExhaustedError,
+    UnavailableError,
+    UnknownError,
+)
+from tideflow.runtime import waiting
+from tideflow.runtime.waiting import Limits
+
+SOON = 30.0  # seconds, for what must come
+
+
+@pytest.fixture
+def started():
+    """Makes listeners and peers that end with the test."""
+    made = []
+
+    def start(kind, *arguments, **options):
+        made.append(kind(*arguments, **options))
+        return made[-1]
+
+    yield start
+    for one in reversed(made):
+        one.close()
+
+
+@pytest.fixture
+def pair(started):
+    """A listener with this `handle`, and a peer of it."""
+
+    def make(handle, key=None, **options):
+        listener = started(Listener, "127.0.0.1:0", handle, key=key, **options)
+        return listener, started(Peer, listener.address, key=key)
+
+    return make
+
+
+def echo(message, reply):
+    reply(Message("ok", message.fields, message.tensors))
+
+
+class Task:
+    """A task in a process of its own."""
+
+    def __init__(self, port=0):
+        program = [sys.executable, str(Path(__file__).with_name("echo.py")), str(port)]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        with self.process:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+# ----------------------------------------------------------------------------------------------------- calls
+
+
+@pytest.mark.parametrize("key", [None, keys.generate()], ids=["open", "keyed"])
+def test_a_call(pair, key):
+    _, peer = pair(echo, key)
+    small, large, shared = torch.arange(5), torch.arange(100_000.0), torch.arange(500_000.0)
+    answer = peer.call(Message("echo", {"a": 1}, [small, None, large, shared]), SOON)
+    assert answer.kind == "ok" and answer.fields == {"a": 1} and answer.tensors.pop(1) is None
+    for sent, received in zip((small, large, shared), answer.tensors, strict=True):
+        assert torch.equal(sent, received)
+
+
+def test_without_shared_memory(pair, monkeypatch):
+    monkeypatch.setattr(shared_memory, "reaches", lambda host: False)
+    _, peer = pair(echo)
+    sent = torch.arange(1_000_000.0)
+    answer = peer.call(Message("echo", {}, [sent]), SOON)
+    assert torch.equal(answer.tensors[0], sent) and not peer._idle[0].remote.shares_memory
+
+
+def test_compression(pair):
+    seen = []
+
+    def note(message, reply):
+        seen.extend(message.tensors)
+        reply(message, compress=True)
+
+    _, peer = pair(note)
+    sent = torch.rand(50_000)
+    received = peer.call(Message("echo", {}, [sent]), SOON, compress=True).tensors[0]
+    assert torch.equal(received, seen[0]) and torch.allclose(received, sent, rtol=2**-7)
+    assert not torch.equal(received, sent)
+
+
+def test_an_answer_from_another_thread(pair):
+    _, peer = pair(lambda message, reply: threading.Thread(target=echo, args=(message, reply)).start())
+    for i in range(20):
+        assert peer.call(Message("echo", {"i": i}), SOON).fields == {"i": i}
+
+
+def test_calls_from_many_threads(pair):
+    _, peer = pair(lambda message, reply: threading.Thread(target=echo, args=(message, reply)).start())
+    wrong = []
+
+    def ask(thread):
+        for i in range(20):
+            if peer.call(Message("echo", {"who": [thread, i]}), SOON).fields["who"] != [thread, i]:
+                wrong.append((thread, i))
+
+    threads = [threading.Thread(target=ask, args=(i,)) for i in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and len(peer._idle) <= 6
+
+
+def test_the_error_of_the_other_side(pair):
+    def fail(message, reply):
+        raise FailedPreconditionError(None, None, "not initialized")
+
+    _, peer = pair(fail)
+    for _ in range(2):  # an error breaks no connection
+        with pytest.raises(FailedPreconditionError, match="not initialized"):
+            peer.call(Message("read"), SOON)
+    assert len(peer._idle) == 1
+
+
+def test_an_answer_that_cannot_be_sent_is_an_error(pair):
+    _, peer = pair(lambda message, reply: reply(Message("ok", {}, ["a handle"])))
+    with pytest.raises(InvalidArgumentError, match="cannot leave its task"):
+        peer.call(Message("read"), SOON)
+
+
+def test_a_question_that_cannot_be_sent_is_an_error(pair):
+    _, peer = pair(echo)
+    with pytest.raises(InvalidArgumentError, match="not JSON"):
+        peer.call(Message("echo", {"x": object()}), SOON)
+    assert peer.call(Message("echo"), SOON).kind == "ok"
+
+
+def test_a_question_is_answered_once(pair):
+    failures = []
+
+    def twice(message, reply):
+        echo(message, reply)
+        try:
+            echo(message, reply)
+        except Exception as error:
+            failures.append(str(error))
+
+    _, peer = pair(twice)
+    peer.call(Message("echo"), SOON)
+    peer.call(Message("echo"), SOON)
+    assert "answered twice" in failures[0]
+
+
+def test_a_question_that_is_dropped_is_an_error(pair):
+    _, peer = pair(lambda message, reply: None, max_pending=1)
+    for _ in range(3):
+        with pytest.raises(InternalError, match="dropped without an answer"):
+            peer.call(Message("echo"), SOON)
+
+
+def test_gather_fans_out(started):
+    listeners = [started(Listener, "127.0.0.1:0", echo) for _ in range(3)]
+    peers = [started(Peer, listener.address) for listener in listeners]
+    pending = [peer.start(Message("echo", {"i": i})) for i, peer in enumerate(peers)]
+    assert [answer.fields["i"] for answer in gather(pending, SOON)] == [0, 1, 2]
+
+
+def test_the_first_failure_ends_a_gather(started):
+    def refuse(message, reply):
+        raise InvalidArgumentError(None, None, "no")
+
+    silent = started(Peer, started(Listener, "127.0.0.1:0", silence).address)
+    failing = started(Peer, started(Listener, "127.0.0.1:0", refuse).address)
+    pending = [silent.start(Message("a")), failing.start(Message("b"))]
+    with pytest.raises(InvalidArgumentError, match="no"):
+        gather(pending, SOON)
+    with pytest.raises(CancelledError, match="'a' was given up"):
+        pending[0].result(SOON)
+
+
+# ----------------------------------------------------------------------------------------------------- waits
+
+
+def silence(message, reply, held=[]):  # noqa: B006
+    """Never answers, and might yet: a reply that nobody holds is an answer of its own."""
+    held.append(reply)
+
+
+def test_a_call_has_a_timeout(pair):
+    _, peer = pair(silence)
+    with pytest.raises(DeadlineExceededError, match=f"{peer.address}: 'wait'.* 0.1 s"):
+        peer.call(Message("wait"), timeout=0.1)
+
+
+def test_the_step_has_a_deadline(pair):
+    _, peer = pair(silence)
+    with pytest.raises(DeadlineExceededError), waiting.within(0.1):
+        peer.call(Message("wait"), timeout=SOON)
+    with pytest.raises(DeadlineExceededError):
+        peer.call(Message("wait"), limits=Limits(time.monotonic() + 0.1, 0.1))
+
+
+def test_a_step_can_be_cancelled_while_it_waits(pair):
+    step = Limits()
+
+    def cancel(message, reply):
+        silence(message, reply)
+        step.cancelled = True
+
+    _, peer = pair(cancel)
+    with pytest.raises(CancelledError, match="'wait'"):
+        peer.call(Message("wait"), SOON, step)
+    with pytest.raises(CancelledError):
+        peer.call(Message("wait"), SOON, step.inner())
+
+
+def test_a_late_answer_is_not_taken_for_another(pair):
+    replies = []
+
+    def late(message, reply):
+        replies.append(reply)
+        if message.kind == "second":
+            for one in replies:
+                one(Message(message.kind if one is reply else "first"))
+
+    _, peer = pair(late)
+    with pytest.raises(DeadlineExceededError):
+        peer.call(Message("first"), timeout=0.1)
+    assert peer.call(Message("second"), SOON).kind == "second"
+
+
+def test_waiting_until_a_task_is_there(started):
+    port = started(Listener, "127.0.0.1:0", echo)
+    address = port.address
+    port.close()
+    peer = started(Peer, address)
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        peer.call(Message("echo"), SOON)
+    with pytest.raises(DeadlineExceededError, match=f"The task at {address}"):
+        peer.connect(timeout=0.2)
+    timer = threading.Timer(0.1, lambda: started(Listener, address, echo))
+    timer.start()
+    peer.connect(SOON)
+    timer.join()
+    assert peer.call(Message("echo"), SOON).kind == "ok"
+
+
+def test_closing_a_peer_wakes_who_waits(pair, monkeypatch):
+    monkeypatch.setattr(sockets, "POSTED_MESSAGES", 1)
+    go = threading.Event()
+    _, peer = pair(lambda message, reply: go.wait(SOON) and None)
+    pending = peer.start(Message("wait"))
+    ends = []
+
+    def wait(what):
+        try:
+            what()
+        except Exception as error:
+            ends.append(type(error))
+
+    def post_forever():
+        while True:
+            peer.post(Message("push"))
+
+    threads = [threading.Thread(target=wait, args=(what,)) for what in (pending.result, post_forever)]
+    for thread in threads:
+        thread.start()
+    timer = threading.Timer(0.2, peer.close)
+    timer.start()
+    for thread in [*threads, timer]:
+        thread.join()
+    go.set()
+    assert ends == [CancelledError, CancelledError]
+
+
+def test_a_closed_peer(pair):
+    _, peer = pair(echo)
+    peer.call(Message("echo"), SOON)
+    peer.close()
+    with pytest.raises(CancelledError, match="closed"):
+        peer.call(Message("echo"), SOON)
+
+
+# ----------------------------------------------------------------------------------------------------- posts
+
+
+def test_posts_arrive_in_order(pair):
+    seen, done = [], threading.Event()
+
+    def note(message, reply):
+        assert reply is None
+        seen.append(message.fields["i"])
+        if len(seen) == 300:
+            done.set()
+
+    _, peer = pair(note)
+    for i in range(300):
+        peer.post(Message("push", {"i": i}, [torch.ones(3)]))
+    assert done.wait(SOON) and seen == list(range(300))
+
+
+def test_who_posts_faster_than_the_reader_waits(pair, monkeypatch):
+    monkeypatch.setattr(sockets, "POSTED_BYTES", 1 << 20)
+    go, done, seen = threading.Event(), threading.Event(), []
+
+    def slow(message, reply):
+        go.wait(SOON)
+        seen.append(message.fields["i"])
+        if len(seen) == 20:
+            done.set()
+
+    _, peer = pair(slow)
+    with pytest.raises(DeadlineExceededError, match="'push'"), waiting.within(1.0):
+        for i in range(100):
+            peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]))
+    assert i == 4  # four of 256 KB fill the window
+    go.set()
+    for i in range(4, 20):
+        peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]), Limits(time.monotonic() + SOON, SOON))
+    assert done.wait(SOON) and seen == list(range(20))
+
+
+def test_a_post_that_fails_there_stops_nothing(pair, caplog):
+    done = threading.Event()
+
+    def fail(message, reply):
+        if message.kind == "good":
+            done.set()
+        else:
+            raise ValueError("no such key")
+
+    _, peer = pair(fail)
+    peer.post(Message("bad"))
+    peer.post(Message("good"))
+    assert done.wait(SOON) and "no such key" in caplog.text
+
+
+# ------------------------------------------------------------------------------------------------- greetings
+
+
+def test_the_wrong_task(started):
+    listener = started(Listener, "127.0.0.1:0", echo, identity=Identity("/job:ps/task:0"))
+    peer = started(Peer, listener.address, task="/job:ps/task:1")
+    with pytest.raises(
+        InvalidArgumentError, match="This is /job:ps/task:0; the greeting is for /job:ps/task:1"
+    ):
+        peer.call(Message("echo"), SOON)
+
+
+def test_clusters_that_differ(started):
+    listener = started(
+        Listener, "127.0.0.1:0", echo, identity=Identity("/job:ps", {"/job:ps": "127.0.0.1:1"})
+    )
+    peer = started(Peer, listener.address, me=Identity("/job:worker", {"/job:ps": "127.0.0.1:2"}))
+    with pytest.raises(
+        FailedPreconditionError,
+        match=r"for /job:ps, /job:ps is at 127.0.0.1:1, for /job:worker at 127.0.0.1:2",
+    ):
+        peer.call(Message("echo"), SOON)
+
+
+def test_a_new_life_is_noticed(started):
+    first = Listener("127.0.0.1:0", silence)
+    peer = started(Peer, first.address)
+    waits = peer.start(Message("wait"))
+    old = peer.incarnation
+    assert old == first.identity.incarnation
+    first.close()
+    second = started(Listener, first.address, echo)
+    assert peer.call(Message("echo"), SOON).kind == "ok"
+    assert peer.incarnation == second.identity.incarnation != old
+    with pytest.raises(AbortedError, match="was restarted"):
+        waits.result(SOON)
+    with pytest.raises(AbortedError, match=f"its life {old:x} is over"):
+        peer.call(Message("echo"), SOON, incarnation=old)
+    with pytest.raises(AbortedError, match="was restarted"):
+        peer.post(Message("push"), incarnation=old)
+    assert peer.call(Message("echo"), SOON, incarnation=peer.incarnation).kind == "ok"
+
+
+# ------------------------------------------------------------------------------------------------- addresses
+
+
+def test_two_servers_on_one_port(started):
+    listener = started(Listener, "127.0.0.1:0", echo)
+    with pytest.raises(
+        UnknownError, match=f"Could not start a server at {listener.address}: Address already"
+    ):
+        Listener(listener.address, echo)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "localhost", "localhost:", "localhost:http", "localhost:65536", ":-1"]
+)
+def test_no_address(address):
+    for make in (Peer, lambda address: Listener(address, echo)):
+        with pytest.raises(InvalidArgumentError, match="An address is host:port"):
+            make(address)
+
+
+def test_off_loopback_a_key_is_needed(started):
+    for address in ("0.0.0.0:0", "*:0"):
+        with pytest.raises(FailedPreconditionError, match="tideflow keygen"):
+            Listener(address, echo)
+        started(Listener, address, echo, key=keys.generate())
+        started(Listener, address, echo, insecure=True)
+    with pytest.raises(FailedPreconditionError, match="tideflow keygen"):
+        started(Peer, "192.0.2.1:2222").call(Message("echo"), SOON)
+
+
+def test_names_of_loopback(started):
+    for address in ("localhost:0", ":0"):
+        listener = started(Listener, address, echo)
+        peer = started(Peer, f"localhost:{listener.port}")
+        assert peer.call(Message("echo"), SOON).kind == "ok"
+
+
+def test_an_unknown_host(started):
+    with pytest.raises(UnavailableError, match=r"The host of 'no-such-host.invalid:1' is not known"):
+        started(Peer, "no-such-host.invalid:1").call(Message("echo"), SOON)
+
+
+# ------------------------------------------------------------------------------------------- other processes
+
+
+def test_a_task_of_its_own(started):
+    """One process, several facts: starting one takes seconds."""
+    task = started(Task)
+    peer = started(Peer, f"127.0.0.1:{task.port}", task="/job:ps/task:0")
+    peer.connect(SOON)
+    assert peer._idle[0].remote.shares_memory
+
+    count = 2 * shared_memory.WORTH_BYTES // 4
+    taken = shared_memory.mappings()
+    before = len(taken._mapped)
+    answers = [peer.call(Message("ones", {"count": count}), SOON).tensors[0] for _ in range(2)]
+    assert all(float(answer.sum()) == count for answer in answers)
+    assert len(taken._mapped) == before + 2
+    del answers
+    gc.collect()
+    again = peer.call(Message("ones", {"count": count}), SOON).tensors[0]
+    assert len(taken._mapped) == before + 2  # a segment that came back was used again
+    sums = peer.call(Message("sizes", {}, [again * 3, torch.ones(5)]), SOON).fields["sums"]
+    assert sums == [3.0 * count, 5.0]
+    assert peer.call(Message("later", {"x": 1}), SOON).fields == {"x": 1}
+
+    waits = [peer.start(Message("silence")) for _ in range(3)]
+    peer.post(Message("push"))
+    task.kill()
+    for wait in waits:
+        with pytest.raises(UnavailableError, match=r"/job:ps/task:0 at .*'silence'.* is gone"):
+            wait.result(SOON)
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        peer.call(Message("echo"), SOON)
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        peer.post(Message("push"))
+    assert float(again.sum()) == count  # what the dead task lent stays
+
+    reborn = started(Task, task.port)
+    met = peer.incarnation
+    peer.connect(SOON)
+    peer.post(Message("push"))
+    assert peer.call(Message("echo"), SOON).kind == "echo" and peer.incarnation not in (0, met)
+    reborn.kill()
+
+
+def test_too_many_questions_at_once(started):
+    listener = started(Listener, "127.0.0.1:0", silence, max_pending=2)
+    peer = started(Peer, listener.address)
+    connection, _ = peer._borrow(Limits())
+    requests = [connection.send(Message("wait")) for _ in range(3)]
+    answer = connection.take(requests[2], sockets.poll(connection.polled, int(1000 * SOON)), "wait")
+    connection.close(linger=0)
+    assert answer.fields["code"] == ResourceExhaustedError.code

@@ -1,0 +1,97 @@
+"""One task of a group of processes: `collective_member.py RANK SIZE PORT SCENARIO` prints what it got."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+import torch
+
+from tideflow.graph.errors import OpError
+from tideflow.runtime import waiting
+from tideflow.runtime.collectives import Collectives, Member, Terms
+from tideflow.runtime.process_groups import ProcessGroups
+
+_SECONDS = 40  # no test waits longer, whatever goes wrong
+
+
+def main(rank: int, size: int, port: int, scenario: str) -> None:
+    tasks = Collectives()
+    tasks.others = ProcessGroups(rank, size, f"127.0.0.1:{port}", timeout_seconds=_SECONDS)
+    with waiting.within(_SECONDS):
+        print(json.dumps(globals()[scenario](tasks, rank, size)), flush=True)
+    time.sleep(0.2 if rank == 0 else 0)  # the store goes last
+    os._exit(0)
+
+
+def meet(tasks, kind, value, instance, size, device="/cpu:0", shape=(2,), **terms):
+    found = Terms(kind, 1, instance, size, torch.float32, shape, **terms)
+    return tasks.meet(Member(device, "op", value), found, lambda: False).tolist()
+
+
+def rounds(tasks, rank, size):
+    """Each kind, and one of them again and again."""
+    value = torch.tensor([rank + 1.0, 10.0])
+    made = {
+        merge: meet(tasks, "reduce", value, merge, size, merge_op=merge, final_op="Id")
+        for merge in ("Add", "Mul", "Min", "Max")
+    }
+    made["mean"] = [
+        meet(tasks, "reduce", value * turn, "mean", size, merge_op="Add", final_op="Div") for turn in range(3)
+    ]
+    made["gather"] = meet(tasks, "gather", value, "gather", size)
+    made["broadcast"] = meet(tasks, "broadcast", value if rank == size - 1 else None, "broadcast", size)
+    made["mine"] = value.tolist()  # what a member brings is left alone
+    return made
+
+
+def several_devices(tasks, rank, size):
+    """Task 0 has two members of the group, every other one."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    count = 2 if rank == 0 else 1
+
+    def member(number):
+        value = torch.tensor([rank + 1.0, number])
+        with waiting.within(_SECONDS):
+            place = f"/cpu:{number}"
+            total = meet(tasks, "reduce", value, 1, size + 1, place, merge_op="Add", final_op="Id")
+            return [total, meet(tasks, "gather", value, 2, size + 1, place)]
+
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(member, range(count)))
+
+
+def lost_member(tasks, rank, size):
+    """The last task ends after a round without a word; the others hear of it."""
+    value = torch.ones(2)
+    meet(tasks, "reduce", value, "first", size, merge_op="Add", final_op="Id")
+    if rank == size - 1:
+        os._exit(9)
+    seen = []
+    for instance in ("first", "first"):
+        try:
+            meet(tasks, "reduce", value, instance, size, merge_op="Add", final_op="Id")
+        except OpError as error:
+            seen.append([type(error).__name__, error.message])
+    return seen
+
+
+def late_member(tasks, rank, size):
+    """The last task never comes to the second instance: the step's time ends the wait for it."""
+    value = torch.ones(2)
+    meet(tasks, "reduce", value, "first", size, merge_op="Add", final_op="Id")
+    if rank == size - 1:
+        time.sleep(3)
+        return None
+    try:
+        with waiting.within(1):
+            meet(tasks, "reduce", value, "second", size, merge_op="Add", final_op="Id")
+    except OpError as error:
+        return [type(error).__name__, error.message]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

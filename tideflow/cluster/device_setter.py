@@ -1,0 +1,86 @@
+"""`tf.train.replica_device_setter`: variables on the parameter servers, everything else on the worker."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.cluster.cluster_spec import ClusterSpec
+from tideflow.export import export
+from tideflow.graph.device import DeviceSpec, merge_names
+from tideflow.graph.operation import Operation
+
+# What holds the state of a model.
+STANDARD_PS_OPS = (
+    "Variable",
+    "VariableV2",
+    "AutoReloadVariable",
+    "MutableHashTable",
+    "MutableHashTableV2",
+    "MutableHashTableOfTensors",
+    "MutableHashTableOfTensorsV2",
+    "MutableDenseHashTable",
+    "MutableDenseHashTableV2",
+    "VarHandleOp",
+    "BoostedTreesEnsembleResourceHandleOp",
+    "BoostedTreesQuantileStreamResourceHandleOp",
+    "ResourceConditionalAccumulator",
+)
+
+
+@export("train.replica_device_setter")
+def replica_device_setter(
+    ps_tasks: int = 0,
+    ps_device: str = "/job:ps",
+    worker_device: str = "/job:worker",
+    merge_devices: bool = True,
+    cluster: Any = None,
+    ps_ops: Sequence[str] | None = None,
+    ps_strategy: Callable[[Operation], int] | None = None,
+) -> Callable[[Any], str] | None:
+    """A device function for between-graph replication: operations of the types `ps_ops` go to `ps_device`, to
+    the task that `ps_strategy` picks (one after the other, unless told), all others to `worker_device`.
+
+    None where there are no parameter servers. An operation's own device fills, or with `merge_devices`
+    overrides, what the setter says.
+    """
+    if cluster is not None:
+        job = DeviceSpec.from_string(ps_device).job
+        tasks = ClusterSpec(cluster).as_dict()
+        ps_tasks = len(tasks.get(job, ()))
+    if ps_tasks == 0:
+        return None
+    if ps_strategy is None:
+        order = itertools.cycle(range(max(1, ps_tasks)))
+        return _setter(ps_device, worker_device, merge_devices, ps_ops, lambda op: next(order))
+    if not callable(ps_strategy):
+        raise TypeError(
+            f"ps_strategy must be callable, a function from an operation to a task: {ps_strategy!r}"
+        )
+    return _setter(ps_device, worker_device, merge_devices, ps_ops, ps_strategy)
+
+
+def _setter(
+    ps_device: str,
+    worker_device: str,
+    merge_devices: bool,
+    ps_ops: Sequence[str] | None,
+    strategy: Callable[[Operation], int],
+) -> Callable[[Any], str]:
+    servers = DeviceSpec.from_string(ps_device)
+    kinds = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops)
+
+    def device_of(op: Any) -> str:
+        own = op.device or ""
+        if own and not merge_devices:
+            return own
+        kind = op.type if isinstance(op, Operation) else op.op
+        if not ps_device or kind not in kinds:
+            return merge_names(worker_device or "", own)
+        home = servers
+        if servers.job and DeviceSpec.from_string(own).job in (None, servers.job):
+            home = servers.replace(task=strategy(op))  # an op of another job has its own tasks
+        return merge_names(home.to_string(), own)
+
+    return device_of

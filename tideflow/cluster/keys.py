@@ -1,0 +1,100 @@
+"""The cluster key: one secret that every task of a cluster has, from which both ends of CURVE are derived."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import secrets
+import stat
+from dataclasses import dataclass, field
+
+from tideflow.graph.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+)
+
+VARIABLE = "TIDEFLOW_CLUSTER_KEY"
+_BYTES = 32
+_LABEL = "tideflow-cluster-key-1"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A cluster's secret. Who has it is a member: it knows the servers' key, and the one key they admit."""
+
+    secret: bytes = field(repr=False)
+
+    def server(self) -> tuple[bytes, bytes]:
+        """The public and secret key of every server of the cluster."""
+        return _pair(self.secret, b"tideflow server")
+
+    def client(self) -> tuple[bytes, bytes]:
+        """The public and secret key of every client of the cluster."""
+        return _pair(self.secret, b"tideflow client")
+
+
+@functools.lru_cache(maxsize=8)
+def _pair(secret: bytes, role: bytes) -> tuple[bytes, bytes]:
+    import zmq
+    from zmq.utils import z85
+
+    private = z85.encode(hashlib.blake2b(key=secret, person=role, digest_size=_BYTES).digest())
+    return zmq.curve_public(private), private
+
+
+def generate() -> Key:
+    """A new key."""
+    return Key(secrets.token_bytes(_BYTES))
+
+
+def write(key: Key, path: str | os.PathLike) -> None:
+    """Writes the key file, readable by its owner alone; a file that is there stays as it is."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise AlreadyExistsError(
+            None, None, f"{path} exists already; a cluster key is never written over another file."
+        ) from None
+    except OSError as error:
+        raise NotFoundError(None, None, f"The key {path} cannot be written: {error.strerror}.") from None
+    with os.fdopen(descriptor, "w") as file:
+        file.write(f"{_LABEL} {key.secret.hex()}\n")
+
+
+def read(path: str | os.PathLike) -> Key:
+    """The key in a file that `write` made and nobody else can read."""
+    try:
+        with open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(1024)
+    except OSError as error:
+        raise NotFoundError(
+            None,
+            None,
+            f"The cluster key {path} cannot be read: {error.strerror}. `tideflow keygen` makes one.",
+        ) from None
+    if stat.S_ISREG(mode) and mode & 0o077:
+        raise FailedPreconditionError(
+            None, None, f"The cluster key {path} is open to others (mode {mode & 0o777:o}): chmod 600 {path}."
+        )
+    label, _, digits = content.decode("ascii", "replace").strip().partition(" ")
+    try:
+        secret = bytes.fromhex(digits)
+    except ValueError:
+        secret = b""
+    if label != _LABEL or len(secret) != _BYTES:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"{path} is not a cluster key: `tideflow keygen` writes '{_LABEL}' and {2 * _BYTES} digits.",
+        )
+    return Key(secret)
+
+
+def from_environment() -> Key | None:
+    """The key that TIDEFLOW_CLUSTER_KEY names the file of, or None where it is not set."""
+    path = os.environ.get(VARIABLE)
+    return read(path) if path else None

@@ -1,0 +1,19 @@
+"""Names that hooks and loops in the wild take from inside TensorFlow's training modules."""
+
+from tideflow.summary import writer
+from tideflow.train import evaluation, scaffold, step_hooks
+from tideflow.train.global_step import get_or_create_global_step_read
+
+SummaryWriter = writer.FileWriter
+SummaryWriterCache = writer.FileWriterCache
+
+_get_or_create_global_step_read = get_or_create_global_step_read
+_get_saver_or_default = scaffold.get_saver_or_default
+
+_as_graph_element = step_hooks.graph_element
+_MultiStepStopAtStepHook = step_hooks.MultiStepStopAtStepHook
+
+_StopAfterNEvalsHook = evaluation.StopAfterNEvalsHook
+_MultiStepStopAfterNEvalsHook = evaluation.MultiStepStopAfterNEvalsHook
+_evaluate_once = evaluation.evaluate_once
+_get_or_create_eval_step = evaluation.get_or_create_eval_step
