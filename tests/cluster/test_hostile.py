@@ -35,7 +35,9 @@ class Server:
     def __init__(self, **options):
         self.seen = []
         self.key = options.get("key")
-        self.listener = Listener("127.0.0.1:0", self._handle, identity=Identity("/job:ps", {"/job:ps": "a:1"}), **options)
+        self.listener = Listener(
+            "127.0.0.1:0", self._handle, identity=Identity("/job:ps", {"/job:ps": "a:1"}), **options
+        )
 
     def _handle(self, message, reply):
         self.seen.append(message.kind)

@@ -50,3 +50,18 @@ def test_who_leads(job, task):
     there.heard(name)
     there.left(name, finished=True)
     assert there.is_over()
+
+
+def test_only_the_chief_is_awaited_and_only_by_servers():
+    chief, worker = Job(CHIEF, TASKS), Job(WORKER, TASKS)
+    assert chief.is_awaited_by(PS) and not chief.is_awaited_by(WORKER)
+    assert not worker.is_awaited_by(PS)
+
+
+@pytest.mark.parametrize("finished", [True, False])
+def test_who_has_said_goodbye_has_left(finished):
+    job = Job(PS, TASKS)
+    job.heard(WORKER)
+    assert not job.has_left(WORKER)
+    job.left(WORKER, finished)
+    assert job.has_left(WORKER) and not job.has_left(CHIEF)

@@ -35,7 +35,7 @@ class Job:
         return self._state.get(task) in (_LEFT, _FINISHED)
 
     def is_awaited_by(self, task: str) -> bool:
-        """Whether the task is a server and this one the chief, whose end all servers wait for, used or not."""
+        """Whether the task is a server, used or not, and this one the chief, whose end all servers await."""
         return self._me == self.chief and _serves(task)
 
     def heard(self, task: str) -> None:

@@ -404,7 +404,7 @@ class Server:
         self._worker.end_steps_with(task, UnavailableError(None, None, f"{task} is lost: {error.message}"))
 
     def _waits_for_us(self, task: RemoteTask) -> bool:
-        """Whether the peer should know that this task ends: they have met, be it since the last heartbeat only."""
+        """Whether the peer should know that this task ends: they have met, be it since the last heartbeat."""
         if self._job.has_left(task.name):
             return False
         met = task.peer.incarnation or self._job.is_known(task.name)

@@ -18,6 +18,7 @@ from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError,
 SILENCE_SECONDS = 5  # a network that acknowledges nothing for so long is taken for dead
 HANDSHAKE_MS = 10_000
 LINGER_MS = 2000
+_WORTH_KEEPING_BYTES = 1 << 20
 POSTED_BYTES, POSTED_MESSAGES = 64 << 20, 64  # under way to one peer
 QUEUED_MESSAGES = 4 * POSTED_MESSAGES  # that ZeroMQ holds for a connection; an honest peer never has so many
 
@@ -84,11 +85,16 @@ def poll(polled: list[tuple[Any, int]], milliseconds: int) -> list[Any]:
 
 
 def send(sock: zmq.Socket, frames: Sequence[Any]) -> None:
-    """Hands frames to ZeroMQ at once or not at all; tensors are not copied."""
+    """Hands frames to ZeroMQ at once or not at all; large tensors are not copied."""
     *front, last = frames
     for frame in front:
-        sock.send(frame, AND_MORE, type(frame) is bytes)
-    sock.send(last, AT_ONCE, type(last) is bytes)
+        sock.send(frame, AND_MORE, _is_small(frame))
+    sock.send(last, AT_ONCE, _is_small(last))
+
+
+def _is_small(frame: Any) -> bool:
+    """Whether copying a frame costs less than having pyzmq's own thread look after its memory."""
+    return type(frame) is bytes or frame.nbytes < _WORTH_KEEPING_BYTES
 
 
 def lend(data: torch.Tensor, borrower: int) -> list | None:

@@ -30,7 +30,7 @@ MAX_HEADER_BYTES = 16 << 20
 MAX_TENSORS = 65536
 MAX_RANK = 64  # NumPy's limit; torch's kernels have it, too
 _MAX_EXTENT = 2**62
-INLINE_BYTES = 16 << 10  # a smaller tensor travels in frame 0: copying it costs less than a frame
+INLINE_BYTES = 64 << 10  # a smaller tensor travels in frame 0: copying it costs less than a frame
 
 _MAGIC = b"TIDE"
 _PREFIX = struct.Struct("<4sHHQQII")  # magic, version, flags, request, incarnation, pid, bytes of JSON

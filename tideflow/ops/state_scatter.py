@@ -93,7 +93,7 @@ def _add_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> No
 
 
 def _subtract_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-    as_signed(rows).index_add_(0, at, as_signed(updates).neg())
+    as_signed(rows).index_add_(0, at, as_signed(updates), alpha=-1)
 
 
 def _in_turns(combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable:

@@ -7,7 +7,6 @@ are under way, and what comes early or late, is the concern of `Meetings`.
 from __future__ import annotations
 
 import collections
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 
 from tideflow.graph.errors import AbortedError, OpError
 from tideflow.runtime import waiting
+from tideflow.runtime.bells import own_bell
 
 
 class _DeadValue:
@@ -82,18 +82,20 @@ class Rendezvous:
         if value is not self:
             return value
         self.flush()  # what we wait for may wait for it
-        arrived: queue.SimpleQueue = queue.SimpleQueue()
-        self.when(key, lambda value, error: arrived.put((value, error)))
+        bell, arrived = own_bell(), []
+
+        def deliver(value: Any, error: OpError | None) -> None:
+            arrived.append((value, error))
+            bell.ring()
+
+        self.when(key, deliver)
         step = waiting.limits()
-        while True:
-            left = waiting.time_left(step, lambda: False, f"Waiting for '{key}' from another task")
-            try:
-                value, error = arrived.get(timeout=left)
-            except queue.Empty:
-                continue
-            if error is not None:
-                raise error
-            return value
+        while not arrived:  # a bell may ring late, for a wait that was given up
+            bell.wait(waiting.time_left(step, lambda: False, f"Waiting for '{key}' from another task"))
+        ((value, error),) = arrived
+        if error is not None:
+            raise error
+        return value
 
     def check(self) -> None:
         """Raises why the step is over, if it is."""
