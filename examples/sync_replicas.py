@@ -43,10 +43,13 @@ def graph_of(task, options):
     return x, loss, step, train, optimizer
 
 
-def seconds_of_computing(rng, options):
-    """What a batch takes. Stragglers are rare, some are very slow: their delays follow a power law."""
+def turn(rng, options):
+    """The seconds that a worker's computing takes this time, and its batch. Stragglers are rare, and some are
+    very slow: their delays follow a power law.
+    """
     straggles = rng.uniform() < options.straggles
-    return options.compute + (options.delay * (1 + rng.pareto(options.tail)) if straggles else 0.0)
+    seconds = options.compute + (options.delay * (1 + rng.pareto(options.tail)) if straggles else 0.0)
+    return seconds, rng.normal(size=[16, FEATURES])
 
 
 def work(task, target, options):
@@ -60,8 +63,8 @@ def work(task, target, options):
         target, is_chief=is_chief, hooks=hooks, stop_grace_period_secs=1
     ) as session:
         while not session.should_stop():
-            time.sleep(seconds_of_computing(rng, options))
-            points = rng.normal(size=[16, FEATURES])
+            seconds, points = turn(rng, options)
+            time.sleep(seconds)
             last, found, _ = session.run([step, loss, train], {x: points})
             if began is None:  # the others may still be starting: not counted
                 began, first = time.time(), last

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from tideflow.graph.errors import ResourceExhaustedError
 from tideflow.runtime.bells import Bell
+
+
+_log = logging.getLogger("tideflow.cluster")
 
 
 class _Member:
@@ -29,7 +33,7 @@ class Crew:
         self._dismissed = False
 
     def do(self, work: Callable, *arguments: Any) -> None:
-        """Has a thread do the work now. What it raises is lost: who has something to say replies."""
+        """Has a thread do the work now. What it raises is only logged: who has something to say replies."""
         with self._lock:
             if self._idle:
                 member = self._idle.pop()
@@ -62,10 +66,11 @@ class Crew:
             (work, arguments), member.handed = member.handed, None
             try:
                 work(*arguments)
-            finally:
-                del work, arguments  # a thread that idles keeps nothing alive
-                with self._lock:
-                    if self._dismissed:
-                        return
-                    self._idle.append(member)
+            except Exception:
+                _log.exception("What a thread was handed failed with nobody to tell")
+            del work, arguments  # a thread that idles keeps nothing alive
+            with self._lock:
+                if self._dismissed:
+                    return
+                self._idle.append(member)
             member.bell.wait()

@@ -1,8 +1,8 @@
 """Bells: how one thread wakes another that waits for it alone.
 
 A pipe, and not a lock: the kernel lets the thread that rings and the one that wakes take turns on one core,
-where a lock's waiter is woken on another. On a virtual machine whose other cores sleep that takes ten times as
-long (50 µs instead of 5 were measured).
+where a lock's waiter is woken on another. On a virtual machine whose other cores sleep that takes ten times
+as long (50 µs instead of 5 were measured).
 """
 
 from __future__ import annotations
