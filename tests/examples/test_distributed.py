@@ -38,7 +38,8 @@ def test_backup_workers_are_measured():
     assert "t(0)/t(b) 1.00   x n/(n+b) 1.00" in alone
     gain, fair = map(float, re.search(r"t\(0\)/t\(b\) ([\d.]+) {3}x n/\(n\+b\) ([\d.]+)", helped).groups())
     assert fair == pytest.approx(gain / 2, abs=0.02)
-    assert all("steps 15" in line for line in lines if line.startswith("seconds a step"))
+    ended = [int(line.split()[-1]) for line in lines if line.startswith("seconds a step")]
+    assert len(ended) == 2 and set(ended) <= {14, 15, 16}  # as it was read: the others count on meanwhile
 
 
 def test_sharded_embeddings_learn():

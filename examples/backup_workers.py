@@ -1,0 +1,81 @@
+"""The paper's experiment with backup workers, at a size that fits one machine, with a picture.
+
+Real processes train together by SyncReplicasOptimizer (sync_replicas.py); stragglers are put in on purpose,
+the same ones every time. A dashed line shows what the simulator expects of the same stragglers, with messages
+that cost what was measured of this runtime.
+
+    python examples/backup_workers.py --need 4 --backups 3 --out out/backup_workers.png
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from cluster_task import task_of
+from sync_replicas import compare, experiment_flags, run_task, turn
+
+
+def expected(options):
+    """The seconds of a step with each number of backups, as the simulator has it."""
+    from tideflow.simulator import experiments, machines
+    from tideflow.simulator.training import Job
+
+    machine = machines.tideflow_machine(machines.calibration())
+    found = []
+    for backups in range(options.backups + 1):
+        rngs = [np.random.RandomState(worker) for worker in range(options.need + backups)]
+        job = Job(
+            workers=len(rngs),
+            servers=options.ps,
+            worker=machine,
+            server=machine,
+            backups=backups,
+            computing=lambda worker, rngs=rngs: turn(rngs[worker], options)[0],
+        )
+        found.append(float(np.mean(experiments.simulate(job, options.steps).seconds)))
+    return found
+
+
+def draw(path, options, real, simulated):
+    """Step times, and what they bring when the backups' machines are counted too."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    n, backups = options.need, np.arange(options.backups + 1)
+    figure, (times, gains) = plt.subplots(1, 2, figsize=(9.5, 3.8))
+    for seconds, style, label in ((real, "o-", "real processes"), (simulated, "s--", "simulated")):
+        seconds = np.array(seconds)
+        times.plot(backups, 1000 * seconds, style, label=label)
+        gains.plot(backups, seconds[0] / seconds * n / (n + backups), style, label=label)
+    times.set_title(f"{n} workers with backups: milliseconds a step", loc="left", fontsize=10)
+    gains.set_title("t(0)/t(b) x n/(n+b)", loc="left", fontsize=10)
+    for axes in (times, gains):
+        axes.set_xlabel("backup workers")
+        axes.set_xticks(backups)
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False)
+    times.set_ylim(bottom=0)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+
+
+def main():
+    parser = experiment_flags(__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("out/backup_workers.png"), help="the picture")
+    parser.set_defaults(need=4, backups=3, steps=100)
+    options = parser.parse_args()
+    task = task_of(options)
+    if task is not None:
+        run_task(task, options)
+        return
+    real, simulated = compare(options, sys.argv[1:]), expected(options)
+    print("simulated: " + "   ".join(f"{backups}: {1000 * t:.1f} ms" for backups, t in enumerate(simulated)))
+    draw(options.out, options, real, simulated)
+    print(f"picture: {options.out}")
+
+
+if __name__ == "__main__":
+    main()

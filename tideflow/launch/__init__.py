@@ -1,0 +1,1 @@
+"""Starting the tasks of a cluster: on this machine, on Ray, or by manifests for Kubernetes and Slurm."""
