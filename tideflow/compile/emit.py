@@ -268,12 +268,18 @@ class _Emitter:
         texts = []
         for i, (value, guards) in enumerate(zip(node.inputs, node.choices, strict=True)):
             position = self._bind(f"index{i}", torch.tensor(i, dtype=torch.int32))
-            texts.append(f"({self._argument(value, node.device)}, {position}) if {self._condition(guards)}")
+            texts.append(f"({self._chosen(value, node.device)}, {position}) if {self._condition(guards)}")
         if _one_holds(node.choices):
             texts[-1] = texts[-1].partition(" if ")[0]
         else:
             texts.append(f"{self._bind('no_branch', _no_branch)}({self._literal(node.name)})")
         self._line(f"{output}, {index} = {' else '.join(texts)}", node)
+
+    def _chosen(self, value: Value, device: torch.device | None) -> str:
+        """A value that is there only if it is chosen: copied, where it must be, in the choice itself."""
+        if value in self.numbers or not self._must_move(value, device):
+            return self._argument(value, device)
+        return f"{self.names[value]}.to({self._literal(device)})"
 
     def _assignment(self, node: Node) -> str:
         names = [self._name(value, "v") for value in node.outputs]
@@ -354,25 +360,28 @@ class _Emitter:
         """The name of a value on a device, with a copy made there on first use."""
         name = self.names[value]
         if value in self.numbers:
-            key = (value, "tensor", self.loop, self.block)
+            # torch takes a number of the host beside tensors of another device, but not a truth value.
+            away = device is not None and device != _CPU and value.dtype.is_bool
+            key = (value, "tensor", device if away else None, self.loop, self.block)
             if key not in self.names:
-                self.names[key] = f"{name}_tensor"
-                self._line(f"{self.names[key]} = {self._as_tensor(value)}", value.op)
+                self.names[key] = f"{name}_tensor{'_there' if away else ''}"
+                moved = f".to({self._literal(device)})" if away else ""
+                self._line(f"{self.names[key]} = {self._as_tensor(value)}{moved}", value.op)
             return self.names[key]
-        home = value.device
-        if (
-            device is None
-            or home is None
-            or home == device
-            or value.dtype.torch is None
-            or value.dtype._is_ref_dtype
-        ):
+        if not self._must_move(value, device):
             return name
         key = (value, device, self.loop, self.block)
         if key not in self.names:
             self.names[key] = f"{name}_{device.type}{device.index or 0}"
             self._line(f"{self.names[key]} = {name}.to({self._literal(device)})", value.op)
         return self.names[key]
+
+    @staticmethod
+    def _must_move(value: Value, device: torch.device | None) -> bool:
+        home = value.device
+        if device is None or home is None or home == device:
+            return False
+        return value.dtype.torch is not None and not value.dtype._is_ref_dtype
 
     def _emit_after(self, node: Node) -> None:
         outputs = "".join(f"{self.names[value]}, " for value in node.outputs)

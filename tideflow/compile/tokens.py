@@ -194,7 +194,7 @@ class _TokenGraph:
         program = build_program(op.outputs, [op], feeds, [None] * len(feeds), set(op.control_inputs))
         place(program, self.placement)
         plan = emit(program, self.resources, self.after_each)
-        return lambda values: plan.function(*[values[i] for i in where])
+        return lambda values: plan.function(*[_on_host(values[i]) for i in where])  # as feeds are
 
     def _connect(self, fetches: Sequence[Tensor], feeds: Sequence[Tensor], ops: Set[Operation]) -> None:
         position = {tensor: i for i, tensor in enumerate(feeds)}
@@ -216,6 +216,10 @@ class _TokenGraph:
                 raise stays_inside(tensor)
             else:
                 self.items[tensor.op].fetched.append((tensor.value_index, i))
+
+
+def _on_host(value: Any) -> Any:
+    return value.cpu() if isinstance(value, torch.Tensor) else value
 
 
 def _merge(values: list[Any]) -> Sequence[Any]:
@@ -247,7 +251,7 @@ def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
         if source.dtype._is_ref_dtype and not arg.is_ref:
             value = value.read()
         if on_host:
-            return host_value(value.cpu() if isinstance(value, torch.Tensor) else value)
+            return host_value(_on_host(value))
         if isinstance(value, torch.Tensor) and node.device is not None and value.device != node.device:
             return value.to(node.device)
         return value
