@@ -3,8 +3,15 @@ shared buffers.
 """
 
 import numpy as np
+import pytest
 
 import tideflow as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
 
 
 def run(*fetches):

@@ -47,7 +47,7 @@ QUICK = 0.1  # the part of the steps that counts
 
 def calibrate(steps: int) -> dict[str, Any]:
     """Measures; a dictionary that JSON can hold."""
-    with _cluster() as target:
+    with _cluster() as target, tf.Graph().as_default():
         scalar, large = _variables()
         step, release = _synchronous_step()
         with tf.Session(target) as session:
