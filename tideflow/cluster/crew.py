@@ -10,7 +10,6 @@ from typing import Any
 from tideflow.graph.errors import ResourceExhaustedError
 from tideflow.runtime.bells import Bell
 
-
 _log = logging.getLogger("tideflow.cluster")
 
 
