@@ -119,7 +119,11 @@ def test_a_missing_feature_is_its_default_in_a_batch_too(parsed_rows):
     assert batch["x"][:2].tolist() == [[1, 2], [9, 9]]
 
 
-@pytest.mark.parametrize("bad", [b"no message", example(n=[1]), example(n=[1, 2], s=[b""])])
+@pytest.mark.parametrize(
+    "bad",
+    [b"no message", example(n=[1]), example(n=[1, 2], s=[b""])],
+    ids=["none", "a feature missing", "a feature too long"],  # the bytes of a message are in no certain order
+)
 def test_the_message_that_cannot_be_parsed_is_told_of_and_the_rest_follows(bad):
     records = examples(150)
     records[70] = bad
