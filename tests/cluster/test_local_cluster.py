@@ -10,7 +10,7 @@ import pytest
 
 import tideflow as tf
 
-_SECONDS = 120  # on a busy machine; nothing here waits so long
+_SECONDS = 60  # on a busy machine; nothing here waits so long
 
 
 @pytest.fixture

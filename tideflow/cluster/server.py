@@ -374,6 +374,8 @@ class Server:
         remote = [task for task in self._tasks.values() if not task.is_local]
         while not self._stopped.wait(HEARTBEAT_SECONDS):
             handles = [master.handle for master in self._all_masters()]
+            for handle in handles:  # of their sessions on this task: nobody else says that they live
+                self._worker.hear(handle)
             for task in remote:
                 if task.peer.incarnation or self._job.is_known(task.name):
                     self._greet(task, Message("alive", {"task": self._task, "sessions": handles}))

@@ -171,9 +171,8 @@ class Worker:
             raise AbortedError(
                 None,
                 None,
-                f"{self.task} does not know '{name}' of session {session}: it was restarted since, or the "
-                "session was "
-                "closed. Make a new session.",
+                f"{self.task} does not know '{name}' of session {session}: it was restarted since, or "
+                "the session was closed. Make a new session.",
             )
         found.silent = 0
         return found.parts[name]

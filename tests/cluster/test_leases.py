@@ -1,0 +1,67 @@
+"""A master that is not heard of loses its sessions; one that lives keeps them, however long its steps wait."""
+
+import threading
+
+import pytest
+
+import tideflow as tf
+from tideflow.cluster import server as servers
+from tideflow.cluster import worker as workers
+
+_SECONDS = 60
+
+
+@pytest.fixture
+def rounds(monkeypatch):
+    """Counts the rounds of heartbeats, which are quick here; a lease is of two."""
+    counted = threading.Semaphore(0)
+    real = workers.Worker.forget_the_lost
+
+    def count(worker):
+        real(worker)
+        counted.release()
+
+    monkeypatch.setattr(workers, "LEASE_ROUNDS", 2)
+    monkeypatch.setattr(servers, "LEASE_ROUNDS", 2)
+    monkeypatch.setattr(servers, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(workers.Worker, "forget_the_lost", count)
+    return counted
+
+
+@pytest.fixture
+def server(rounds):
+    server = tf.train.Server.create_local_server()
+    yield server
+    server.stop()
+
+
+def _wait_for(rounds, count):
+    for _ in range(count):
+        assert rounds.acquire(timeout=_SECONDS)
+
+
+def test_a_step_of_a_session_in_this_process_may_wait_long(server, rounds):
+    taken = []
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(1, tf.int32, shared_name="slow")
+        dequeue, enqueue = queue.dequeue(), queue.enqueue(3)
+        with tf.Session(server.target) as session:
+            thread = threading.Thread(target=lambda: taken.append(session.run(dequeue)), daemon=True)
+            thread.start()
+            _wait_for(rounds, 20)
+            assert thread.is_alive()
+            session.run(enqueue)
+            thread.join(_SECONDS)
+    assert taken == [3]
+
+
+def test_a_session_of_a_lost_master_is_forgotten(server, rounds):
+    """A master that has vanished without a word: nobody says any more that it lives."""
+    with tf.Graph().as_default():
+        one = tf.constant(1) + 1
+        with tf.Session(server.target) as session:
+            assert session.run(one) == 2
+            server._masters.clear()
+            _wait_for(rounds, 20)
+            with pytest.raises(tf.errors.AbortedError, match="session was closed"):
+                session.run(one)
