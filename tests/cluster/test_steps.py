@@ -7,6 +7,7 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import servers
+from tideflow.runtime.rendezvous import Rendezvous
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +53,16 @@ def test_everything_that_has_a_dtype_crosses(target):
             np.testing.assert_array_equal(sent, received)
 
 
-def test_a_value_goes_to_a_task_once(target, cluster, monkeypatch):
+def test_a_value_goes_to_a_task_once(target, monkeypatch):
     with _on("ps"):
         source = tf.random_uniform([3])
     with _on("worker"):
         taken = [source + i for i in range(4)]
     sent = []
-    ps = cluster["ps", 0]
-    monkeypatch.setattr(ps._worker, "_send", lambda *message: sent.append(message) or ps._send(*message))
+    put = Rendezvous.put
+    monkeypatch.setattr(
+        Rendezvous, "put", lambda self, *args: (sent.append(args) if args[2:] else None, put(self, *args))
+    )
     with tf.Session(target) as session:
         values = session.run(taken)
     assert len(sent) == 1
@@ -350,7 +353,8 @@ def test_a_trace_tells_of_every_task(target):
         result = tf.exp(value, name="the_exp")
     told = tf.RunMetadata()
     with tf.Session(target) as session:
-        session.run(result, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=told)
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
+        session.run(result, options=options, run_metadata=told)
     nodes = {
         stats.device: [node.node_name for node in stats.node_stats] for stats in told.step_stats.dev_stats
     }

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.cluster.clusters import free_addresses
 from tideflow.cluster import keys, shared_memory, sockets
-from tideflow.cluster.transport import Identity, Listener, Message, Peer, gather
+from tideflow.cluster.protocol import AHEAD
+from tideflow.cluster.transport import Identity, Listener, Message, Peer, attend, gather
 from tideflow.graph.errors import (
     AbortedError,
     CancelledError,
@@ -24,6 +26,7 @@ from tideflow.graph.errors import (
     UnknownError,
 )
 from tideflow.runtime import waiting
+from tideflow.runtime.bells import Bell
 from tideflow.runtime.waiting import Limits
 
 SOON = 30.0  # seconds, for what must come
@@ -61,10 +64,10 @@ def echo(message, reply):
 class Task:
     """A task in a process of its own."""
 
-    def __init__(self, port=0):
-        program = [sys.executable, str(Path(__file__).with_name("echo.py")), str(port)]
+    def __init__(self, address):
+        program = [sys.executable, str(Path(__file__).with_name("echo.py")), address]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
+        assert self.process.stdout.readline() == "ready\n"
 
     def kill(self):
         self.process.kill()
@@ -211,6 +214,7 @@ def silence(message, reply, held=[]):  # noqa: B006
 
 def test_a_call_has_a_timeout(pair):
     _, peer = pair(silence)
+    peer.connect(SOON)
     with pytest.raises(DeadlineExceededError, match=f"{peer.address}: 'wait'.* 0.1 s"):
         peer.call(Message("wait"), timeout=0.1)
 
@@ -253,9 +257,7 @@ def test_a_late_answer_is_not_taken_for_another(pair):
 
 
 def test_waiting_until_a_task_is_there(started):
-    port = started(Listener, "127.0.0.1:0", echo)
-    address = port.address
-    port.close()
+    (address,) = free_addresses(1)
     peer = started(Peer, address)
     with pytest.raises(UnavailableError, match="cannot be reached"):
         peer.call(Message("echo"), SOON)
@@ -333,13 +335,18 @@ def test_who_posts_faster_than_the_reader_waits(pair, monkeypatch):
             done.set()
 
     _, peer = pair(slow)
-    with pytest.raises(DeadlineExceededError, match="'push'"), waiting.within(1.0):
-        for i in range(100):
-            peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]))
-    assert i == 4  # four of 256 KB fill the window
+
+    def push(i, seconds=SOON):
+        limits = Limits(time.monotonic() + seconds, seconds)
+        peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]), limits)
+
+    for i in range(4):
+        push(i)
+    with pytest.raises(DeadlineExceededError, match="'push'"):
+        push(4, 0.1)  # four of 256 KB fill the window
     go.set()
     for i in range(4, 20):
-        peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]), Limits(time.monotonic() + SOON, SOON))
+        push(i)
     assert done.wait(SOON) and seen == list(range(20))
 
 
@@ -383,13 +390,14 @@ def test_clusters_that_differ(started):
 
 
 def test_a_new_life_is_noticed(started):
-    first = Listener("127.0.0.1:0", silence)
-    peer = started(Peer, first.address)
+    (address,) = free_addresses(1)
+    first = Listener(address, silence)
+    peer = started(Peer, address)
     waits = peer.start(Message("wait"))
     old = peer.incarnation
     assert old == first.identity.incarnation
     first.close()
-    second = started(Listener, first.address, echo)
+    second = started(Listener, address, echo)
     assert peer.call(Message("echo"), SOON).kind == "ok"
     assert peer.incarnation == second.identity.incarnation != old
     with pytest.raises(AbortedError, match="was restarted"):
@@ -448,21 +456,21 @@ def test_an_unknown_host(started):
 
 def test_a_task_of_its_own(started):
     """One process, several facts: starting one takes seconds."""
-    task = started(Task)
-    peer = started(Peer, f"127.0.0.1:{task.port}", task="/job:ps/task:0")
+    (address,) = free_addresses(1)
+    task = started(Task, address)
+    peer = started(Peer, address, task="/job:ps/task:0")
     peer.connect(SOON)
     assert peer._idle[0].remote.shares_memory
 
     count = 2 * shared_memory.WORTH_BYTES // 4
-    taken = shared_memory.mappings()
-    before = len(taken._mapped)
+    mapped = lambda: [name for name in shared_memory.mappings()._mapped if name[0] == task.process.pid]
     answers = [peer.call(Message("ones", {"count": count}), SOON).tensors[0] for _ in range(2)]
     assert all(float(answer.sum()) == count for answer in answers)
-    assert len(taken._mapped) == before + 2
+    assert len(mapped()) == 2
     del answers
     gc.collect()
     again = peer.call(Message("ones", {"count": count}), SOON).tensors[0]
-    assert len(taken._mapped) == before + 2  # a segment that came back was used again
+    assert len(mapped()) == 2  # a segment that came back was used again
     sums = peer.call(Message("sizes", {}, [again * 3, torch.ones(5)]), SOON).fields["sums"]
     assert sums == [3.0 * count, 5.0]
     assert peer.call(Message("later", {"x": 1}), SOON).fields == {"x": 1}
@@ -479,7 +487,7 @@ def test_a_task_of_its_own(started):
         peer.post(Message("push"))
     assert float(again.sum()) == count  # what the dead task lent stays
 
-    reborn = started(Task, task.port)
+    reborn = started(Task, address)
     met = peer.incarnation
     peer.connect(SOON)
     peer.post(Message("push"))
@@ -495,3 +503,76 @@ def test_too_many_questions_at_once(started):
     answer = connection.take(requests[2], sockets.poll(connection.polled, int(1000 * SOON)), "wait")
     connection.close(linger=0)
     assert answer.fields["code"] == ResourceExhaustedError.code
+
+
+# ------------------------------------------------------------------------------------------ beside a request
+
+
+def test_what_comes_ahead_of_an_answer_is_heeded_in_order(pair):
+    def handle(message, reply):
+        for count in range(3):
+            reply.ahead(Message(AHEAD, {"count": count}, [torch.tensor(count)]))
+        reply(Message("ok", {"count": 3}))
+
+    _, peer = pair(handle)
+    heeded = []
+    pending = peer.start(Message("question"), heed=lambda message: heeded.append(message.fields["count"]))
+    assert pending.result(SOON).fields == {"count": 3}
+    assert heeded == [0, 1, 2, 3]
+    assert peer.call(Message("question"), SOON).kind == "ok"  # the connection is as good as new
+
+
+def test_what_is_added_to_a_request_comes_behind_it(pair):
+    added, replies = [], []
+
+    def handle(message, reply):
+        if reply is not None:
+            replies.append(reply)
+            return
+        added.append(message.fields["count"])
+        if len(added) == 3:
+            replies.pop()(Message("ok"))
+
+    _, peer = pair(handle)
+    pending = peer.start(Message("question"))
+    for count in range(3):
+        pending.add(Message("more", {"count": count}))
+    assert pending.result(SOON).kind == "ok" and added == [0, 1, 2]
+    with pytest.raises(CancelledError, match="'question' is over"):
+        pending.add(Message("more", {"count": 3}))
+
+
+def test_who_attends_to_requests_hears_a_bell_too(pair):
+    _, peer = pair(lambda message, reply: replies.append(reply))
+    replies, bell = [], Bell()
+    pending = peer.start(Message("question"))
+    bell.ring()
+    attend([pending], bell, SOON)
+    assert not bell.wait(0)
+    while not replies:
+        attend([pending], bell, 0.01)
+    replies.pop()(Message("ok"))
+    attend([pending], bell, SOON)
+    assert pending.result(SOON).kind == "ok"
+
+
+def test_a_post_at_once_waits_for_nobody(pair):
+    taken, let_go = [], threading.Event()
+
+    def handle(message, reply):
+        if message.kind == "slow":
+            let_go.wait(SOON)
+        taken.append(message.kind)
+
+    _, peer = pair(handle)
+    assert not peer.post_at_once(Message("early"))  # there is no connection to post on
+    peer.post(Message("slow"))
+    while peer.post_at_once(Message("quick")):  # until too many are under way
+        pass
+    let_go.set()
+    peer.post(Message("last"))
+    deadline = time.monotonic() + SOON
+    while taken[-1:] != ["last"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    assert taken[0] == "slow" and set(taken[1:-1]) == {"quick"}

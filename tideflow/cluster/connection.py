@@ -13,7 +13,7 @@ from zmq.utils.monitor import parse_monitor_message
 
 from tideflow.cluster import protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
-from tideflow.cluster.sockets import AT_ONCE, POLLIN, poll
+from tideflow.cluster.sockets import POLLIN, poll
 from tideflow.cluster.wire import Envelope, Message
 from tideflow.graph.errors import ResourceExhaustedError, UnauthenticatedError, UnavailableError
 from tideflow.runtime import waiting
@@ -157,7 +157,7 @@ class Connection:
 
     def _received(self, ready: Collection[Any], what: str) -> list[zmq.Frame] | None:
         if self._socket in ready:  # first: what came before the end still counts
-            return self._socket.recv_multipart(AT_ONCE, copy=False)
+            return sockets.receive(self._socket)
         if self._monitor in ready:
             self._look()
         if self._events & _DOWN:

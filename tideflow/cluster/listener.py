@@ -22,6 +22,8 @@ from tideflow.graph.errors import AbortedError, FailedPreconditionError, Interna
 
 PENDING_IN_ALL = 65536  # requests that wait for an answer, of all clients together
 
+_MOST_AT_A_TIME = 16  # messages that are seen to before who else has woken the listener
+
 _log = logging.getLogger("tideflow.cluster")
 
 Handle = Callable[[Message, "Reply | None"], None]
@@ -39,15 +41,22 @@ class Reply:
     def __call__(self, message: Message, *, compress: bool = False) -> None:
         if self.answered:
             raise InternalError(None, None, f"A request was answered twice, now with '{message.kind}'.")
-        envelope, share = Envelope(request=self._envelope.request), None
-        if self._envelope.flags & protocol.SHARES_MEMORY:
-            share = partial(sockets.lend, borrower=self._envelope.pid)
         try:
-            frames = wire.encode(message, envelope, compress=compress, share=share)
+            frames = self._encoded(message, compress)
         except OpError as error:  # who asked should know, whoever answers
-            frames = wire.encode(wire.error_message(error), envelope)
+            frames = self._encoded(wire.error_message(error), False)
         self.answered = True
         self._listener._answer(self._client, frames)
+
+    def ahead(self, message: Message, *, compress: bool = False) -> None:
+        """Sends something before the answer. It waits for nobody, so it is for little things, and few."""
+        self._listener._answer(self._client, self._encoded(message, compress), is_last=False)
+
+    def _encoded(self, message: Message, compress: bool) -> list:
+        share = None
+        if self._envelope.flags & protocol.SHARES_MEMORY:
+            share = partial(sockets.lend, borrower=self._envelope.pid)
+        return wire.encode(message, Envelope(request=self._envelope.request), compress=compress, share=share)
 
     def __del__(self) -> None:
         if not self.answered:  # nobody can answer any more: who asked should not wait for it
@@ -77,7 +86,8 @@ class Listener:
         host, port = sockets.resolve(address, key, insecure)
         self.identity = identity or Identity()
         self._handle, self._load = handle, Load(max_pending, PENDING_IN_ALL)
-        self._outbox: deque[tuple[bytes, list]] = deque()
+        self._put_off: deque[Callable[[], None]] = deque()
+        self._outbox: deque[tuple[bytes, list, bool]] = deque()
         self._context = zmq.Context()
         self._closing = False
         self._awake, self._waker = socket.socketpair()
@@ -126,18 +136,42 @@ class Listener:
             while not self._closing:
                 ready = sockets.poll(watched, 1000)
                 if self._router in ready:
-                    client, *frames = self._router.recv_multipart(sockets.AT_ONCE, copy=False)
-                    self._take_safely(client.bytes, frames)
+                    self._take_some()
                 if any(one is not self._router for one in ready):
                     self._awake.recv(4096)
-                self._send_answers()
-            self._send_answers()
+                self._finish_round()
+            self._finish_round()
         finally:
             self._router.close()
             if self._guard is not None:
                 self._guard.stop()
             self._context.term()
             self._awake.close(), self._waker.close()
+
+    def soon(self, call: Callable[[], None]) -> None:
+        """Has the listener's thread call something, which must be quick, when it has done what it does."""
+        self._put_off.append(call)
+        if threading.current_thread() is not self._thread:
+            self._wake()
+
+    def _finish_round(self) -> None:
+        """Does what was put off, and lets the answers of others leave."""
+        while self._put_off:
+            try:
+                self._put_off.popleft()()
+            except Exception:
+                _log.exception("%s: what was put off failed", self.address)
+        while self._outbox:
+            self._answer_now(*self._outbox.popleft())
+
+    def _take_some(self) -> None:
+        """What is there: to look for the next message costs less than to wait for it."""
+        for _ in range(_MOST_AT_A_TIME):
+            client, *frames = sockets.receive(self._router)
+            self._take_safely(client.bytes, frames)
+            self._finish_round()
+            if not self._router.getsockopt(zmq.EVENTS) & sockets.POLLIN:
+                return
 
     def _take_safely(self, client: bytes, frames: list) -> None:
         """One message of whoever it is: it cannot do harm, whatever it says."""
@@ -200,22 +234,20 @@ class Listener:
 
     # ---- answers
 
-    def _answer(self, client: bytes, frames: list) -> None:
+    def _answer(self, client: bytes, frames: list, is_last: bool = True) -> None:
         if threading.current_thread() is self._thread:
-            self._load.answered(client)
-            self._send(client, frames)
+            self._answer_now(client, frames, is_last)
         else:
-            self._answer_later(client, frames)
+            self._answer_later(client, frames, is_last)
 
-    def _answer_later(self, client: bytes, frames: list) -> None:
-        self._outbox.append((client, frames))
+    def _answer_later(self, client: bytes, frames: list, is_last: bool = True) -> None:
+        self._outbox.append((client, frames, is_last))
         self._wake()
 
-    def _send_answers(self) -> None:
-        while self._outbox:
-            client, frames = self._outbox.popleft()
+    def _answer_now(self, client: bytes, frames: list, is_last: bool) -> None:
+        if is_last:
             self._load.answered(client)
-            self._send(client, frames)
+        self._send(client, frames)
 
     def _send(self, client: bytes, frames: list) -> None:
         try:

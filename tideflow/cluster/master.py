@@ -11,32 +11,37 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from tideflow.cluster.tasks import Task, values_of
-from tideflow.cluster.transport import gather
-from tideflow.cluster.worker import STOP_SECONDS, Spec
+from tideflow.cluster.part import Spec
+from tideflow.cluster.tasks import Task, is_little, tensors_message, unpack, values_of
+from tideflow.cluster.transport import Message, Pending, attend, gather
+from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.compile.blocking import waits_independently
 from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Program
 from tideflow.compile.partition import Part, partition
+from tideflow.compile.place import tell
 from tideflow.compile.placer import asked_for, assign, spec_of
 from tideflow.compile.prune import needed
 from tideflow.graph.errors import AbortedError, CancelledError, OpError, UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime import waiting
+from tideflow.runtime.bells import Bell
 from tideflow.runtime.devices import Device, PlacementMemory
+from tideflow.runtime.rendezvous import Parcel
 from tideflow.runtime.waiting import Limits
 from tideflow.session.config import apply_config
 
 _SAY_SO_SECONDS = 10.0  # how often a master that waits for a task says which
 _TRY_AGAIN_SECONDS = 0.05
+_MOST_BESIDE = 16  # messages to other tasks that a step sends beside its requests
 _log = logging.getLogger("tideflow")
 
 
@@ -54,15 +59,23 @@ class _Placed:
 class Master:
     """Runs the steps of one session on a cluster."""
 
-    def __init__(self, graph: Graph, config: ConfigProto | None, tasks: Mapping[str, Task], own: str):
+    def __init__(
+        self,
+        graph: Graph,
+        config: ConfigProto | None,
+        tasks: Mapping[str, Task],
+        own: str,
+        gone: Callable[[], Set[str]] = frozenset,
+    ):
         self.handle = secrets.token_hex(8)
+        self.gone = gone  # the tasks that were there and are no more, their work not done
         self._graph = graph
-        self._tasks = _visible(tasks, config, own)
+        self.tasks = _visible(tasks, config, own)
         self._own = own
         self._soft = config is not None and config.allow_soft_placement
-        self._compress = config is not None and config.graph_options.enable_bfloat16_sendrecv
+        self.compress = config is not None and config.graph_options.enable_bfloat16_sendrecv
         self._isolated = config is not None and config.isolate_session_state
-        _, self._rules_off = apply_config(config, None)
+        self._placement, self._rules_off = apply_config(config, None)
         self._devices: dict[str, Sequence[Device]] = {}
         self._lives: dict[str, int] = {}
         self._memory = PlacementMemory()
@@ -113,7 +126,8 @@ class Master:
         parts = [self._register(task, part, list(cut.parts), tokens) for task, part in cut.parts.items()]
         fed = {tensor: i for i, tensor in enumerate(feeds)}
         given = [(i, fed[tensor]) for i, tensor in enumerate(fetches) if tensor in fed]
-        run = _Step(self, parts, len(fetches), given, [part.graph_def for part in cut.parts.values()])
+        graphs = [part.graph_def for part in cut.parts.values()]
+        run = _Step(self, parts, len(fetches), given, graphs, tokens)
         about = [
             f"{part.task.name}: {len(cut.parts[part.task.name].graph_def.node)} operations" for part in parts
         ]
@@ -130,31 +144,32 @@ class Master:
             part.targets,
             rules_off,
             tasks,
-            self._compress,
+            self.compress,
         )
         self._used.add(task)
         life = self._lives[task]
-        name = self._tasks[task].register(self.handle, self._isolated, spec, life)
-        return _Placed(
-            self._tasks[task], life, name, [i for i, _ in part.feeds], [i for i, _ in part.fetches]
-        )
+        name = self.tasks[task].register(self.handle, self._isolated, spec, life)
+        return _Placed(self.tasks[task], life, name, [i for i, _ in part.feeds], [i for i, _ in part.fetches])
 
     # ------------------------------------------------------------------ tasks and devices
 
     def _place(self, ops: Sequence[Operation]) -> dict[Operation, Device]:
         # State that says no place is at the same one for every session of the cluster: with the first by
         # name.
-        wanted = {self._own, min(self._tasks)} if any(op.definition.handle for op in ops) else {self._own}
+        wanted = {self._own, min(self.tasks)} if any(op.definition.handle for op in ops) else {self._own}
         for spec in asked_for(ops, soft=self._soft, memory=self._memory):
             if spec.job is not None or spec.task is not None:
-                wanted.update(task for task in self._tasks if spec.anywhere_there().accepts(spec_of(task)))
-        devices = [device for task in self._tasks if task in wanted for device in self._devices_of(task)]
-        return assign(ops, devices, soft=self._soft, default=self._own, memory=self._memory)
+                wanted.update(task for task in self.tasks if spec.anywhere_there().accepts(spec_of(task)))
+        devices = [device for task in self.tasks if task in wanted for device in self._devices_of(task)]
+        placed = assign(ops, devices, soft=self._soft, default=self._own, memory=self._memory)
+        for op in placed if self._placement.log else ():
+            tell(op.name, op.type, placed[op], self._memory)
+        return placed
 
     def _devices_of(self, task: str) -> Sequence[Device]:
         if task not in self._devices:
             self._devices[task] = self._ask_for_devices(task)
-            self._lives[task] = self._tasks[task].life  # a session is not for those who come after
+            self._lives[task] = self.tasks[task].life  # a session is not for those who come after
         return self._devices[task]
 
     def _ask_for_devices(self, task: str) -> Sequence[Device]:
@@ -162,7 +177,7 @@ class Master:
         began = said = time.monotonic()
         while True:
             try:
-                return self._tasks[task].devices()
+                return self.tasks[task].devices()
             except UnavailableError:
                 waiting.time_left(waiting.limits(), lambda: self.closed, f"Waiting for {task}")
                 time.sleep(_TRY_AGAIN_SECONDS)
@@ -177,9 +192,9 @@ class Master:
     def devices(self) -> list[Device]:
         """The devices of every task that answers."""
         found = []
-        for task in self._tasks:
+        for task in self.tasks:
             try:
-                found += self._devices.get(task) or self._tasks[task].devices()
+                found += self._devices.get(task) or self.tasks[task].devices()
             except UnavailableError:
                 _log.info("%s does not answer.", task)
         return found
@@ -204,7 +219,7 @@ class Master:
         self.closed = True
         for name in self._used:
             try:
-                self._tasks[name].close_session(self.handle)
+                self.tasks[name].close_session(self.handle)
             except OpError as error:  # it is gone, and the session with it
                 _log.debug("%s was not told that a session is closed: %s", name, error)
 
@@ -219,6 +234,7 @@ class _Step:
         fetches: int,
         given: list[tuple[int, int]],
         graphs: list[GraphDef],
+        tokens: bool,
     ):
         self._master = master
         self._graphs = graphs
@@ -226,6 +242,8 @@ class _Step:
         self._remote = [part for part in parts if not part.task.is_local]
         self._fetches = fetches
         self._given = given
+        # Where this thread itself waits for what the other parts send, it takes that from their connections.
+        self._home = self._local.task.name if self._local is not None and not tokens else ""
 
     def __call__(self, *feeds: Any) -> list[Any]:
         results = [None] * self._fetches
@@ -235,26 +253,31 @@ class _Step:
         limits = waiting.limits()
         if limits.trace is not None:
             limits.trace.partition_graphs.extend(self._graphs)
-        started = []
+        traffic = _Traffic(self._master, step, self._local if self._home else None)
         try:
             for part in self._remote:
                 values = [feeds[i] for i in part.feeds]
-                pending = part.task.start(self._master.handle, part.name, step, values, limits, part.life)
-                started.append((part, pending))
+                traffic.pending[part.task.name] = part.task.start(
+                    self._master.handle, part.name, step, values, limits, part.life, self._home, traffic.heed
+                )
             if self._local is not None:
-                values = [feeds[i] for i in self._local.feeds]
-                part = self._local
-                _put(results, part, part.task.run(self._master.handle, part.name, step, values, limits))
-            for (part, _), answer in zip(started, gather([pending for _, pending in started])):
+                _put(results, self._local, self._run_local(feeds, step, limits, traffic))
+            for part, answer in zip(self._remote, gather(list(traffic.pending.values()))):
                 _put(results, part, values_of(answer, limits))
         except BaseException as error:
-            self._give_up(step, error, [pending for _, pending in started])
+            self._give_up(step, error, traffic.pending.values())
             if isinstance(error, OpError):
                 self._master.told_of(error)
             raise
         return results
 
-    def _give_up(self, step: str, error: BaseException, pending: list[Any]) -> None:
+    def _run_local(self, feeds: Sequence[Any], step: str, limits: Limits, traffic: _Traffic) -> Sequence[Any]:
+        part = self._local
+        values = [feeds[i] for i in part.feeds]
+        handle = self._master.handle
+        return part.task.run(handle, part.name, step, values, limits, traffic.send, traffic.wait)
+
+    def _give_up(self, step: str, error: BaseException, pending: Iterable[Pending]) -> None:
         """Ends the step on the tasks on which it still runs, and waits for that."""
         known = isinstance(error, OpError)
         reason = error if known else AbortedError(None, None, f"The step failed: {error!r}")
@@ -265,6 +288,33 @@ class _Step:
                 part.task.stop_step(step, reason).result(STOP_SECONDS, Limits())
             except OpError as lost:
                 _log.debug("%s was not told that a step is over: %s", part.task.name, lost)
+
+
+class _Traffic:
+    """What the part of a step on this task and the others tell each other. Little things go beside the
+    requests: the thread that runs the part here waits on their connections itself, so that no other thread
+    has to wake it.
+    """
+
+    def __init__(self, master: Master, step: str, local: _Placed | None):
+        self._master, self._step, self._local = master, step, local
+        self._beside = _MOST_BESIDE if local is not None else 0
+        self.pending: dict[str, Pending] = {}
+
+    def heed(self, message: Message) -> None:
+        for key, value in unpack(message):
+            self._local.task.worker.deliver(self._step, key, value)
+
+    def send(self, task: str, parcel: Parcel) -> None:
+        compress = self._master.compress
+        if self._beside and is_little(parcel):
+            self._beside -= 1
+            self.pending[task].add(tensors_message(self._step, parcel), compress)
+        else:
+            self._master.tasks[task].send(self._step, parcel, compress)
+
+    def wait(self, bell: Bell, seconds: float) -> None:
+        attend(list(self.pending.values()), bell, seconds)
 
 
 def _put(results: list[Any], part: _Placed, values: Sequence[Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from tideflow.cluster import protocol, shared_memory, sockets, wire
 from tideflow.cluster.connection import LOOK_AROUND, Connection, sleep_ms
 from tideflow.cluster.keys import Key
 from tideflow.cluster.protocol import Identity, Window
-from tideflow.cluster.sockets import poll
+from tideflow.cluster.sockets import POLLIN, poll
 from tideflow.cluster.wire import Message
 from tideflow.graph.errors import (
     AbortedError,
@@ -22,23 +22,38 @@ from tideflow.graph.errors import (
     UnavailableError,
 )
 from tideflow.runtime import waiting
+from tideflow.runtime.bells import Bell
 from tideflow.runtime.waiting import Limits
 
 CONNECT_SECONDS = 10.0
 IDLE_CONNECTIONS = 16
 
 
-class Pending:
-    """A request that is under way. Its answer is fetched by one thread at a time."""
+Heed = Callable[[Message], None]
 
-    def __init__(self, peer: Peer, connection: Connection, request: int, what: str):
+
+class Pending:
+    """A request that is under way. Its answer is fetched by one thread at a time. `heed` sees the answer
+    first, and before that whatever the other side says ahead of it.
+    """
+
+    def __init__(self, peer: Peer, connection: Connection, request: int, what: str, heed: Heed | None):
         self._peer, self._request, self.what = peer, request, f"{peer.name}: '{what}'"
         self._connection: Connection | None = connection
         self._answer: Message | None = None
+        self._heed = heed
 
     def result(self, timeout: float | None = None, limits: Limits | None = None) -> Message:
         """The answer; an error that the other side told of, or that kept it from answering, is raised."""
         return gather([self], timeout, limits)[0]
+
+    def add(self, message: Message, compress: bool = False) -> None:
+        """Sends what belongs to the request, behind it on its connection. It waits for nobody, so it is for
+        little things.
+        """
+        if self._connection is None:
+            raise CancelledError(None, None, f"{self.what} is over.")
+        self._connection.send(message, protocol.POSTED, compress)
 
     def cancel(self) -> None:
         """Waits no longer. The other side is not told: its answer finds the connection closed."""
@@ -57,14 +72,18 @@ class Pending:
         """Whether the answer is here, if it is what is ready; the reason is raised where it never will be."""
         connection = self._connection
         try:
-            self._answer = connection.take(self._request, ready, self.what)
+            message = connection.take(self._request, ready, self.what)
         except OpError as error:
             raise self._peer._explained(error, connection) from None
-        if self._answer is None:
+        if message is None:
             return False
-        self._connection = None
+        if self._heed is not None:
+            self._heed(message)
+        if message.kind == protocol.AHEAD:
+            return False
+        self._answer, self._connection = message, None
         self._peer._give_back(connection)
-        wire.raise_error(self._answer)
+        wire.raise_error(message)
         return True
 
 
@@ -84,6 +103,17 @@ def gather(
             one.cancel()
         raise
     return [wire.raise_error(one._answer) for one in pending]
+
+
+def attend(pending: Sequence[Pending], bell: Bell, seconds: float) -> None:
+    """Waits until something comes for one of the requests, and sees to it, or the bell rings."""
+    left = [one for one in pending if one._answer is None]
+    polled = [(bell.heard, POLLIN), *(item for one in left for item in one._polled())]
+    ready = poll(polled, int(seconds * 1000))
+    for one in left:
+        one._fetch(ready)
+    if bell.heard in ready:
+        bell.wait(0)
 
 
 def _within(limits: Limits | None, seconds: float | None) -> Limits:
@@ -156,7 +186,13 @@ class Peer:
         return self.start(message, limits, incarnation=incarnation, compress=compress).result(limits=limits)
 
     def start(
-        self, message: Message, limits: Limits | None = None, *, incarnation: int = 0, compress: bool = False
+        self,
+        message: Message,
+        limits: Limits | None = None,
+        *,
+        incarnation: int = 0,
+        compress: bool = False,
+        heed: Heed | None = None,
     ) -> Pending:
         """Sends a request; its answer is fetched later."""
         limits = _within(limits, None)
@@ -165,7 +201,7 @@ class Peer:
             try:
                 self._check_life(connection, incarnation)
                 request = connection.send(message, compress=compress)
-                return Pending(self, connection, request, message.kind)
+                return Pending(self, connection, request, message.kind, heed)
             except BaseException as error:
                 connection.close(linger=0)
                 if is_new or not isinstance(error, UnavailableError):
@@ -181,9 +217,31 @@ class Peer:
             connection = self._posting_connection(limits)
             self._check_life(connection, incarnation)
             self._await_window(connection, limits, what)
-            size = sum(wire.size_of(value) for value in message.tensors)
-            flags = protocol.POSTED | (protocol.ACKNOWLEDGE if self._window.asks(size) else 0)
-            self._window.sent(connection.send(message, flags, compress), size)
+            self._post(connection, message, compress)
+
+    def post_at_once(self, message: Message, *, compress: bool = False) -> bool:
+        """The same where nobody has to wait for it; whether it was sent."""
+        if not self._posting.acquire(blocking=False):
+            return False
+        try:
+            connection = self._posts
+            if connection is None:
+                return False
+            while ready := poll(connection.polled, 0):
+                self._window.acknowledged(connection.acknowledged(ready, message.kind))
+            if not self._window.is_open():
+                return False
+            self._post(connection, message, compress)
+            return True
+        except UnavailableError:  # a new connection takes its time
+            return False
+        finally:
+            self._posting.release()
+
+    def _post(self, connection: Connection, message: Message, compress: bool) -> None:
+        size = sum(wire.size_of(value) for value in message.tensors)
+        flags = protocol.POSTED | (protocol.ACKNOWLEDGE if self._window.asks(size) else 0)
+        self._window.sent(connection.send(message, flags, compress), size)
 
     def is_closed(self) -> bool:
         return self._closed

@@ -13,6 +13,7 @@ from tideflow.cluster.wire import Message
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
 
 HELLO, WELCOME, ACKNOWLEDGED = "hello", "welcome", "acknowledged"
+AHEAD = "ahead"  # comes before the answer to a request
 
 # Flags of an envelope.
 POSTED = 1  # nobody waits for an answer

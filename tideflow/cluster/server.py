@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import atexit
 import functools
+import socket
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -17,40 +19,49 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.cluster import keys
 from tideflow.cluster.cluster_spec import ClusterSpec, ServerDef
-from tideflow.cluster.collectives import TaskGroups, free_port
+from tideflow.cluster.collectives import TaskGroups
 from tideflow.cluster.crew import Crew
 from tideflow.cluster.job import Job, exit_was_clean
 from tideflow.cluster.master import Master
+from tideflow.cluster.part import Part, Spec
+from tideflow.cluster.ports import number_of, reserve
+from tideflow.cluster.protocol import AHEAD
 from tideflow.cluster.tasks import (
     LocalTask,
     RemoteTask,
     Task,
     as_bytes,
     devices_message,
+    is_little,
     limits_of,
     task_name,
+    tensors_message,
+    unpack,
     values_message,
 )
 from tideflow.cluster.transport import Identity, Listener, Message, Peer, Reply
 from tideflow.cluster.wire import error_message, error_of
-from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Spec, Worker
+from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Worker
 from tideflow.export import export
 from tideflow.graph.errors import (
     AbortedError,
     InternalError,
     InvalidArgumentError,
+    NotFoundError,
     OpError,
     UnavailableError,
 )
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.runtime import waiting
-from tideflow.runtime.rendezvous import DEAD
+from tideflow.runtime.rendezvous import Parcel
+from tideflow.runtime.waiting import Limits
 from tideflow.session.config import apply_config
 
 SCHEME = "grpc"  # what TensorFlow's programs write; what is spoken is ours
 HEARTBEAT_SECONDS = 1.0
 MOST_AT_ONCE = 1024  # steps and requests that may wait on one task
+_MOST_AHEAD = 16  # messages that a part sends to its master before its answer
 
 _here: dict[str, Server] = {}  # the servers of this process, by address
 
@@ -67,6 +78,39 @@ class _ClientSession:
     graph: Graph
     master: Master
     silent: int = 0  # rounds of heartbeats since the client was last heard of
+
+
+class _Outlet:
+    """Where what one run of a part makes goes. What is for the task of the master that asked goes with the
+    answer, or ahead of it: a thread waits for that there, and for other tasks' messages another one does.
+    """
+
+    def __init__(self, server: Server, part: Part, step: str, home: str, reply: Reply):
+        self._server, self._part, self._step, self._home, self._reply = server, part, step, home, reply
+        self._ahead = _MOST_AHEAD
+        self.may_wait = True  # the thread that runs the part
+
+    def send(self, task: str, parcel: Parcel) -> None:
+        if task == self._home and self._ahead and is_little(parcel):
+            self._ahead -= 1
+            self._reply.ahead(tensors_message(self._step, parcel, AHEAD), compress=self._part.compress)
+        elif self.may_wait:
+            self._server._send(self._step, self._part, task, parcel)
+        elif not self._server._tasks[task].send_at_once(self._step, parcel, self._part.compress):
+            self._server._crew.do(self._server._send_or_fail, self._step, self._part, task, parcel)
+
+    def end(self, limits: Limits, values: tuple, error: Exception | None) -> None:
+        """Answers, with the values or the error."""
+        try:
+            if error is not None:
+                raise error
+            # Values that are fetched are not compressed: what is to be goes ahead of them.
+            limits.rendezvous.flush(but="" if self._part.compress else self._home)
+            answer = values_message(values, limits, limits.rendezvous.parcel_for(self._home))
+        except Exception as failure:
+            self._server._tell_the_others(self._part.tasks, self._step, failure)
+            answer = error_message(failure)
+        self._reply(answer)
 
 
 @export("train.Server", "distribute.Server")
@@ -88,7 +132,7 @@ class Server:
     ):
         self._server_def = _server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         self._cluster = ClusterSpec(self._server_def.cluster)
-        self._insecure = insecure
+        self._insecure = insecure or keys.network_is_trusted()
         self._key = keys.from_environment()
         self._task = task_name(self._server_def.job_name, self._server_def.task_index)
         addresses = self._addresses()
@@ -96,14 +140,14 @@ class Server:
         host = addresses[self._task].rpartition(":")[0] or "localhost"
         self._job = Job(self._task, list(addresses))
         self._groups = self._task_groups(list(addresses), host)
-        self._worker = Worker(self._task, self._placement(), self._send, self._groups)
+        self._worker = Worker(self._task, self._placement(), self._groups)
         self._tasks = self._task_table(identity)
         self._sessions: dict[str, _ClientSession] = {}  # of clients in other processes
         self._masters: list[Master] = []  # of sessions in this process
         self._crew = Crew(MOST_AT_ONCE, "tideflow-step")
         self._stopped = threading.Event()
         self._listener = Listener(
-            addresses[self._task], self._handle, identity=identity, key=self._key, insecure=insecure
+            addresses[self._task], self._handle, identity=identity, key=self._key, insecure=self._insecure
         )
         self._address = f"{host}:{self._listener.port}"
         _here[self._address] = self
@@ -111,8 +155,8 @@ class Server:
             self.start()
 
     def _placement(self) -> Any:
-        config = self._server_def.default_session_config
-        return apply_config(config, None, self._task)[0]
+        placement, _ = apply_config(self._server_def.default_session_config, None, self._task)
+        return replace(placement, log=False)  # a master tells where it has placed what
 
     def _addresses(self) -> dict[str, str]:
         """Where the tasks are."""
@@ -130,19 +174,20 @@ class Server:
         return TaskGroups(ranks.index(self._task), len(ranks), host, self._find_store, self._insecure)
 
     @functools.cached_property
-    def _store_port(self) -> int:
-        return free_port(self._address.rpartition(":")[0])
+    def _store_port(self) -> socket.socket:
+        """Keeps the port at which the chief's store of collectives listens once it is needed."""
+        return reserve(self._address.rpartition(":")[0])
 
     def _find_store(self) -> str:
         """Where the chief keeps the store of collectives."""
         chief = self._tasks[self._job.chief]
         if chief.is_local:
-            return f"{self._address.rpartition(':')[0]}:{self._store_port}"
+            return f"{self._address.rpartition(':')[0]}:{number_of(self._store_port)}"
         port = chief.peer.call(Message("store")).fields["port"]
         return f"{chief.peer.address.rpartition(':')[0]}:{port}"
 
     def _take_store(self, message: Message, reply: Reply) -> None:
-        reply(Message("store", {"port": self._store_port}))
+        reply(Message("store", {"port": number_of(self._store_port)}))
 
     def _task_table(self, identity: Identity) -> dict[str, Task]:
         table: dict[str, Task] = {}
@@ -189,6 +234,8 @@ class Server:
         self._worker.close()
         if self._groups is not None:
             self._groups.close()
+        if "_store_port" in self.__dict__:
+            self._store_port.close()
         self._listener.close()
         for task in self._tasks.values():
             if not task.is_local:
@@ -213,7 +260,8 @@ class Server:
         if self._stopped.is_set():
             raise UnavailableError(None, None, f"The server at {self._address} was stopped.")
         default = self._server_def.default_session_config
-        return Master(graph, config if config is not None else default, self._tasks, self._task)
+        config = config if config is not None else default
+        return Master(graph, config, self._tasks, self._task, self._job.gone_for_anybody)
 
     def reset(self, containers: Sequence[str]) -> None:
         """Clears the state of these containers on every task that answers, and closes the sessions on it."""
@@ -247,9 +295,8 @@ class Server:
         reply(made)
 
     def _take_tensors(self, message: Message, reply: Reply | None) -> None:
-        step = message.fields["step"]
-        for key, value in zip(message.fields["keys"], message.tensors, strict=True):
-            self._worker.deliver(step, key, DEAD if value is None else value)
+        for key, value in unpack(message):
+            self._worker.deliver(message.fields["step"], key, value)
 
     def _take_abort(self, message: Message, reply: Reply | None) -> None:
         self._worker.end_step(message.fields["step"], error_of(Message("error", message.fields["error"])))
@@ -260,22 +307,37 @@ class Server:
         return Message("done")
 
     def _take_run(self, message: Message, reply: Reply | None) -> None:
-        part = self._worker.part(message.fields["session"], message.fields["part"])
-        if part.is_quick:
-            reply(self._run_part(message))
-        else:
-            self._crew.do(self._answer, Server._run_part, message, reply)
-
-    def _run_part(self, message: Message) -> Message:
-        fields = message.fields
+        fields, feeds = message.fields, message.tensors
         session, step = fields["session"], fields["step"]
-        part = self._worker.part(session, fields["part"])
-        limits = limits_of(message)
+        part, limits = self._worker.part(session, fields["part"]), limits_of(message)
+        outlet = _Outlet(self, part, step, fields["home"], reply)
+        if limits.trace is None and part.is_quick(feeds):
+            outlet.may_wait = False
+            soon, done = self._listener.soon, partial(outlet.end, limits)
+            self._worker.start(session, part, step, feeds, limits, outlet.send, soon, done)
+        else:
+            self._crew.do(self._run_part, session, part, step, feeds, limits, outlet)
+
+    def _run_part(
+        self, session: str, part: Part, step: str, feeds: list, limits: Limits, outlet: _Outlet
+    ) -> None:
         try:
-            return values_message(self._worker.run(session, part, step, message.tensors, limits), limits)
+            values = self._worker.run(session, part, step, feeds, limits, outlet.send)
         except Exception as error:
+            outlet.end(limits, (), error)
+        else:
+            outlet.end(limits, values, None)
+
+    def _send(self, step: str, part: Part, task: str, parcel: Parcel) -> None:
+        self._tasks[task].send(step, parcel, part.compress)
+
+    def _send_or_fail(self, step: str, part: Part, task: str, parcel: Parcel) -> None:
+        """The same where nobody is left to raise an error to: the step ends with it."""
+        try:
+            self._send(step, part, task, parcel)
+        except OpError as error:
+            self._worker.end_step(step, error)
             self._tell_the_others(part.tasks, step, error)
-            raise
 
     def _tell_the_others(self, tasks: Sequence[str], step: str, error: Exception) -> None:
         """A part has failed: whoever waits for what it would have sent learns why."""
@@ -322,8 +384,8 @@ class Server:
         return session
 
     def _take_client_alive(self, message: Message, reply: Reply) -> None:
-        self._client_session(message)
-        reply(Message("alive"))
+        session = self._client_session(message)
+        reply(Message("alive", {"gone": list(session.master.gone())}))
 
     def _extend_session(self, message: Message) -> Message:
         _extend(self._client_session(message).graph, as_bytes(message.tensors[0]))
@@ -355,15 +417,12 @@ class Server:
 
     # ------------------------------------------------------------------ who is there
 
-    def _send(self, step: str, task: str, values: Sequence[tuple[str, Any]], compress: bool) -> None:
-        self._tasks[task].send(step, values, compress)
-
     def _take_alive(self, message: Message, reply: Reply) -> None:
         """A peer lives, and so do the sessions of which it is the master."""
         for session in message.fields["sessions"]:
             self._worker.hear(session)
         self._job.heard(message.fields["task"])
-        reply(Message("alive"))
+        reply(Message("alive", {"gone": self._job.gone()}))
 
     def _take_leave(self, message: Message, reply: Reply) -> None:
         self._job.left(message.fields["task"], message.fields["finished"])
@@ -384,8 +443,9 @@ class Server:
 
     def _greet(self, task: RemoteTask, greeting: Message) -> None:
         try:
-            task.peer.call(greeting, timeout=5 * HEARTBEAT_SECONDS)
+            answer = task.peer.call(greeting, timeout=5 * HEARTBEAT_SECONDS)
             self._job.heard(task.name)
+            self._job.told(task.name, answer.fields["gone"])
         except OpError as error:
             self._lose(task.name, error)
 
@@ -476,42 +536,50 @@ def _server_def(
     if isinstance(server_or_cluster_def, ServerDef):
         made.CopyFrom(server_or_cluster_def)
     else:
-        try:
-            made.cluster.CopyFrom(ClusterSpec(server_or_cluster_def).as_cluster_def())
-        except TypeError:
-            raise TypeError(
-                "Could not convert `server_or_cluster_def` to a `tf.train.ServerDef` or "
-                "`tf.train.ClusterSpec`."
-            ) from None
-    if job_name is not None:
-        made.job_name = job_name
-    if task_index is not None:
-        made.task_index = task_index
-    if protocol is not None:
-        made.protocol = protocol
-    made.protocol = made.protocol or "grpc"
+        cluster = _cluster_spec(server_or_cluster_def)
+        if job_name is None:
+            job_name = _the_only_one(cluster.jobs, "job_name")
+        if task_index is None:
+            task_index = _the_only_one(cluster.task_indices(job_name), "task_index")
+        made.cluster.CopyFrom(cluster.as_cluster_def())
+    for name, value in (("job_name", job_name), ("task_index", task_index), ("protocol", protocol)):
+        if value is not None:
+            setattr(made, name, value)
+    made.protocol = made.protocol or SCHEME
     if config is not None:
         made.default_session_config.MergeFrom(config)
-    _complete(made, task_index)
+    _check(made)
     return made
 
 
-def _complete(made: ServerDef, task_index: int | None) -> None:
-    """Fills in the one job and the one task where there is no choice; what the cluster lacks is an error."""
-    jobs = {job.name: job for job in made.cluster.job}
-    if not made.job_name:
-        if len(jobs) != 1:
-            raise ValueError("Must specify an explicit `job_name`.")
-        made.job_name = next(iter(jobs))
+def _cluster_spec(cluster: Any) -> ClusterSpec:
+    try:
+        return ClusterSpec(cluster)
+    except TypeError:
+        raise TypeError(
+            "Could not convert `server_or_cluster_def` to a `tf.train.ServerDef` or `tf.train.ClusterSpec`."
+        ) from None
+
+
+def _the_only_one(choices: Sequence[Any], what: str) -> Any:
+    if len(choices) != 1:
+        raise ValueError(f"Must specify an explicit `{what}`.")
+    return choices[0]
+
+
+def _check(made: ServerDef) -> None:
+    """An error unless the cluster has the task, and it can speak so."""
+    jobs = {job.name: job.tasks for job in made.cluster.job}
     if made.job_name not in jobs:
         known = ", ".join(jobs) or "none"
         raise InternalError(
             None, None, f'Job "{made.job_name}" was not defined in cluster (its jobs: {known})'
         )
-    tasks = jobs[made.job_name].tasks
-    if task_index is None and not made.task_index and len(tasks) != 1 and 0 not in tasks:
-        raise ValueError("Must specify an explicit `task_index`.")
-    if made.task_index not in tasks:
+    if made.task_index not in jobs[made.job_name]:
         raise InvalidArgumentError(
             None, None, f'Task {made.task_index} was not defined in job "{made.job_name}"'
+        )
+    if made.protocol != SCHEME:
+        raise NotFoundError(
+            None, None, f'No server speaks the protocol "{made.protocol}": the one there is, is "{SCHEME}".'
         )

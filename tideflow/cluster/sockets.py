@@ -53,7 +53,8 @@ def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int]:
             None,
             f"'{address}' is not on this machine's loopback: tasks there authenticate and encrypt with a "
             "cluster key. Make one with `tideflow keygen`, give every task the file, and name it in "
-            "TIDEFLOW_CLUSTER_KEY; or say that the network is trusted (insecure).",
+            "TIDEFLOW_CLUSTER_KEY; or say that the network is trusted, by `tideflow run --insecure` or "
+            "TIDEFLOW_INSECURE=1.",
         )
     return number, port
 
@@ -82,6 +83,14 @@ def prepare(sock: zmq.Socket, max_message_bytes: int) -> None:
 def poll(polled: list[tuple[Any, int]], milliseconds: int) -> list[Any]:
     """Those of the sockets on which a message is there, waiting so long for the first."""
     return [sock for sock, _ in zmq.zmq_poll(polled, milliseconds)]
+
+
+def receive(sock: zmq.Socket) -> list[zmq.Frame]:
+    """The frames of a message that is there; zmq.Again where none is."""
+    frames = [sock.recv(AT_ONCE, False)]
+    while frames[-1].more:
+        frames.append(sock.recv(AT_ONCE, False))
+    return frames
 
 
 def send(sock: zmq.Socket, frames: Sequence[Any]) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 
+from tideflow.cluster.part import Spec
 from tideflow.cluster.transport import Peer, Pending
-from tideflow.cluster.wire import Message, error_message
-from tideflow.cluster.worker import Spec, Worker
+from tideflow.cluster.wire import Message, error_message, size_of
+from tideflow.cluster.worker import Worker
 from tideflow.graph.errors import DeadlineExceededError, OpError
 from tideflow.runtime.devices import CPU, Device
-from tideflow.runtime.rendezvous import DEAD
+from tideflow.runtime.rendezvous import DEAD, Parcel, Send, Wait
 from tideflow.runtime.waiting import Limits
 
 
@@ -63,11 +64,17 @@ class LocalTask:
     def register(self, session: str, isolated: bool, spec: Spec, life: int) -> str:
         return self.worker.register(session, isolated, spec)
 
-    def run(self, session: str, part: str, step: str, feeds: Sequence[Any], limits: Limits) -> Sequence[Any]:
+    def run(
+        self, session: str, part: str, step: str, feeds: Sequence[Any], limits: Limits, send: Send, wait: Wait
+    ) -> Sequence[Any]:
+        """The values of a part; `send` takes what leaves for other tasks, `wait` waits for what they send."""
         own = limits.inner()
         own.trace = RunMetadata() if limits.trace is not None else None
         try:
-            return self.worker.run(session, self.worker.part(session, part), step, feeds, own)
+            found = self.worker.part(session, part)
+            values = self.worker.run(session, found, step, feeds, own, send, wait)
+            own.rendezvous.flush()
+            return values
         finally:
             if own.trace is not None:
                 limits.trace.step_stats.MergeFrom(own.trace.step_stats)
@@ -111,17 +118,29 @@ class RemoteTask:
         return self.peer.call(message, incarnation=life).fields["part"]
 
     def start(
-        self, session: str, part: str, step: str, feeds: Sequence[Any], limits: Limits, life: int
+        self,
+        session: str,
+        part: str,
+        step: str,
+        feeds: Sequence[Any],
+        limits: Limits,
+        life: int,
+        home: str,
+        heed: Callable[[Message], None],
     ) -> Pending:
-        """Begins a part; `result` of what it gives has the values."""
-        fields = {"session": session, "part": part, "step": step, **fields_of(limits)}
-        return self.peer.start(Message("run", fields, list(feeds)), limits, incarnation=life)
+        """Begins a part; `result` of what it gives has the values. What the part sends to the task `home` may
+        come ahead of them or with them: `heed` takes it.
+        """
+        fields = {"session": session, "part": part, "step": step, "home": home, **fields_of(limits)}
+        return self.peer.start(Message("run", fields, list(feeds)), limits, incarnation=life, heed=heed)
 
-    def send(self, step: str, values: Sequence[tuple[str, Any]], compress: bool) -> None:
+    def send(self, step: str, parcel: Parcel, compress: bool) -> None:
         """Sends values to the step's part there."""
-        keys = [key for key, _ in values]
-        tensors = [None if value is DEAD else value for _, value in values]
-        self.peer.post(Message("tensors", {"step": step, "keys": keys}, tensors), compress=compress)
+        self.peer.post(tensors_message(step, parcel), compress=compress)
+
+    def send_at_once(self, step: str, parcel: Parcel, compress: bool) -> bool:
+        """The same for who must not wait; whether it was sent."""
+        return is_little(parcel) and self.peer.post_at_once(tensors_message(step, parcel), compress=compress)
 
     def end_step(self, step: str, error: OpError) -> None:
         """Tells the task that a step has failed."""
@@ -162,11 +181,11 @@ def limits_of(message: Message) -> Limits:
     return Limits(time.monotonic() + seconds, seconds, trace=trace)
 
 
-def values_message(values: Sequence[Any], limits: Limits) -> Message:
-    """The values that a step gave, and its trace where it was asked for one."""
-    if limits.trace is None:
-        return Message("values", {}, list(values))
-    return Message("values", {}, [*values, as_tensor(limits.trace.SerializeToString())])
+def values_message(values: Sequence[Any], limits: Limits, parcel: Parcel = ()) -> Message:
+    """The values that a step gave, its trace where it was asked for one, and what it sends to the asker."""
+    trace = [] if limits.trace is None else [as_tensor(limits.trace.SerializeToString())]
+    keys, sent = _packed(parcel)
+    return Message("values", {"keys": keys} if keys else {}, [*values, *trace, *sent])
 
 
 def values_of(message: Message, limits: Limits) -> list[Any]:
@@ -176,3 +195,31 @@ def values_of(message: Message, limits: Limits) -> list[Any]:
     *values, trace = message.tensors
     limits.trace.MergeFrom(RunMetadata.FromString(as_bytes(trace)))
     return values
+
+
+# ------------------------------------------------------------------------------------------------- parcels
+
+_LITTLE_BYTES = 128 << 10
+
+
+def is_little(parcel: Parcel) -> bool:
+    """Whether a parcel may travel beside a request, where nobody counts what is under way."""
+    return sum(0 if value is DEAD else size_of(value) for _, value in parcel) <= _LITTLE_BYTES
+
+
+def tensors_message(step: str, parcel: Parcel, kind: str = "tensors") -> Message:
+    """What a part of a step sends to another task."""
+    keys, tensors = _packed(parcel)
+    return Message(kind, {"step": step, "keys": keys}, tensors)
+
+
+def unpack(message: Message) -> Parcel:
+    """Takes what a message carries for the step's part on the task that it came to."""
+    keys = message.fields.get("keys", ())
+    first = len(message.tensors) - len(keys)
+    tensors, message.tensors = message.tensors[first:], message.tensors[:first]
+    return [(key, DEAD if value is None else value) for key, value in zip(keys, tensors, strict=True)]
+
+
+def _packed(parcel: Parcel) -> tuple[list[str], list[Any]]:
+    return [key for key, _ in parcel], [None if value is DEAD else value for _, value in parcel]

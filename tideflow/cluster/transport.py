@@ -7,8 +7,8 @@ address then. A server keeps nothing about its clients but how many of their req
 """
 
 from tideflow.cluster.listener import Listener, Reply
-from tideflow.cluster.peer import Peer, Pending, gather
+from tideflow.cluster.peer import Peer, Pending, attend, gather
 from tideflow.cluster.protocol import Identity
 from tideflow.cluster.wire import Message
 
-__all__ = ["Identity", "Listener", "Message", "Peer", "Pending", "Reply", "gather"]
+__all__ = ["Identity", "Listener", "Message", "Peer", "Pending", "Reply", "attend", "gather"]

@@ -9,16 +9,17 @@ lengths, types and shapes are compared with what is there before any memory is t
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import reprlib
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 import torch
+from msgspec import Meta
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.graph import errors
@@ -29,11 +30,11 @@ VERSION = 1
 MAX_HEADER_BYTES = 16 << 20
 MAX_TENSORS = 65536
 MAX_RANK = 64  # NumPy's limit; torch's kernels have it, too
-_MAX_EXTENT = 2**62
 INLINE_BYTES = 64 << 10  # a smaller tensor travels in frame 0: copying it costs less than a frame
 
 _MAGIC = b"TIDE"
 _PREFIX = struct.Struct("<4sHHQQII")  # magic, version, flags, request, incarnation, pid, bytes of JSON
+_OURS = (_MAGIC, VERSION)
 _LENGTH_BYTES = 8  # of each string
 _INLINE, _FRAME = 0, 1  # where a tensor's bytes are; a list names shared memory
 _TYPES = {  # by TensorFlow's number; quantized values travel as the integers they are stored as
@@ -45,8 +46,13 @@ _ARRAYS = {  # what NumPy takes them for
     number: np.dtype(np.int16 if number == DT_BFLOAT16 else dtype.numpy) for number, dtype in _TYPES.items()
 }
 _NUMBERS = {dtype.torch: number for number, dtype in _TYPES.items() if number != DT_STRING}
-_to_json = json.JSONEncoder(separators=(",", ":")).encode
-_from_json = json.JSONDecoder().raw_decode
+_Extent = Annotated[int, Meta(ge=0, le=2**62)]
+_Shape = Annotated[list[_Extent], Meta(max_length=MAX_RANK)]
+_Where = Literal[0, 1] | list[Any]
+_Tensor = tuple[int, int, _Shape, int, _Where]  # type, type as stored, shape, bytes, where they are
+_Header = tuple[str, dict[str, Any], Annotated[list[_Tensor | None], Meta(max_length=MAX_TENSORS)]]
+_to_json = msgspec.json.Encoder().encode
+_from_json = msgspec.json.Decoder(_Header).decode  # which believes nothing, either
 
 Buffer = Any  # whatever has the buffer protocol: bytes, memoryview, zmq.Frame
 Share = Callable[
@@ -94,7 +100,7 @@ def encode(
         number, stored, array = _stored(value, compress)
         length, where = array.nbytes, _INLINE
         if length <= INLINE_BYTES:
-            inline.append(array.tobytes())
+            inline.append(np.ascontiguousarray(array))
         else:
             data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             where = share(torch.from_numpy(data)) if share is not None and number != DT_STRING else None
@@ -103,7 +109,7 @@ def encode(
                 frames.append(data)
         specs.append([number, stored, list(value.shape), length, where])
     try:
-        header = _to_json([message.kind, message.fields, specs]).encode()
+        header = _to_json([message.kind, message.fields, specs])
     except (TypeError, ValueError) as error:
         raise InvalidArgumentError(
             None, None, f"Message '{message.kind}' has a field that is not JSON: {error}."
@@ -166,7 +172,7 @@ def size_of(value: Any) -> int:
 
 def open_envelope(frame: Buffer) -> Envelope:
     """The envelope of the message whose frame 0 this is; an error where it is none of this version."""
-    return Envelope(*_prefix(frame)[:-1])
+    return Envelope._make(_prefix(frame)[2:-1])
 
 
 def request_of(frame: Buffer) -> int | None:
@@ -177,27 +183,28 @@ def request_of(frame: Buffer) -> int | None:
     return _PREFIX.unpack_from(view)[3]
 
 
-def _prefix(frame: Buffer) -> tuple[int, ...]:
+def _prefix(frame: Buffer) -> tuple[Any, ...]:
     if len(frame) < _PREFIX.size:
         raise DataLossError(
             None, None, f"A message of {len(frame)} bytes is truncated: the header alone has {_PREFIX.size}."
         )
-    magic, version, *rest = _PREFIX.unpack_from(frame)
+    prefix = _PREFIX.unpack_from(frame)
+    if prefix[:2] == _OURS:
+        return prefix
+    magic, version, *_ = prefix
     if magic != _MAGIC:
         raise InvalidArgumentError(None, None, f"Not a message of this protocol: it starts with {magic!r}.")
-    if version != VERSION:
-        raise FailedPreconditionError(
-            None,
-            None,
-            f"The other side speaks version {version} of the protocol, this one version {VERSION}: "
-            "both need the same release.",
-        )
-    return tuple(rest)
+    raise FailedPreconditionError(
+        None,
+        None,
+        f"The other side speaks version {version} of the protocol, this one version {VERSION}: "
+        "both need the same release.",
+    )
 
 
 def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message:
     """The message of these frames; its large tensors stand in their memory."""
-    first = memoryview(frames[0]).tobytes() if frames else b""
+    first = memoryview(frames[0] if frames else b"")
     end = _PREFIX.size + _prefix(first)[-1]
     if end > min(len(first), MAX_HEADER_BYTES):
         raise DataLossError(
@@ -211,8 +218,8 @@ def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message
         if spec is None:
             tensors.append(None)
             continue
-        _check(spec)
         number, stored, shape, length, where = spec
+        _check(number, stored, shape, length)
         if where == _INLINE:
             data: Any = bytearray(first[end : end + length])
             end += length
@@ -230,42 +237,27 @@ def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message
     return Message(kind, fields, tensors)
 
 
-def _header(text: bytes) -> list:
+def _header(text: memoryview) -> tuple[str, dict[str, Any], list[tuple | None]]:
     """Kind, fields and tensors' descriptions."""
     try:
-        decoded = text.decode()
-        header, end = _from_json(decoded)
-    except (ValueError, RecursionError) as error:
+        return _from_json(text)
+    except msgspec.ValidationError as error:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"A header is a kind, fields and a description of at most {MAX_TENSORS} tensors: {error!s:.200}.",
+        ) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataLossError(None, None, f"A message's header is not JSON: {error!s:.100}.") from None
-    match header:
-        case [str(), dict(), list(specs)] if len(specs) <= MAX_TENSORS and end == len(decoded):
-            return header
-    raise InvalidArgumentError(
-        None,
-        None,
-        f"A header is a kind, fields and at most {MAX_TENSORS} tensors; found {reprlib.repr(header)}.",
-    )
 
 
-def _check(spec: Any) -> None:
+def _check(number: int, stored: int, shape: list[int], length: int) -> None:
     """An error unless a tensor can be as described."""
-    try:
-        number, stored, shape, length, where = spec
-        size = _LENGTH_BYTES if number == DT_STRING else _TYPES[stored].size
-        is_possible = (
-            number in _TYPES
-            and (stored == number or (number, stored) == (DT_FLOAT, DT_BFLOAT16))
-            and type(length) is int
-            and type(shape) is list
-            and len(shape) <= MAX_RANK
-            and all(type(extent) is int and 0 <= extent <= _MAX_EXTENT for extent in shape)
-            and (where in (_INLINE, _FRAME) or type(where) is list)
+    if number not in _TYPES or (stored != number and (number, stored) != (DT_FLOAT, DT_BFLOAT16)):
+        raise InvalidArgumentError(
+            None, None, f"Not the description of a tensor: type {number}, stored as {stored}."
         )
-    except (TypeError, ValueError, KeyError):
-        is_possible = False
-    if not is_possible:
-        raise InvalidArgumentError(None, None, f"Not the description of a tensor: {reprlib.repr(spec)}.")
-    needed = math.prod(shape) * size
+    needed = math.prod(shape) * (_LENGTH_BYTES if number == DT_STRING else _TYPES[stored].size)
     if length != needed and (number != DT_STRING or length < needed):
         raise DataLossError(
             None,

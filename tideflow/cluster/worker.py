@@ -1,127 +1,29 @@
 """A task's own work: it keeps state, takes the parts of steps that masters register, and runs them.
 
 Parts belong to a master's session; variables and queues belong to the task and are shared by name, unless a
-session asks to be isolated. A part is compiled when it is first run, for the shapes it is fed with, and kept.
+session asks to be isolated.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensorboard.compat.proto.config_pb2 import RunMetadata
-from tensorboard.compat.proto.graph_pb2 import GraphDef
-
-from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import Plan
-from tideflow.compile.failures import explained
-from tideflow.compile.ir import walk
-from tideflow.compile.variants import Variants
+from tideflow.cluster.part import Done, Part, Soon, Spec, Visit
 from tideflow.graph.errors import AbortedError, CancelledError, OpError
-from tideflow.graph.graph import Graph
-from tideflow.graph.graph_import import import_graph_def
-from tideflow.ops.sending import SEND
-from tideflow.runtime import collectives, waiting
+from tideflow.runtime import collectives
+from tideflow.runtime.bells import Bell
 from tideflow.runtime.collectives import Others
 from tideflow.runtime.devices import Placement
-from tideflow.runtime.rendezvous import Meetings
+from tideflow.runtime.rendezvous import Meetings, Send, Wait
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import Limits
-from tideflow.session.partitions import Devices
-from tideflow.session.trace import Trace
 
 LEASE_ROUNDS = 20  # of heartbeats: a master that was silent for so long has lost its sessions here
 STOP_SECONDS = 5.0  # within which a step that was given up should have ended
-_QUICK_SECONDS = 500e-6  # a part that takes no longer is run where it arrives
-
-Send = Callable[[str, str, list[tuple[str, Any]], bool], None]  # (step, task, values by key, compressed)
-
-
-@dataclass
-class Spec:
-    """A part as a master describes it: names of its own tensors and operations."""
-
-    graph_def: bytes
-    feeds: list[str]
-    fetches: list[str]
-    targets: list[str]
-    rules_off: list[str] = field(default_factory=list)
-    tasks: list[str] = field(default_factory=list)  # all that the step runs on
-    compress: bool = False  # floats are cut to 16 bits on their way to other tasks
-
-
-class Part:
-    """A registered part: its graph, and its plans."""
-
-    def __init__(self, spec: Spec, resources: ResourceManager, placement: Placement):
-        graph = Graph()
-        with graph.as_default():
-            import_graph_def(GraphDef.FromString(spec.graph_def), name="")
-        self.tasks, self.compress = spec.tasks, spec.compress
-        self._placement, self._resources = placement, resources
-        self._rules_off = frozenset(spec.rules_off)
-        self._feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
-        self._fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
-        self._targets = [graph.get_operation_by_name(name) for name in spec.targets]
-        self._variants = Variants(self._compile)
-        self._traced: tuple[Trace, Variants] | None = None
-        self._tracing = threading.Lock()
-        self._may_wait = True
-        self._seconds = float("inf")
-
-    def _compile(self, shapes: list[tuple | None], after_each: Callable | None = None) -> Plan:
-        plan = compile_step(
-            self._fetches,
-            self._targets,
-            self._feeds,
-            shapes,
-            self._resources,
-            self._placement,
-            self._rules_off,
-            after_each,
-        )
-        self._may_wait = any(node.definition.blocking or node.type == SEND for node in walk(plan.program))
-        return plan
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether running it keeps nobody waiting."""
-        return not self._may_wait and self._seconds < _QUICK_SECONDS
-
-    def run(self, feeds: Sequence[Any]) -> tuple:
-        """The values of its fetches. Where values come from and go to is known to the limits it
-        runs under.
-        """
-        shapes = tuple([value.shape for value in feeds])
-        plan = self._variants.plans.get(shapes) or self._variants.plan_for(feeds)
-        began = time.perf_counter()
-        try:
-            return plan.function(*feeds)
-        except Exception as error:
-            raise explained(error, plan) from error
-        finally:
-            self._seconds = time.perf_counter() - began
-
-    def run_traced(self, feeds: Sequence[Any], trace: RunMetadata) -> tuple:
-        """The same, and what its operations did when."""
-        with self._tracing:
-            if self._traced is None:
-                devices = Devices(self._fetches, self._targets, self._feeds, self._placement)
-                hook = Trace(devices)
-                self._traced = hook, Variants(lambda shapes: self._compile(shapes, hook))
-            hook, variants = self._traced
-            plan = variants.plan_for(feeds)
-            hook.begin()
-            try:
-                return plan.function(*feeds)
-            except Exception as error:
-                raise explained(error, plan) from error
-            finally:
-                hook.fill(trace)
 
 
 @dataclass
@@ -137,13 +39,12 @@ class _Session:
 class Worker:
     """Runs parts of steps, on one task."""
 
-    def __init__(self, task: str, placement: Placement, send: Send, others: Others | None = None):
+    def __init__(self, task: str, placement: Placement, others: Others | None = None):
         self.task = task
         self.placement = placement
         self.resources = ResourceManager()
         self._others = others  # the members of collectives on other tasks
         collectives.configure(self.resources, others)
-        self._send = send
         self._meetings = Meetings()
         self._sessions: dict[str, _Session] = {}
         self._lock = threading.Lock()
@@ -177,28 +78,71 @@ class Worker:
         found.silent = 0
         return found.parts[name]
 
-    def run(self, session: str, part: Part, step: str, feeds: Sequence[Any], limits: Limits) -> tuple:
-        """Runs a part in a step, within the limits."""
+    def run(
+        self,
+        session: str,
+        part: Part,
+        step: str,
+        feeds: Sequence[Any],
+        limits: Limits,
+        send: Send,
+        wait: Wait = Bell.wait,
+    ) -> tuple:
+        """Runs a part in a step, within the limits, in this thread. `send` takes what leaves for other tasks;
+        the last of it is left to the caller, with the limits' rendezvous.
+        """
+        found = self._begin(session, part, step, limits, send, wait)
+        try:
+            if limits.trace is not None:
+                return part.run_traced(feeds, limits)
+            return part.run(feeds, limits).to_its_end()
+        except CancelledError as error:
+            raise limits.rendezvous.reason(error) from error
+        finally:
+            self._end(found, step)
+
+    def start(
+        self,
+        session: str,
+        part: Part,
+        step: str,
+        feeds: Sequence[Any],
+        limits: Limits,
+        send: Send,
+        soon: Soon,
+        done: Done,
+    ) -> None:
+        """The same without waiting: the part is left where it would have to, and taken up by `soon`."""
+        found = self._begin(session, part, step, limits, send)
+
+        def end(values: tuple, error: Exception | None) -> None:
+            self._end(found, step)
+            done(values, error and limits.rendezvous.reason(error))
+
+        Visit(part.run(feeds, limits), limits, soon, end).go_on()
+
+    def _begin(
+        self, session: str, part: Part, step: str, limits: Limits, send: Send, wait: Wait = Bell.wait
+    ) -> _Session:
         found = self._sessions.get(session)
         if found is None:
             raise CancelledError(None, None, f"The session was closed on {self.task}.")
-        send = lambda task, values: self._send(step, task, values, part.compress)
-        limits.rendezvous = self._meetings.begin(step, send)
+        limits.rendezvous = self._meetings.begin(step, send, wait)
         found.steps[step] = limits, part
         try:
             limits.rendezvous.check()  # it may have failed elsewhere before it was known here
             if found.resources.closed:
                 raise CancelledError(None, None, f"The session was closed on {self.task}.")
-            with waiting.under(limits):
-                traced = limits.trace is not None
-                values = part.run_traced(feeds, limits.trace) if traced else part.run(feeds)
-                limits.rendezvous.flush()
-                return values
-        finally:
-            self._meetings.finish(step)
-            with self._ended:
-                found.steps.pop(step, None)
-                self._ended.notify_all()
+        except BaseException:
+            self._end(found, step)
+            raise
+        return found
+
+    def _end(self, session: _Session, step: str) -> None:
+        self._meetings.finish(step)
+        with self._ended:
+            session.steps.pop(step, None)
+            self._ended.notify_all()
 
     def deliver(self, step: str, key: str, value: Any) -> None:
         """Takes what another task has sent."""

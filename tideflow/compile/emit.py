@@ -19,6 +19,7 @@ from tideflow.graph.operation import Operation
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.resources import OP_STATE, ResourceManager
 from tideflow.runtime.values import host_value, to_torch
+from tideflow.runtime.waiting import Wish
 
 _CPU = torch.device("cpu")
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
@@ -29,7 +30,9 @@ _INLINE = 200  # characters: longer literals are bound to a name instead
 
 @dataclass
 class Plan:
-    """A compiled step: call `function(*feeds)`; the rest explains it."""
+    """A compiled step: call `function(*feeds)`; the rest explains it. One that can be left where it would
+    have to wait is `resumable`: its function gives a generator, which yields wishes and is sent their values.
+    """
 
     function: Callable
     source: str
@@ -39,6 +42,7 @@ class Plan:
     applied: list[str] = field(default_factory=list)  # rewrites that changed something
     advice: list[str] = field(default_factory=list)  # what its author may not have meant
     compile_seconds: float = 0.0
+    resumable: bool = False
 
     def operation_at(self, line: int) -> Operation | None:
         node = self.lines.get(line)
@@ -51,12 +55,14 @@ def emit(
     after_each: Callable | None = None,
     implied: Guards = frozenset(),
     in_place: bool = True,
+    leavable: bool = False,
 ) -> Plan:
     """Compiles the program. `after_each(node, outputs, inputs)` is called after every kernel, for checks and
     traces; one that has `before` is told when the step starts, one that has `in_place` looks at no values.
-    Where `implied` holds is known; without `in_place` every result is in memory of its own.
+    Where `implied` holds is known; without `in_place` every result is in memory of its own. A `leavable` plan
+    need not wait in its thread.
     """
-    return _Emitter(program, resources, after_each, implied, in_place).plan()
+    return _Emitter(program, resources, after_each, implied, in_place, leavable).plan()
 
 
 class _Emitter:
@@ -67,6 +73,7 @@ class _Emitter:
         after_each: Callable | None,
         implied: Guards,
         in_place: bool,
+        leavable: bool,
     ):
         self.program = program
         self.in_place = in_place and getattr(after_each, "in_place", after_each is None)
@@ -84,6 +91,8 @@ class _Emitter:
         self.unfreed: list[str] = []
         self.fresh: set[Value] = set()  # values in memory of their own
         self.numbers: set[Value] = set()  # values that are Python numbers, not tensors
+        self.leavable = leavable
+        self.leaves = False  # whether there is a place where it may be left
         self.uses = program.uses()
         self.position = {node: i for i, node in enumerate(walk(program))}
 
@@ -97,9 +106,10 @@ class _Emitter:
         self.text.append(f"    return ({fetched})")
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
-        step = self.namespace["step"]
-        function = flushing(step) if self._computes_with_floats() else step
-        return Plan(function, source, self.lines, self.program, self.namespace)
+        function = self.namespace["step"]
+        if not self.leaves and self._computes_with_floats():
+            function = flushing(function)
+        return Plan(function, source, self.lines, self.program, self.namespace, resumable=self.leaves)
 
     def _computes_with_floats(self) -> bool:
         """Whether the step's arithmetic is more than the cost of setting how it is done."""
@@ -255,10 +265,14 @@ class _Emitter:
             return
         if node.outputs and node.outputs[0] in self.numbers:
             inputs = [self._number(value) for value in node.inputs]
-            self._line(self._assignment(node) + number_text(node, inputs), node)
+            call = number_text(node, inputs)
         else:
             call = self._call(node)
-            self._line(self._assignment(node) + call, node)
+            if self.leavable and leaves(node):
+                self.leaves = True
+                self._line(f"wish = {call}", node)
+                call = f"(yield wish) if isinstance(wish, {self._bind('Wish', Wish)}) else wish; del wish"
+        self._line(self._assignment(node) + call, node)
         if self.after_each is not None:
             self._emit_after(node)
 
@@ -312,7 +326,7 @@ class _Emitter:
                 args.append(f"[{', '.join(self._input(arg, value, node) for value in given)}]")
             else:
                 args.append(self._input(arg, given, node) if arg.name in op.host else given)
-        return function, args, keyword_values(node, function, self.resources)
+        return function, args, keyword_values(node, function, self.resources, self.leavable)
 
     def _shortcut(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]] | None:
         """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
@@ -425,9 +439,17 @@ class _Emitter:
         return self._bind(type(value).__name__, value)
 
 
-def keyword_values(node: Node, function: Callable, resources: ResourceManager) -> dict[str, Any]:
+def leaves(node: Node) -> bool:
+    """Whether a node that would have to wait can give its plan a wish instead."""
+    return node.definition.blocking and "leaves" in node.definition.wants(kernel_for(node))
+
+
+def keyword_values(
+    node: Node, function: Callable, resources: ResourceManager, leavable: bool = False
+) -> dict[str, Any]:
     """What a kernel asks for beside its inputs: attributes of the node, its device, its state."""
     extras = {
+        "leaves": lambda: leavable,
         "device": lambda: node.device or _CPU,
         "resources": lambda: resources,
         "state": lambda: resources.get_or_create("", OP_STATE, node.name, dict),

@@ -36,7 +36,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import user_frames, user_line
 
 _definitions: dict[str, Op] = {}
-KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned")
+KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "leaves")
 
 not_differentiable = object()
 
@@ -383,8 +383,7 @@ class Op:
                     allowed = ", ".join(dtype.name for dtype in spec.allowed)
                     raise TypeError(
                         f"Value passed to parameter '{arg.name}' has DataType {base.name} not in list of "
-                        "allowed values: "
-                        f"{allowed} (op {self.name}, {_describe(value)})"
+                        f"allowed values: {allowed} (op {self.name}, {_describe(value)})"
                     )
                 attrs[key] = base
                 given.add(key)

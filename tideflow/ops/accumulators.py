@@ -88,8 +88,8 @@ def _take_shape(handle, num_required):
     return None
 
 
-def _take(handle, num_required, *, dtype):
-    return _of_type(handle, dtype).take(int(num_required))
+def _take(handle, num_required, *, dtype, leaves):
+    return _of_type(handle, dtype).take(int(num_required), leaves)
 
 
 def _step_shape(handle, new_global_step):

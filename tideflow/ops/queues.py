@@ -116,34 +116,34 @@ def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
         )
 
 
-def _enqueue(handle, components, *, Tcomponents):
+def _enqueue(handle, components, *, Tcomponents, leaves):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    queue.enqueue(components)
+    return queue.enqueue(components, leaves)
 
 
-def _enqueue_many(handle, components, *, Tcomponents):
+def _enqueue_many(handle, components, *, Tcomponents, leaves):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    queue.enqueue_many(components)
+    return queue.enqueue_many(components, leaves)
 
 
-def _dequeue(handle, *, component_types):
+def _dequeue(handle, *, component_types, leaves):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue()
+    return queue.dequeue(leaves)
 
 
-def _dequeue_many(handle, n, *, component_types):
+def _dequeue_many(handle, n, *, component_types, leaves):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n)
+    return queue.dequeue_many(n, leaves=leaves)
 
 
-def _dequeue_up_to(handle, n, *, component_types):
+def _dequeue_up_to(handle, n, *, component_types, leaves):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n, up_to=True)
+    return queue.dequeue_many(n, up_to=True, leaves=leaves)
 
 
 def _close(handle, *, cancel_pending_enqueues):

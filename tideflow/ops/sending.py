@@ -50,8 +50,8 @@ def _(*, shape: TensorShape) -> TensorShape:
 
 
 @recv_op.kernel
-def _(*, tensor_name: str) -> Any:
-    return waiting.limits().rendezvous.take(tensor_name)
+def _(*, tensor_name: str, leaves: bool) -> Any:
+    return waiting.limits().rendezvous.take(tensor_name, leaves)
 
 
 send_op.samples()  # a Send alone has nobody to meet: tests/cluster runs the two

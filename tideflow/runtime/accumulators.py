@@ -18,7 +18,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import ABSENT, Wish, grant
 
 _log = logging.getLogger("tideflow")
 
@@ -43,8 +43,8 @@ class Accumulator:
         self.count = 0
         self.step = 0
         self._session_closed = session_closed
-        self._changed = threading.Condition()
-        self._line: collections.deque[object] = collections.deque()
+        self._lock = threading.Lock()
+        self._line: collections.deque[_Taking] = collections.deque()
         self._forget()
 
     # ------------------------------------------------------------------ the sum, which kinds differ in
@@ -84,39 +84,39 @@ class Accumulator:
 
     def apply(self, local_step: int, *gradient: Any) -> None:
         """Adds a gradient of that step, unless it is stale."""
-        with self._changed:
+        with self._lock:
             if local_step < self.step:
                 return
             self._add(*gradient)
             self.count += 1
-            self._changed.notify_all()
+            self._call_the_first()
 
-    def take(self, required: int) -> Any:
-        """Sum or mean of all that came, once at least `required` are there; who asked first gets them."""
+    def take(self, required: int, leaves: bool = False) -> Any:
+        """Sum or mean of all that came, once at least `required` are there; who asked first gets them. A wish
+        for it, where the step can be left.
+        """
         if required < 1:
             raise InvalidArgumentError(None, None, f"Argument num_required must be >= 1, but is {required}")
-        ticket = object()
-        with self._changed:
-            self._line.append(ticket)
-            try:
-                wait(
-                    self._changed,
-                    lambda: self._line[0] is ticket and self.count >= required,
-                    self._session_closed,
-                    f"take of {required} gradients from '{self.name}', which has too few",
-                )
-                taken = self._reduced()
-                self._forget()
-                self.count = 0
-                self.step += 1
-                return taken
-            finally:
-                self._line.remove(ticket)
-                self._changed.notify_all()
+        wish = _Taking(self, required)
+        with self._lock:
+            self._line.append(wish)
+        return wish if leaves else grant(wish)
+
+    def _taken(self) -> Any:
+        taken = self._reduced()
+        self._forget()
+        self.count = 0
+        self.step += 1
+        return taken
+
+    def _call_the_first(self) -> None:
+        """Tells who is first in line if there is enough for him."""
+        if self._line and self.count >= self._line[0].required:
+            self._line[0].call()
 
     def set_step(self, step: int) -> None:
         """Gradients of earlier steps are stale from now on."""
-        with self._changed:
+        with self._lock:
             if step < self.step:
                 _log.warning(
                     "The step of accumulator '%s' goes back from %d to %d", self.name, self.step, step
@@ -125,12 +125,13 @@ class Accumulator:
 
     def wake(self) -> None:
         """Has everyone in line look around: the session closes."""
-        with self._changed:
-            self._changed.notify_all()
+        with self._lock:
+            for wish in self._line:
+                wish.call()
 
     def report(self) -> dict[str, Any]:
         """How much has come, and who waits for more."""
-        with self._changed:
+        with self._lock:
             return {
                 "name": self.name,
                 "kind": self.kind,
@@ -140,6 +141,34 @@ class Accumulator:
                 "waiting to enqueue": 0,
                 "waiting to dequeue": len(self._line),
             }
+
+
+class _Taking(Wish):
+    """The wish of someone in line for the gradients."""
+
+    def __init__(self, accumulator: Accumulator, required: int):
+        self._accumulator, self.required = accumulator, required
+        self.what = f"take of {required} gradients from '{accumulator.name}', which has too few"
+        self.call: Callable[[], Any] = lambda: None
+
+    def get(self, call: Callable[[], Any]) -> Any:
+        accumulator = self._accumulator
+        with accumulator._lock:
+            if accumulator._line[0] is not self or accumulator.count < self.required:
+                self.call = call
+                return ABSENT
+            accumulator._line.popleft()
+            return accumulator._taken()
+
+    def give_up(self) -> Any:
+        accumulator = self._accumulator
+        with accumulator._lock:
+            accumulator._line.remove(self)
+            accumulator._call_the_first()
+        return ABSENT
+
+    def closed(self) -> bool:
+        return self._accumulator._session_closed()
 
 
 class SparseAccumulator(Accumulator):

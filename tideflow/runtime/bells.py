@@ -16,9 +16,9 @@ class Bell:
     """One thread waits, another rings; a ring before the wait counts."""
 
     def __init__(self):
-        self._heard, self._rung = os.pipe()
+        self.heard, self._rung = os.pipe()  # who waits for other things, too, polls `heard`
         self._poll = select.poll()
-        self._poll.register(self._heard, select.POLLIN)
+        self._poll.register(self.heard, select.POLLIN)
 
     def ring(self) -> None:
         os.write(self._rung, b"\0")
@@ -27,11 +27,11 @@ class Bell:
         """Whether it was rung within the time; once for each ring."""
         if not self._poll.poll(None if seconds is None else max(0, int(seconds * 1000))):
             return False
-        os.read(self._heard, 1)
+        os.read(self.heard, 1)
         return True
 
     def __del__(self) -> None:
-        os.close(self._heard)
+        os.close(self.heard)
         os.close(self._rung)
 
 

@@ -20,10 +20,10 @@ import torch
 
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.philox import Philox
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import ABSENT, Wish, grant
 
 Element = tuple
 Rows = tuple
@@ -32,16 +32,20 @@ Rows = tuple
 class _Enqueuer:
     """Someone in line with rows to put in."""
 
-    __slots__ = ("error", "left", "rows")
+    __slots__ = ("call", "error", "left", "rows")
 
     def __init__(self, rows: Rows):
         self.rows = rows
         self.left = len(rows[0])
         self.error: Exception | None = None
+        self.call: Callable[[], Any] | None = None  # when it is done, or should look around
 
     @property
     def is_done(self) -> bool:
         return not self.left
+
+    def result(self) -> None:
+        """What its step gets: nothing but that it goes on."""
 
     def give(self, count: int) -> Rows:
         """The next `count` rows."""
@@ -53,18 +57,23 @@ class _Enqueuer:
 class _Dequeuer:
     """Someone in line for rows, with what he has so far."""
 
-    __slots__ = ("error", "partial", "parts", "taken", "wanted")
+    __slots__ = ("call", "error", "join", "partial", "parts", "taken", "wanted")
 
-    def __init__(self, wanted: int, partial: bool = False):
+    def __init__(self, wanted: int, join: Callable[[list[Rows]], list[Any]], partial: bool = False):
         self.wanted = wanted
+        self.join = join
         self.partial = partial  # fewer than wanted will do, once the queue is closed
         self.parts: list[Rows] = []
         self.taken = 0
         self.error: Exception | None = None
+        self.call: Callable[[], Any] | None = None
 
     @property
     def is_done(self) -> bool:
         return not self.wanted
+
+    def result(self) -> list[Any]:
+        return self.join(self.parts)
 
 
 class Queue:
@@ -87,7 +96,6 @@ class Queue:
         self.closed = False
         self._session_closed = session_closed
         self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
         self._enqueuers: collections.deque[_Enqueuer] = collections.deque()
         self._dequeuers: collections.deque[_Dequeuer] = collections.deque()
         self._clear()
@@ -129,42 +137,43 @@ class Queue:
 
     # ------------------------------------------------------------------ what steps do
 
-    def enqueue(self, values: Sequence[Any]) -> None:
+    # Each waits, or gives a wish where it `leaves`.
+
+    def enqueue(self, values: Sequence[Any], leaves: bool = False) -> Wish | None:
         """One element; waits for room."""
-        self._enqueue_rows(self._as_rows(values), "enqueue")
+        return self._enqueue_rows(self._as_rows(values), "enqueue", leaves)
 
-    def enqueue_many(self, values: Sequence[Any]) -> None:
+    def enqueue_many(self, values: Sequence[Any], leaves: bool = False) -> Wish | None:
         """The rows of `values`, an element each; waits for room."""
-        self._enqueue_rows(self._checked_rows(values), "enqueue_many")
+        rows = self._checked_rows(values)
+        return self._enqueue_rows(rows, "enqueue_many", leaves) if len(rows[0]) else None
 
-    def _enqueue_rows(self, rows: Rows, what: str) -> None:
+    def _enqueue_rows(self, rows: Rows, what: str, leaves: bool) -> Wish | None:
         with self._lock:
             self._refuse_if_closed()
             if not self._enqueuers and len(rows[0]) <= self.capacity - self.size():
-                if len(rows[0]):
-                    self._put(rows)
+                self._put(rows)
                 if self._dequeuers:
                     self._serve()
-                return
-            self._stand_in_line(self._enqueuers, _Enqueuer(rows), f"{what} into '{self.name}', which is full")
+                return None
+            what = f"{what} into '{self.name}', which is full"
+            wish = self._stand_in_line(self._enqueuers, _Enqueuer(rows), what)
+        return wish if leaves else grant(wish)
 
-    def dequeue(self) -> list[Any]:
+    def dequeue(self, leaves: bool = False) -> list[Any] | Wish:
         """One element; waits for one."""
         with self._lock:
             if not self._dequeuers and self._available():
-                (rows,) = self._take(1)
+                parts = self._take(1)
                 if self._enqueuers:
                     self._serve()
-            else:
-                attempt = _Dequeuer(1)
-                self._stand_in_line(self._dequeuers, attempt, f"dequeue from '{self.name}', which is empty")
-                (rows,) = attempt.parts
-        return [_first(value) for value in rows]
+                return _only(parts)
+            what = f"dequeue from '{self.name}', which is empty"
+            wish = self._stand_in_line(self._dequeuers, _Dequeuer(1, _only), what)
+        return wish if leaves else grant(wish)
 
-    def dequeue_many(self, count: int, up_to: bool = False) -> list[Any]:
-        """`count` elements, each component along a new first axis; `up_to`: fewer, once the queue
-        is closed.
-        """
+    def dequeue_many(self, count: int, up_to: bool = False, leaves: bool = False) -> list[Any] | Wish:
+        """`count` elements, stacked by component; `up_to`: fewer, once the queue is closed."""
         if count < 0:
             raise InvalidArgumentError(
                 None, None, f"{self.kind} '{self.name}' requested {count} < 0 elements"
@@ -172,15 +181,14 @@ class Queue:
         self._check_shapes_known("DequeueMany" if not up_to else "DequeueUpTo")
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
-        attempt = _Dequeuer(count, partial=up_to)
+        attempt = _Dequeuer(count, self._joined, partial=up_to)
         with self._lock:
             if not self._dequeuers and not self._enqueuers and count <= self._available():
                 self._fill(attempt)
-            else:
-                self._stand_in_line(
-                    self._dequeuers, attempt, f"dequeue of {count} from '{self.name}', which has too few"
-                )
-        return self._joined(attempt.parts)
+                return attempt.result()
+            what = f"dequeue of {count} from '{self.name}', which has too few"
+            wish = self._stand_in_line(self._dequeuers, attempt, what)
+        return wish if leaves else grant(wish)
 
     def close(self, cancel_pending_enqueues: bool = False) -> None:
         """No more elements come in; those inside can still be taken out."""
@@ -193,14 +201,15 @@ class Queue:
                     attempt.error = CancelledError(
                         None, None, f"Enqueue operation was cancelled: '{self.name}' was closed"
                     )
+                    _call(attempt)
                 self._enqueuers.clear()
             self._serve()
-            self._changed.notify_all()
 
     def wake(self) -> None:
         """Has everyone in line look around: the session closes."""
         with self._lock:
-            self._changed.notify_all()
+            for attempt in (*self._enqueuers, *self._dequeuers):
+                _call(attempt)
 
     def report(self) -> dict[str, Any]:
         """How full the queue is, and who waits for it."""
@@ -217,36 +226,22 @@ class Queue:
 
     # ------------------------------------------------------------------ standing in line
 
-    def _stand_in_line(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str) -> None:
+    def _stand_in_line(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str) -> Wish:
+        """The wish of who goes to the end of a line."""
         line.append(attempt)
         self._serve()
-        try:
-            wait(
-                self._changed,
-                lambda: attempt.is_done or attempt.error is not None,
-                self._session_closed,
-                what,
-            )
-        except BaseException:
-            self._give_up(line, attempt)
-            raise
-        if attempt.error is not None:
-            raise attempt.error
+        return _InLine(self, line, attempt, what)
 
     def _give_up(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer) -> None:
-        if attempt in line:
-            line.remove(attempt)
+        line.remove(attempt)
         if line is self._dequeuers:
             self._put_back(attempt.parts)
         self._serve()
 
     def _serve(self) -> None:
-        """Lets those in front go on as far as they can, and wakes whoever is done."""
-        served = False
+        """Lets those in front go on as far as they can, and calls whoever is done."""
         while self._serve_enqueuer() or self._serve_dequeuer():
-            served = True
-        if served:
-            self._changed.notify_all()
+            pass
 
     def _serve_enqueuer(self) -> bool:
         if not self._enqueuers:
@@ -257,7 +252,7 @@ class Queue:
             return False
         self._put(attempt.give(room))
         if attempt.is_done:
-            self._enqueuers.popleft()
+            _call(self._enqueuers.popleft())
         return True
 
     def _serve_dequeuer(self) -> bool:
@@ -268,7 +263,7 @@ class Queue:
             self._end_of_queue(attempt)
         moved = self._fill(attempt)
         if attempt.is_done or attempt.error is not None:
-            self._dequeuers.popleft()
+            _call(self._dequeuers.popleft())
             return True
         return moved
 
@@ -311,7 +306,8 @@ class Queue:
                 raise InvalidArgumentError(
                     None,
                     None,
-                    f"Shape mismatch in tuple component {i}. Expected {_brackets(shape)}, got {list(found)}",
+                    f"Shape mismatch in tuple component {i}. Expected {brackets(shape.tuple)}, got "
+                    f"{brackets(found)}",
                 )
         return tuple([unshared(value)[None] for value in values])
 
@@ -333,8 +329,9 @@ class Queue:
                 raise InvalidArgumentError(
                     None,
                     None,
-                    f"Shape mismatch in tuple component {i}. Expected [{values[0].shape[0]},"
-                    f"{_brackets(shape)[1:]}, got {list(value.shape)}",
+                    f"Shape mismatch in tuple component {i}. Expected "
+                    f"{brackets([values[0].shape[0], *shape.tuple])}, got "
+                    f"{brackets(value.shape)}",
                 )
         return tuple(map(unshared, values))
 
@@ -353,6 +350,39 @@ class Queue:
         return (
             list(parts[0]) if len(parts) == 1 else [_behind_each_other(v) for v in zip(*parts, strict=True)]
         )
+
+
+class _InLine(Wish):
+    """The wish of someone in line."""
+
+    def __init__(self, queue: Queue, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str):
+        self._queue, self._line, self._attempt, self.what = queue, line, attempt, what
+
+    def get(self, call: Callable[[], Any]) -> Any:
+        attempt = self._attempt
+        with self._queue._lock:
+            if attempt.error is not None:
+                raise attempt.error
+            if not attempt.is_done:
+                attempt.call = call
+                return ABSENT
+        return attempt.result()
+
+    def give_up(self) -> Any:
+        attempt = self._attempt
+        with self._queue._lock:
+            if attempt in self._line:
+                self._queue._give_up(self._line, attempt)
+                return ABSENT
+        return self.get(lambda: None)
+
+    def closed(self) -> bool:
+        return self._queue._session_closed()
+
+
+def _call(attempt: _Enqueuer | _Dequeuer) -> None:
+    if attempt.call is not None:
+        attempt.call()
 
 
 class RandomShuffleQueue(Queue):
@@ -467,6 +497,12 @@ def _cut(rows: Rows, start: int, stop: int) -> Rows:
     return rows if stop - start == len(rows[0]) else tuple([value[start:stop] for value in rows])
 
 
+def _only(parts: list[Rows]) -> list[Any]:
+    """The one element that these rows are."""
+    (rows,) = parts
+    return [_first(value) for value in rows]
+
+
 def _first(value: Any) -> Any:
     return value.select(0, 0) if isinstance(value, torch.Tensor) else value[0, ...]
 
@@ -517,7 +553,3 @@ def _words(generator: Philox) -> Iterator[int]:
     """The stream's 32-bit words, one at a time."""
     for start in itertools.count(0, 256):
         yield from generator.words(start, 256).reshape(-1).tolist()
-
-
-def _brackets(shape: TensorShape) -> str:
-    return "[" + ",".join("?" if size is None else str(size) for size in shape.tuple or ()) + "]"

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.graph.errors import AbortedError, OpError
+from tideflow.graph.errors import AbortedError, CancelledError, OpError
 from tideflow.runtime import waiting
-from tideflow.runtime.bells import own_bell
+from tideflow.runtime.bells import Bell
+from tideflow.runtime.waiting import ABSENT, Wish
 
 
 class _DeadValue:
@@ -24,10 +25,11 @@ class _DeadValue:
 
 DEAD = _DeadValue()  # what an edge carries behind the side of a Switch that was not taken
 
-
 _PARCEL_BYTES = 64 << 10  # what is smaller waits for company
 
-Send = Callable[[str, list[tuple[str, Any]]], None]  # (task, pairs of key and value)
+Parcel = list[tuple[str, Any]]  # keys and values
+Send = Callable[[str, Parcel], None]  # to a task
+Wait = Callable[[Bell, float], Any]  # until a bell rings, for so many seconds at the most
 
 
 class Rendezvous:
@@ -37,10 +39,11 @@ class Rendezvous:
 
     def __init__(self):
         self._send: Send | None = None
-        self._parcels: dict[str, list[tuple[str, Any]]] = {}
+        self.wait: Wait = Bell.wait
+        self._parcels: dict[str, Parcel] = {}
         self._lock = threading.Lock()
         self._values: dict[str, Any] = {}
-        self._wanted: dict[str, Callable[[Any, OpError | None], None]] = {}
+        self._wanted: dict[str, Callable[[], Any]] = {}
         self._error: OpError | None = None
         self.began = time.monotonic()
 
@@ -53,54 +56,63 @@ class Rendezvous:
                 self.flush()
             return
         with self._lock:
+            self._values[key] = value
             call = self._wanted.pop(key, None)
-            if call is None:
-                self._values[key] = value
-                return
-        call(value, None)
+        if call is not None:
+            call()
 
-    def flush(self) -> None:
-        """Sends what is to leave."""
+    def flush(self, but: str = "") -> None:
+        """Sends what is to leave, `but` for what is for that task."""
         if self._parcels:
             with self._lock:
                 parcels, self._parcels = self._parcels, {}
+                if but in parcels:
+                    self._parcels[but] = parcels.pop(but)
             for task, parcel in parcels.items():
                 self._send(task, parcel)
 
+    def parcel_for(self, task: str) -> Parcel:
+        """What is to leave for a task, for who sends it himself."""
+        with self._lock:
+            return self._parcels.pop(task, [])
+
+    def get(self, key: str, call: Callable[[], Any]) -> Any:
+        """The value of a key if it is there, once. ABSENT if not: `call` is called when it is, or the step is
+        over.
+        """
+        with self._lock:
+            value = self._values.pop(key, ABSENT)
+            if value is ABSENT:
+                self.check()
+                self._wanted[key] = call
+            return value
+
     def when(self, key: str, call: Callable[[Any, OpError | None], None]) -> None:
         """Calls `call(value, None)` once the key is there, or `call(None, error)` if it never will be."""
-        with self._lock:
-            if key not in self._values and self._error is None:
-                self._wanted[key] = call
-                return
-            value = self._values.pop(key, self)
-        call(*((None, self._error) if value is self else (value, None)))
+        try:
+            value = self.get(key, lambda: self.when(key, call))
+        except OpError as error:
+            call(None, error)
+        else:
+            if value is not ABSENT:
+                call(value, None)
 
-    def take(self, key: str) -> Any:
-        """The value of a key, as soon as it is there."""
-        value = self._values.pop(key, self)  # the quick way: it came before we did
-        if value is not self:
+    def take(self, key: str, leaves: bool = False) -> Any:
+        """The value of a key, as soon as it is there; a wish for it, where the step can be left."""
+        value = self._values.pop(key, ABSENT)  # the quick way: it came before we did
+        if value is not ABSENT:
             return value
-        self.flush()  # what we wait for may wait for it
-        bell, arrived = own_bell(), []
-
-        def deliver(value: Any, error: OpError | None) -> None:
-            arrived.append((value, error))
-            bell.ring()
-
-        self.when(key, deliver)
-        step = waiting.limits()
-        while not arrived:  # a bell may ring late, for a wait that was given up
-            bell.wait(waiting.time_left(step, lambda: False, f"Waiting for '{key}' from another task"))
-        ((value, error),) = arrived
-        if error is not None:
-            raise error
-        return value
+        wish = _Edge(self, key)
+        return wish if leaves else waiting.grant(wish)
 
     def check(self) -> None:
         """Raises why the step is over, if it is."""
         if self._error is not None:
             raise self._error
+
+    def reason(self, error: Exception) -> Exception:
+        """Why a part failed: one that was cancelled, because of what ended the step."""
+        return self._error if self._error is not None and isinstance(error, CancelledError) else error
 
     def end(self, error: OpError) -> None:
         """Whoever waits here, or will, waits in vain."""
@@ -108,7 +120,24 @@ class Rendezvous:
             self._error = self._error or error
             calls, self._wanted = list(self._wanted.values()), {}
         for call in calls:
-            call(None, error)
+            call()
+
+
+class _Edge(Wish):
+    """A value that another task sends."""
+
+    def __init__(self, rendezvous: Rendezvous, key: str):
+        self._rendezvous, self._key = rendezvous, key
+        self.what = f"Waiting for '{key}' from another task"
+
+    def get(self, call: Callable[[], Any]) -> Any:
+        value = self._rendezvous.get(self._key, call)
+        if value is ABSENT:
+            self._rendezvous.flush()  # what we wait for may wait for it
+        return value
+
+    def give_up(self) -> Any:
+        return ABSENT
 
 
 class Meetings:
@@ -124,14 +153,14 @@ class Meetings:
         self._remembered = remembered
         self._patience = patience
 
-    def begin(self, step: str, send: Send) -> Rendezvous:
+    def begin(self, step: str, send: Send, wait: Wait = Bell.wait) -> Rendezvous:
         """The rendezvous of a step that starts here, with what has come for it already."""
         with self._lock:
             if step in self._open or step in self._over:
                 known = AbortedError(None, None, f"Step {step} has been started on this task before.")
                 raise self._over.get(step) or known
             rendezvous = self._early.pop(step, None) or Rendezvous()
-            rendezvous._send = send
+            rendezvous._send, rendezvous.wait = send, wait
             self._open[step] = rendezvous
             return rendezvous
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import threading
 import time
@@ -9,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tideflow.graph.errors import CancelledError, DeadlineExceededError
+from tideflow.graph.errors import CancelledError, DeadlineExceededError, OpError
+from tideflow.runtime.bells import Bell, own_bell
 
 if TYPE_CHECKING:
     from tideflow.runtime.rendezvous import Rendezvous
@@ -83,6 +85,62 @@ def wait(
         condition.wait(time_left(step, closed, what))
 
 
+ABSENT = object()  # no value yet
+
+
+class Wish(abc.ABC):
+    """Something a step wants that is not there yet. Who wants it waits (`grant`), or leaves and comes back:
+    a kernel that asks for `leaves` gives its plan the wish instead of the value, where it is true.
+    """
+
+    what = ""  # for errors: what is waited for
+
+    @abc.abstractmethod
+    def get(self, call: Callable[[], Any]) -> Any:
+        """The value, or ABSENT: then `call` is called, quick and under whatever lock, when it is worth to ask
+        again. An error where it will never be there.
+        """
+
+    @abc.abstractmethod
+    def give_up(self) -> Any:
+        """Takes the wish back: ABSENT, or the value where it was granted meanwhile."""
+
+    def closed(self) -> bool:
+        """Whether the session to which it belongs was closed."""
+        return False
+
+
+def ask(wish: Wish, step: Limits, call: Callable[[], Any]) -> Any:
+    """The value of a wish, or ABSENT; an error where the step may wait no longer for it."""
+    value = wish.get(call)
+    if value is ABSENT:
+        try:
+            time_left(step, wish.closed, wish.what)
+        except OpError:
+            value = wish.give_up()
+            if value is ABSENT:
+                raise
+    return value
+
+
+def grant(wish: Wish) -> Any:
+    """The value of a wish, for which this thread waits."""
+    step, bell, waiter = _current.limits, own_bell(), threading.get_ident()
+    wait = Bell.wait if step.rendezvous is None else step.rendezvous.wait
+
+    def call() -> None:
+        if threading.get_ident() != waiter:
+            bell.ring()
+
+    while (value := ask(wish, step, call)) is ABSENT:
+        try:
+            wait(bell, _nap(step))  # a bell may ring for an earlier wish
+        except BaseException:
+            wish.give_up()
+            raise
+    return value
+
+
 def time_left(step: Limits, closed: Callable[[], bool], what: str) -> float:
     """For how long a step may sleep until it looks around again; an error where it may not wait any longer.
     What the step was about to send leaves now: somebody may wait for it.
@@ -90,12 +148,18 @@ def time_left(step: Limits, closed: Callable[[], bool], what: str) -> float:
     if step.rendezvous is not None:
         step.rendezvous.flush()
     if closed() or step.over:
+        if step.rendezvous is not None:
+            step.rendezvous.check()  # it may have failed elsewhere: then this is why
         raise CancelledError(None, None, f"{what}: the session was closed, or the step cancelled, meanwhile.")
-    if step.deadline is None:
-        return _LONGEST_SLEEP
-    left = step.deadline - time.monotonic()
+    left = _nap(step)
     if left <= 0:
         raise DeadlineExceededError(
             None, None, f"{what}: it did not happen in the {step.seconds:g} s that the step was given."
         )
-    return min(left, _LONGEST_SLEEP)
+    return left
+
+
+def _nap(step: Limits) -> float:
+    if step.deadline is None:
+        return _LONGEST_SLEEP
+    return min(max(0.0, step.deadline - time.monotonic()), _LONGEST_SLEEP)
