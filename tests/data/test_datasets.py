@@ -87,16 +87,7 @@ def test_the_error_of_an_element_names_the_op_of_the_function_and_its_line():
         assert session.run(element) == 5
 
 
-def test_calls_of_a_slow_function_overlap():
-    meeting = threading.Barrier(2, timeout=20)
-
-    def meet(x):
-        if x >= 16:  # by then the function is known to be slow
-            meeting.wait()
-        else:
-            threading.Event().wait(0.001)
-        return x
-
+def test_calls_of_a_slow_function_overlap(meet):
     dataset = tf.data.Dataset.range(20).map(lambda x: tf.py_func(meet, [x], tf.int64), num_parallel_calls=2)
     element = dataset.make_one_shot_iterator().get_next()
     with tf.Session() as session:

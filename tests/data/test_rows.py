@@ -1,7 +1,5 @@
 """Batches as the unit of work: what is done to many elements at once is what is done to each."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -85,16 +83,7 @@ def test_messages_are_parsed_a_batch_at_a_time(function, parallel, parsed_rows):
     assert_same(batches, all_of(records.map(function)), 48)
 
 
-def test_calls_of_a_slow_rest_overlap(parsed_rows):
-    meeting = threading.Barrier(2, timeout=20)
-
-    def meet(x):
-        if x >= 16:  # by then the function is known to be slow
-            meeting.wait()
-        else:
-            threading.Event().wait(0.001)
-        return x
-
+def test_calls_of_a_slow_rest_overlap(parsed_rows, meet):
     records = tf.data.Dataset.from_tensor_slices(examples(40))
     slow = records.map(lambda r: tf.py_func(meet, [parse(r)["n"]], tf.int64), num_parallel_calls=2)
     assert np.concatenate(all_of(slow.batch(20))).tolist() == list(range(40))

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 
 import tideflow as tf
 
 
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
-def in_thread(session, fetch):
-    """Runs a step in a thread; the thread, and the list that its result comes into."""
-    found: list = []
-    thread = threading.Thread(target=lambda: found.append(session.run(fetch)))
-    thread.start()
-    return thread, found
-
-
-def test_take_waits_for_enough(session):
+def test_take_waits_for_enough(session, in_thread):
     accumulator = tf.ConditionalAccumulator(tf.float32, [])
     value = tf.placeholder(tf.float32, [])
     apply, take = accumulator.apply_grad(value), accumulator.take_grad(3)
-    thread, found = in_thread(session, take)
+    thread, found = in_thread(take)
     for number in (1.0, 2.0):
         session.run(apply, {value: number})
     assert session.run(accumulator.num_accumulated()) == 2
@@ -38,11 +22,11 @@ def test_take_waits_for_enough(session):
     assert found == [3.0]
 
 
-def test_every_taker_gets_its_own(session):
+def test_every_taker_gets_its_own(session, in_thread):
     accumulator = tf.ConditionalAccumulator(tf.float32, [], reduction_type="SUM")
     apply = accumulator.apply_grad(1.0, local_step=100)
     take = accumulator.take_grad(2)
-    takers = [in_thread(session, take) for _ in range(4)]
+    takers = [in_thread(take) for _ in range(4)]
     applied = 0
     while any(thread.is_alive() for thread, _ in takers):
         session.run(apply)

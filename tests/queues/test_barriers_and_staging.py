@@ -11,26 +11,12 @@ from tideflow.queues.barriers import Barrier
 from tideflow.queues.record_input import RecordInput
 from tideflow.queues.staging import MapStagingArea, StagingArea
 
-
-@pytest.fixture
-def session():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
-def in_thread(session, fetch):
-    found: list = []
-    thread = threading.Thread(target=lambda: found.append(session.run(fetch)))
-    thread.start()
-    return thread, found
-
-
 # ------------------------------------------------------------------------------------------------ barriers
 
 
-def test_a_barrier_waits_for_the_last_component(session):
+def test_a_barrier_waits_for_the_last_component(session, in_thread):
     barrier = Barrier((tf.int32, tf.int32), shapes=((), ()))
-    thread, found = in_thread(session, barrier.take_many(2))
+    thread, found = in_thread(barrier.take_many(2))
     session.run(barrier.insert_many(0, ["a", "b"], [1, 2]))
     session.run(barrier.insert_many(1, ["b"], [20]))
     assert not found
@@ -95,13 +81,13 @@ def test_memory_is_counted(session):
     assert session.run(area.size()) == 2
 
 
-def test_a_key_is_waited_for(session):
+def test_a_key_is_waited_for(session, in_thread):
     area = MapStagingArea([tf.int32, tf.int32], shapes=[[], []], ordered=True)
     key = tf.placeholder(tf.int64, [])
     put_first = area.put(key, [tf.constant(1)], [0])
     put_second = area.put(key, [tf.constant(2)], [1])
     _, got = area.get(tf.constant(7, tf.int64))
-    thread, found = in_thread(session, got)
+    thread, found = in_thread(got)
     session.run(put_first, {key: 7})
     session.run(put_second, {key: 6})
     session.run(put_second, {key: 7})

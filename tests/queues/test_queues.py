@@ -111,3 +111,22 @@ def test_what_was_fed_can_be_changed_afterwards(kind):
         session.run(put, {value: fed})
         fed[:] = 7
         assert (np.asarray(session.run(take)) == 1).all()
+
+
+def test_no_rows_may_come_into_a_closed_queue():
+    queue = make()
+    queue.close()
+    queue.enqueue_many(rows(0, 0))
+    with pytest.raises(tf.errors.CancelledError, match="is closed"):
+        queue.enqueue_many(rows(0, 1))
+
+
+@pytest.mark.parametrize("shapes", [None, [], [None], [2], (2, 3), tf.TensorShape([None]), 3])
+def test_a_padding_queue_wants_a_list_of_shapes(shapes):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="a list of shapes must be provided"):
+        tf.PaddingFIFOQueue(5, [tf.int32], shapes)
+
+
+def test_a_padding_queue_wants_the_rank_of_its_elements():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="must have a defined rank"):
+        tf.PaddingFIFOQueue(5, [tf.int32], [tf.TensorShape(None)])

@@ -1,6 +1,7 @@
 """`tf.contrib`: the parts of it that TensorFlow 1 programs use most, one folder or module each."""
 
 from tideflow.contrib import (  # noqa: F401
+    data,
     framework,
     layers,
     lookup,
@@ -12,6 +13,7 @@ from tideflow.contrib import (  # noqa: F401
     rnn,
     seq2seq,
     slim,
+    tfprof,
     training,
     util,
 )

@@ -9,6 +9,7 @@ from tideflow.data import (  # noqa: F401
     optional,
     options,
     readers,
+    resampling,
     stats,
     transformations,
 )

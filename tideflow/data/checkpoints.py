@@ -17,7 +17,7 @@ from tideflow.train.saving_hooks import CheckpointSaverHook
 from tideflow.train.session_run_hook import SessionRunHook
 
 
-@export("data.experimental.make_saveable_from_iterator")
+@export("data.experimental.make_saveable_from_iterator", "contrib.data.make_saveable_from_iterator")
 def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
     """The iterator's place, for a Saver. Restoring begins the dataset again and passes over what was taken:
     it must give the same elements each time, so a shuffled one needs a seed.
@@ -43,7 +43,7 @@ def _initializers(resource: Tensor) -> list[Operation]:
     return found if len(found) == 1 else []
 
 
-@export("data.experimental.CheckpointInputPipelineHook")
+@export("data.experimental.CheckpointInputPipelineHook", "contrib.data.CheckpointInputPipelineHook")
 class CheckpointInputPipelineHook(SessionRunHook):
     """Saves the places of all iterators of the graph, as often as the estimator saves its model, and restores
     them where there is such a checkpoint.

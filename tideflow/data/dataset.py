@@ -55,7 +55,7 @@ def seeds(seed: Any) -> tuple[Tensor, Tensor]:
 
 
 @export("data.Dataset")
-class Dataset:
+class Dataset(structure.OfElements):
     """A sequence of elements, each a structure of tensors."""
 
     def __init__(
@@ -65,28 +65,6 @@ class Dataset:
         self._element_spec = spec
         self._given = tuple(inputs)
         self._own_options = options
-
-    # ------------------------------------------------------------------ what is known of the elements
-
-    @property
-    def element_spec(self) -> Any:
-        """The specs of an element's components, in its structure."""
-        return self._element_spec
-
-    @property
-    def output_types(self) -> Any:
-        """The dtypes of an element's components."""
-        return structure.legacy_types(self._element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of an element's components."""
-        return structure.legacy_shapes(self._element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        """The Python classes of an element's components."""
-        return structure.legacy_classes(self._element_spec)
 
     @property
     def _attributes(self) -> dict[str, list[Any]]:
@@ -406,6 +384,12 @@ class Dataset:
         parallel = number(num_parallel_calls, "num_parallel_calls", dtypes.int32)
         op = dataset_functions.parallel_map_dataset_op
         return self._with(op, function, function.returned, parallel)
+
+    def _map_in_place(self, map_func: Callable) -> Dataset:
+        """`map`, for functions too small to be worth a thread."""
+        function = traced(map_func, "Dataset.map()", self._element_spec)
+        op = dataset_functions.map_dataset_op
+        return self._with(op, function, function.returned, use_inter_op_parallelism=False)
 
     map_with_legacy_function = map
 

@@ -2,36 +2,75 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from tideflow.data import structure
 from tideflow.data.dataset import Dataset
+from tideflow.data.options import Options
 from tideflow.data.readers import CsvDataset, TFRecordDataset
-from tideflow.data.transformations import Transformation, shuffle_and_repeat
+from tideflow.data.transformations import Transformation, parallel_interleave, shuffle_and_repeat
 from tideflow.data.transformations import ignore_errors as without_errors
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.operation import Tensor
+from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
 from tideflow.io.local_files import matching_paths
 from tideflow.io.records import open_for_reading
 from tideflow.ops import parsing
+from tideflow.ops.parsing_datasets import parse_example_dataset_op
+from tideflow.queues.readers import ReaderBase
 from tideflow.runtime.dataset_threads import AUTOTUNE
 
 _INT32 = range(-(1 << 31), 1 << 31)
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
-@export("data.experimental.parse_example_dataset")
+@export("data.experimental.parse_example_dataset", "contrib.data.parse_example_dataset")
 def parse_example_dataset(features: dict[str, Any], num_parallel_calls: Any = 1) -> Transformation:
     """Batches of serialized Examples, parsed."""
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
-    return lambda dataset: dataset.map(
-        lambda serialized: parsing.parse_example(serialized, features), num_parallel_calls=num_parallel_calls
+
+    def apply(dataset: Dataset) -> Dataset:
+        parsed = _parsed(dataset, features, num_parallel_calls)
+        if not any(isinstance(feature, parsing.SparseFeature) for feature in features.values()):
+            return parsed
+        return parsed.map(lambda parts: parsing.merged(features, parts), num_parallel_calls)
+
+    return apply
+
+
+def _parsed(dataset: Dataset, features: dict[str, Any], num_parallel_calls: Any) -> Dataset:
+    """The dense features of batches of Examples, and the sparse ones, or the parts these are made of."""
+    if not isinstance(dataset.element_spec, TensorSpec) or not dataset.element_spec.is_compatible_with(
+        TensorSpec([None], dtypes.string)
+    ):
+        raise TypeError("Input dataset should be a dataset of vectors of strings")
+    split = parsing.Split(parsing.with_open_length(features), parsing.OF_EXAMPLES)
+    split.check_disjoint()
+    batch = dataset.output_shapes
+    spec = {
+        key: TensorSpec(batch.concatenate(shape), dtype)
+        for (key, dtype), shape in zip(split.dense.items(), split.shapes, strict=True)
+    }
+    spec |= {key: SparseTensorSpec(batch.concatenate([None]), dtype) for key, dtype in split.sparse.items()}
+    variant = parse_example_dataset_op(
+        dataset._variant_tensor,
+        num_parallel_calls,
+        split.default_tensors(),
+        sparse_keys=list(split.sparse),
+        dense_keys=list(split.dense),
+        sparse_types=list(split.sparse.values()),
+        dense_shapes=split.shapes,
+        **structure.flat_attributes(spec),
     )
+    return Dataset(variant, spec, [dataset])
 
 
 @export("data.experimental.make_batched_features_dataset", "contrib.data.make_batched_features_dataset")
@@ -39,7 +78,7 @@ def make_batched_features_dataset(
     file_pattern: Any,
     batch_size: Any,
     features: dict[str, Any],
-    reader: type = TFRecordDataset,
+    reader: Callable[..., Dataset] = TFRecordDataset,
     label_key: str | None = None,
     reader_args: Sequence[Any] | None = None,
     num_epochs: int | None = None,
@@ -53,32 +92,47 @@ def make_batched_features_dataset(
     drop_final_batch: bool = False,
 ) -> Dataset:
     """Batches of features from files of Examples; with `label_key`, pairs of features and labels."""
-    if label_key is not None and label_key not in features:
-        raise ValueError("`label_key` provided must be in `features`.")
+    if isinstance(reader, type) and issubclass(reader, ReaderBase):
+        raise TypeError(
+            "The `reader` argument must return a `Dataset` object. `tf.ReaderBase` subclasses are not "
+            "supported. For example, pass `tf.data.TFRecordDataset` instead of `tf.TFRecordReader`."
+        )
     files = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     arguments = list(reader_args or ())
-    threads = 1 if reader_num_threads is None else reader_num_threads
-    if threads in (1, AUTOTUNE):
-        records = files.flat_map(lambda name: reader(name, *arguments))
-    else:
-        records = files.interleave(
-            lambda name: reader(name, *arguments), cycle_length=threads, num_parallel_calls=threads
-        )
-    if isinstance(records.output_types, tuple):  # a reader of (key, value) pairs
-        records = records.map(lambda _, value: value)
+    records = _read_side_by_side(
+        files, lambda name: reader(name, *arguments), reader_num_threads, sloppy_ordering
+    )
+    if records.output_types == (dtypes.string, dtypes.string):  # a reader of keys and values
+        records = records._map_in_place(lambda _, value: value)
     records = _shuffled_epochs(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
-    parsed = batches.apply(parse_example_dataset(features, parser_num_threads or 2))
-    if label_key is not None:
+    threads = 2 if parser_num_threads is None else parser_num_threads
+    parsed = batches.apply(parse_example_dataset(features, threads))
+    if label_key:
+        if label_key not in features:
+            raise ValueError(f"The `label_key` provided ({label_key!r}) must be one of the `features` keys.")
         parsed = parsed.map(lambda found: (found, found.pop(label_key)))
     return parsed.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+
+
+def _read_side_by_side(
+    files: Dataset, read: Callable[[Tensor], Dataset], threads: int | None, sloppy: bool
+) -> Dataset:
+    """What is in the files, of so many at a time."""
+    if threads != AUTOTUNE:
+        return files.apply(parallel_interleave(read, 1 if threads is None else threads, sloppy=sloppy))
+    options = Options()
+    options.experimental_deterministic = not sloppy
+    return files.interleave(read, num_parallel_calls=threads).with_options(options)
 
 
 def _shuffled_epochs(
     dataset: Dataset, epochs: int | None, shuffle: bool, buffer_size: int, seed: int | None
 ) -> Dataset:
-    if shuffle:
+    if shuffle and epochs != 1:
         return dataset.apply(shuffle_and_repeat(buffer_size, epochs, seed))
+    if shuffle:
+        return dataset.shuffle(buffer_size, seed)
     return dataset if epochs == 1 else dataset.repeat(epochs)
 
 
@@ -148,19 +202,17 @@ def make_csv_dataset(
         return rows.apply(without_errors()) if ignore_errors else rows
 
     def by_name(*columns: Any) -> Any:
-        features = dict(zip(names, columns, strict=True))
+        features = collections.OrderedDict(zip(names, columns, strict=True))
         return features if label_name is None else (features, features.pop(label_name))
 
     files = Dataset.from_tensor_slices([str(path) for path in paths])
     if shuffle:
         files = files.shuffle(len(paths), shuffle_seed)
-    if num_parallel_reads is None or num_parallel_reads == 1:
-        rows = files.flat_map(read)
-    else:
-        rows = files.interleave(read, cycle_length=num_parallel_reads, num_parallel_calls=num_parallel_reads)
+    rows = _read_side_by_side(files, read, num_parallel_reads, sloppy)
     rows = _shuffled_epochs(rows, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
-    batches = rows.batch(batch_size, drop_remainder=num_epochs is None).map(by_name)
-    return batches.prefetch(1 if prefetch_buffer_size is None else prefetch_buffer_size)
+    batches = rows.batch(batch_size, drop_remainder=num_epochs is None)
+    named = batches._map_in_place(by_name)
+    return named.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
 def _rows(

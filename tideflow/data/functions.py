@@ -32,6 +32,8 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
     """Calls the function on symbols for arguments of these specs. A single argument that is a tuple is
     unpacked.
     """
+    if not callable(function):
+        raise ValueError(f"Argument of {what} must be callable, and {function!r} is not.")
     spec = arguments[0] if len(arguments) == 1 else tuple(arguments)
     outer = get_default_graph()
     body = FunctionGraph(outer)
@@ -50,16 +52,12 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
             raise
         except (TypeError, ValueError):
             raise TypeError(f"Unsupported return value from function passed to {what}: {result}.") from None
-        outputs = [_inside(body, convert_to_tensor(tensor)) for tensor in tensors]
+        outputs = [body.capture(convert_to_tensor(tensor)) for tensor in tensors]
     targets = [op for op in body.get_operations() if op.definition.stateful and op.type != "_Arg"]
     root = outermost(outer)
     name = _free_name(root, what, function)
     functions.add_function(root, name, FunctionBody(body, list(body.inputs), outputs, targets))
     return Traced(name, list(body.captured), returned)
-
-
-def _inside(body: FunctionGraph, tensor: Tensor) -> Tensor:
-    return tensor if tensor.graph is body else body.capture(tensor)
 
 
 def _free_name(graph: Graph, what: str, function: Callable) -> str:

@@ -16,7 +16,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import definition
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import control_dependencies
+from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops import binary, checks, constants, dataset_functions, indexing, reductions
@@ -135,7 +135,8 @@ def bucket_by_sequence_length(
     """Batches of elements of like lengths, padded to the longest of the batch or of the bucket."""
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
-    sizes = constants.constant(list(bucket_batch_sizes), dtype=dtypes.int64)
+    with name_scope("bucket_by_seq_length"):
+        sizes = constants.constant(list(bucket_batch_sizes), dtype=dtypes.int64)
 
     def bucket(*args: Any) -> Tensor:
         length = convert_to_tensor(element_length_func(*args))

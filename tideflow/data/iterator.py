@@ -29,7 +29,7 @@ _MANY_CALLS_WARNING = (
 
 
 @export("data.Iterator")
-class Iterator:
+class Iterator(structure.OfElements):
     """A place in a dataset."""
 
     def __init__(
@@ -135,26 +135,6 @@ class Iterator:
         if name is None:
             return self._string_handle
         return iterators.to_string_handle_op(self._iterator_resource, name=name)
-
-    @property
-    def element_spec(self) -> Any:
-        """The specs of an element's components, in its structure."""
-        return self._element_spec
-
-    @property
-    def output_types(self) -> Any:
-        """The dtypes of an element's components."""
-        return structure.legacy_types(self._element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of an element's components."""
-        return structure.legacy_shapes(self._element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        """The Python classes of an element's components."""
-        return structure.legacy_classes(self._element_spec)
 
 
 def one_shot(factory: NameAttrList, spec: Any) -> Iterator:

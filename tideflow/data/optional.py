@@ -14,7 +14,7 @@ from tideflow.graph.type_spec import TensorSpec, TypeSpec
 from tideflow.ops import iterators, optionals
 
 
-@export("data.experimental.Optional")
+@export("data.experimental.Optional", "contrib.data.Optional")
 class Optional:
     """A value that may be there, or not."""
 
@@ -94,7 +94,7 @@ class OptionalSpec(TypeSpec):
         return self
 
 
-@export("data.experimental.get_next_as_optional")
+@export("data.experimental.get_next_as_optional", "contrib.data.get_next_as_optional")
 def get_next_as_optional(iterator: Iterator) -> Optional:
     """The next element, or nothing at the end."""
     spec = iterator.element_spec

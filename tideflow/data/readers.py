@@ -119,7 +119,7 @@ class FixedLengthRecordDataset(_OfFiles):
         self._read(filenames, num_parallel_reads, read_one_file)
 
 
-@export("data.experimental.CsvDataset")
+@export("data.experimental.CsvDataset", "contrib.data.CsvDataset")
 class CsvDataset(Dataset):
     """The records of CSV files, a tensor for each field."""
 
@@ -153,7 +153,7 @@ class CsvDataset(Dataset):
         super().__init__(variant, spec)
 
 
-@export("data.experimental.SqlDataset")
+@export("data.experimental.SqlDataset", "contrib.data.SqlDataset")
 class SqlDataset(Dataset):
     """The rows that a query of an SQLite database gives."""
 

@@ -203,6 +203,32 @@ def legacy_classes(spec: Any) -> Any:
     return map_structure(lambda part: part._to_legacy_output_classes(), spec)
 
 
+class OfElements:
+    """What gives elements, and says of what structure they are."""
+
+    _element_spec: Any
+
+    @property
+    def element_spec(self) -> Any:
+        """The specs of an element's components, in its structure."""
+        return self._element_spec
+
+    @property
+    def output_types(self) -> Any:
+        """The dtypes of an element's components."""
+        return legacy_types(self._element_spec)
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of an element's components."""
+        return legacy_shapes(self._element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The Python classes of an element's components."""
+        return legacy_classes(self._element_spec)
+
+
 # ---------------------------------------------------------------------------------------- as they were named
 
 

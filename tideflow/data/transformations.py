@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tideflow.data import structure
 from tideflow.data.dataset import Dataset, dataset_spec, number, seeds, stateful
 from tideflow.data.functions import traced
@@ -15,15 +13,16 @@ from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
-from tideflow.ops import binary, creation, dataset_functions, datasets, random, reductions, shapes, unary
+from tideflow.ops import constants, dataset_functions, datasets, random, shapes, unary
 from tideflow.runtime.dataset_threads import AUTOTUNE
 from tideflow.runtime.datasets import INFINITE, UNKNOWN
 
 Transformation = Callable[[Dataset], Dataset]
 
-expose(AUTOTUNE, "data.experimental.AUTOTUNE")
+expose(AUTOTUNE, "data.experimental.AUTOTUNE", "contrib.data.AUTOTUNE")
 expose(INFINITE, "data.experimental.INFINITE_CARDINALITY")
 expose(UNKNOWN, "data.experimental.UNKNOWN_CARDINALITY")
 
@@ -31,15 +30,17 @@ expose(UNKNOWN, "data.experimental.UNKNOWN_CARDINALITY")
 # ------------------------------------------------------------------------------------------------- sources
 
 
-@export("data.experimental.Counter")
+@export("data.experimental.Counter", "contrib.data.Counter")
 def Counter(start: int = 0, step: int = 1, dtype: Any = dtypes.int64) -> Dataset:
     """Numbers from `start` on, without end."""
-    first, width = (convert_to_tensor(value, dtype=dtype, name=name) for value, name in
-                    ((start, "start"), (step, "step")))  # fmt: skip
-    return Dataset.from_tensors(0).repeat(None).apply(scan(first, lambda state, _: (state + width, state)))
+    with name_scope("counter"):
+        first = convert_to_tensor(start, dtype=dtype, name="start")
+        width = convert_to_tensor(step, dtype=dtype, name="step")
+        forever = Dataset.from_tensors(0).repeat(None)
+        return forever.apply(scan(first, lambda state, _: (state + width, state)))
 
 
-@export("data.experimental.RandomDataset")
+@export("data.experimental.RandomDataset", "contrib.data.RandomDataset")
 class RandomDataset(Dataset):
     """Random 32-bit numbers without end."""
 
@@ -97,13 +98,13 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
     return apply
 
 
-@export("data.experimental.prefetch_to_device")
+@export("data.experimental.prefetch_to_device", "contrib.data.prefetch_to_device")
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
     """The elements, read ahead; a step moves them to where it needs them."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
-@export("data.experimental.copy_to_device")
+@export("data.experimental.copy_to_device", "contrib.data.copy_to_device")
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
     """The elements as they are; a step moves them to where it needs them."""
     return lambda dataset: dataset
@@ -120,7 +121,7 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
                 f"{dataset.output_types}."
             )
         shape = as_shape(row_shape)
-        sizes = np.array([-1 if size is None else size for size in shape.as_list()], np.int64)
+        sizes = constants.constant([-1 if size is None else size for size in shape.as_list()], dtypes.int64)
         spec = SparseTensorSpec(TensorShape([None]).concatenate(shape), dataset.output_types)
         variant = datasets.dense_to_sparse_batch_dataset_op(
             dataset._variant_tensor, batch_size, sizes, **structure.flat_attributes(spec)
@@ -268,9 +269,9 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed:
     if len(datasets) == 1:
         return datasets[0]
     if isinstance(weights, Dataset):
-        logits = weights.map(lambda p: unary.log(p, name="logits"))
+        logits = weights.map(lambda *p: unary.log(p, name="logits"))
         pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
-        return _directed(pairs.map(lambda p, pair: _drawn(shapes.expand_dims(p, 0), pair)), datasets)
+        return _directed(pairs._map_in_place(_drawn), datasets)
     if weights is None:
         logits = [[1.0] * len(datasets)]
     else:
@@ -288,42 +289,6 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed:
 def _drawn(logits: Any, pair: Tensor) -> Tensor:
     drawn = random.stateless_multinomial_op(logits, 1, pair)
     return shapes.squeeze(drawn, axis=[0, 1])
-
-
-@export("data.experimental.rejection_resample", "contrib.data.rejection_resample")
-def rejection_resample(
-    class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: Any = None
-) -> Transformation:
-    """Elements with their classes, dropped by chance until the classes are as frequent as is wanted."""
-
-    def apply(dataset: Dataset) -> Dataset:
-        target = convert_to_tensor(target_dist, name="target_dist")
-        classes = target.shape.as_list()[0]
-        labelled = dataset.map(lambda *parts: (class_func(*parts), _whole(parts)))
-        if initial_dist is None:
-            counts = np.zeros([classes], np.float32)
-
-            def count(state: Tensor, label: Tensor, element: Any) -> tuple:
-                seen = state + creation.one_hot(label, classes, dtype=dtypes.float32)
-                return seen, (seen / reductions.reduce_sum(seen), label, element)
-
-            labelled = labelled.apply(scan(counts, count))
-        else:
-            known = convert_to_tensor(initial_dist, name="initial_dist")
-            labelled = labelled.map(lambda label, element: (known, label, element))
-
-        def keep(found: Tensor, label: Tensor, element: Any) -> Tensor:
-            ratio = binary.divide(target, binary.maximum(found, 1e-30))
-            chance = ratio / reductions.reduce_max(ratio)
-            return random.random_uniform([], seed=seed) < chance[label]
-
-        return labelled.filter(keep).map(lambda found, label, element: (label, element))
-
-    return apply
-
-
-def _whole(parts: tuple) -> Any:
-    return parts[0] if len(parts) == 1 else parts
 
 
 # ------------------------------------------------------------------------------------------- out of datasets
@@ -344,7 +309,7 @@ def get_single_element(dataset: Dataset) -> Any:
     return structure.from_tensors(dataset.element_spec, flat)
 
 
-@export("data.experimental.TFRecordWriter")
+@export("data.experimental.TFRecordWriter", "contrib.data.TFRecordWriter")
 class TFRecordWriter:
     """Writes the strings of a dataset into a TFRecord file."""
 

@@ -14,6 +14,7 @@ import torch
 
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.io.databases import lmdb_items
 from tideflow.ops.types import types
 from tideflow.runtime import dataset_batches as batches
 from tideflow.runtime import dataset_chance as chance
@@ -437,6 +438,24 @@ sql_dataset_op = dataset_op(
     "driver_name: string, data_source_name: string, query: string",
     _sql,
     host="driver_name data_source_name query",
+    stateful=True,
+    twin=True,
+    metadata=False,
+)
+
+
+def _lmdb(filenames):
+    def pair(item: tuple[bytes, bytes]) -> datasets.Element:
+        return tuple(map(files.string, item))
+
+    return as_cell(files.Files(_paths(filenames), lambda path: lmdb_items(path, "LMDBDataset"), pair))
+
+
+lmdb_dataset_op = dataset_op(
+    "LMDBDataset",
+    "filenames: string",
+    _lmdb,
+    host="filenames",
     stateful=True,
     twin=True,
     metadata=False,

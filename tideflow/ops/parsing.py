@@ -328,7 +328,7 @@ parse_single_example_op.refuses(
 
 # ------------------------------------------------------------------------------------------ public functions
 
-_OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
 
 
 @export("io.parse_example", "parse_example")
@@ -338,9 +338,9 @@ def parse_example(
     """The features of a batch of serialized Examples: tensors and SparseTensors by key."""
     if not features:
         raise ValueError(f"Missing: features was {features}.")
-    features = _with_open_length(features)
-    split = Split(features, _OF_EXAMPLES)
-    return _merged(features, _parsed(serialized, split, name, example_names))
+    features = with_open_length(features)
+    split = Split(features, OF_EXAMPLES)
+    return merged(features, _parsed(serialized, split, name, example_names))
 
 
 def _parsed(serialized: Any, split: Split, name: str | None, names: Any) -> dict[str, Any]:
@@ -367,10 +367,10 @@ def parse_single_example(
     """The features of one serialized Example: tensors and SparseTensors by key."""
     if not features:
         raise ValueError("Missing features.")
-    features = _with_open_length(features)
-    split = Split(features, _OF_EXAMPLES)
+    features = with_open_length(features)
+    split = Split(features, OF_EXAMPLES)
     if example_names is not None:
-        return _merged(features, _parsed_with_name(serialized, split, name, example_names))
+        return merged(features, _parsed_with_name(serialized, split, name, example_names))
     with name_scope(name, "ParseSingleExample", [serialized]):
         serialized = convert_to_tensor(serialized, name="serialized")
         split.check_disjoint()
@@ -385,7 +385,7 @@ def parse_single_example(
             name=name,
         )
         results = split.results(tuple(sparse_parts), dense_values)
-    return _merged(features, results)
+    return merged(features, results)
 
 
 def _parsed_with_name(serialized: Any, split: Split, name: str | None, example_name: Any) -> dict[str, Any]:
@@ -419,7 +419,7 @@ def _scalar(value: Any, what: str) -> Tensor:
     return flow.with_dependencies([is_scalar], value, name=f"{title}Dependencies")
 
 
-def _with_open_length(features: Mapping[str, Any]) -> dict[str, Any]:
+def with_open_length(features: Mapping[str, Any]) -> dict[str, Any]:
     """The features, sequences of rows with the number of rows left open."""
     opened = dict(features)
     for key, feature in features.items():
@@ -430,7 +430,7 @@ def _with_open_length(features: Mapping[str, Any]) -> dict[str, Any]:
     return opened
 
 
-def _merged(features: Mapping[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
+def merged(features: Mapping[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
     """The tensors by key, those of SparseFeatures put together from their parts."""
     results = dict(tensors)
     for key, feature in sorted(features.items()):

@@ -18,9 +18,7 @@ from tideflow.ops.queues import OPS
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
 class QueueBase:
-    """A queue in the graph: elements are tuples of tensors (or dictionaries, where the components
-    have names).
-    """
+    """A queue in the graph: elements are tuples of tensors, or dictionaries where components have names."""
 
     def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Tensor):
         self._dtypes = dtypes
@@ -201,6 +199,17 @@ def _as_shapes(shapes: Any) -> list[TensorShape] | None:
     return [as_shape(shape) for shape in shapes]
 
 
+def _as_partial_shapes(shapes: Any) -> list[TensorShape]:
+    """A shape for each component: a single one could not be told from a list of them."""
+    listed = isinstance(shapes, (list, tuple)) and shapes
+    if not listed or any(shape is None or isinstance(shape, int) for shape in shapes):
+        raise ValueError("When providing partial shapes, a list of shapes must be provided.")
+    found = [as_shape(shape) for shape in shapes]
+    if any(shape.ndims is None for shape in found):
+        raise ValueError(f"All shapes must have a defined rank: {found}")
+    return found
+
+
 def _as_names(names: Any) -> list[str] | None:
     if names is None:
         return None
@@ -286,11 +295,11 @@ class PaddingFIFOQueue(QueueBase):
         name: str = "padding_fifo_queue",
     ):
         types = _as_types(dtypes)
-        sizes, names = _as_shapes(shapes), _as_names(names)
-        if sizes is None or len(sizes) != len(types):
+        sizes, names = _as_partial_shapes(shapes), _as_names(names)
+        if len(sizes) != len(types):
             raise ValueError(
                 f"Shapes must be provided for all components, but received {len(types)} dtypes and "
-                f"{len(sizes or ())} shapes."
+                f"{len(sizes)} shapes."
             )
         ref = OPS["PaddingFIFOQueueV2"](
             component_types=types, shapes=sizes, capacity=capacity, shared_name=shared_name or "", name=name

@@ -170,9 +170,22 @@ class Unbatch(OfOne):
                 try:
                     return rows()
                 except End:
-                    rows = Rows(following()).iterate(iteration)
+                    rows = Rows(_of_one_size(following())).iterate(iteration)
 
         return pull
+
+
+def _of_one_size(batch: Element) -> Element:
+    """The batch, whose components have as many rows each."""
+    for i, value in enumerate(batch):
+        if not value.ndim:
+            raise refuse("Input element must have a non-scalar value in each component.")
+        if len(value) != len(batch[0]):
+            raise refuse(
+                "Input element must have the same batch size in each component. Component 0 had size "
+                f"{len(batch[0])} but component {i} had size, {len(value)}."
+            )
+    return batch
 
 
 class Window(OfOne):

@@ -6,11 +6,10 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import wait
@@ -132,8 +131,8 @@ class DatasetIterator:
                 raise InvalidArgumentError(
                     None,
                     None,
-                    f"Expected element shape {_brackets(known)} for component {i} of '{self.name}', got "
-                    f"{_brackets(found)}",
+                    f"Expected element shape {brackets(known)} for component {i} of '{self.name}', got "
+                    f"{brackets(found)}",
                 )
 
     def wake(self) -> None:
@@ -154,7 +153,3 @@ class DatasetIterator:
 
 def end_of_sequence() -> OutOfRangeError:
     return OutOfRangeError(None, None, "End of sequence")
-
-
-def _brackets(sizes: Any) -> str:
-    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,7 +18,8 @@ import numpy as np
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError, OpError, OutOfRangeError, UnimplementedError
 from tideflow.graph.own_protos import make_messages
-from tideflow.io.local_files import local_path, read_bytes
+from tideflow.io.databases import lmdb_items
+from tideflow.io.local_files import read_bytes
 from tideflow.io.records import RecordFile, open_for_reading
 from tideflow.runtime.queues import Queue
 from tideflow.runtime.waiting import wait
@@ -343,21 +343,4 @@ class LMDBReader(Reader):
     kind = "LMDBReader"
 
     def _records(self, work: bytes) -> Iterator[Pair]:
-        return self._items(self._open(work))
-
-    def _open(self, work: bytes) -> Any:
-        try:
-            import lmdb
-        except ImportError:
-            raise UnimplementedError(
-                None, None, f"LMDBReader '{self.name}' needs the package lmdb: pip install lmdb"
-            ) from None
-        path = local_path(work)
-        try:
-            return lmdb.open(path, subdir=os.path.isdir(path), readonly=True, lock=False)
-        except lmdb.Error as error:
-            raise InvalidArgumentError(None, None, f"{path} is no LMDB database: {error}") from error
-
-    def _items(self, database: Any) -> Iterator[Pair]:
-        with database, database.begin() as transaction:
-            yield from transaction.cursor()
+        return lmdb_items(work, f"LMDBReader '{self.name}'")

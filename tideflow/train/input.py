@@ -483,41 +483,43 @@ def _batched(
     """What all of the above do: a queue, threads that fill it from `sources`, and batches out of it."""
     if not isinstance(sources, (list, tuple)) or not sources:
         raise ValueError(f"Expected at least one list of tensors in {kind}().")
-    lists = [_as_list(source) for source in (sources[:1] if same else sources)]
+    lists = [as_list(source) for source in (sources[:1] if same else sources)]
     with name_scope(name, kind, [*(t for each in lists for t in each), keep_input]) as scope:
-        lists = [_converted(each) for each in lists]
-        keep = _checked_keep(keep_input, enqueue_many)
-        lists, stored = _with_sparse_stored(lists, enqueue_many, keep)
-        types = _common_types(lists)
-        queue = buffer.make(types, _row_shapes(lists, given_shapes, enqueue_many))
+        lists = [converted(each) for each in lists]
+        keep = checked_keep(keep_input, enqueue_many)
+        lists, stored = with_sparse_stored(lists, enqueue_many, keep)
+        types = common_types(lists)
+        queue = buffer.make(types, row_shapes(lists, given_shapes, enqueue_many))
         operations = [_enqueue(queue, each, enqueue_many, keep) for each in lists]
         add_queue_runner(QueueRunner(queue, operations * len(sources) if same else operations))
         buffer.report(queue)
         take = queue.dequeue_up_to if allow_smaller else queue.dequeue_many
         result = take(batch_size, name=scope)
         result = [result] if isinstance(result, Tensor) else list(result)
-        result = [t if restore is None else restore(t) for t, restore in zip(result, stored, strict=True)]
-        result = _all_restored(result) if any(stored) else result
-        return _as_given(sources[0], result)
+        return as_given(sources[0], restored(result, stored))
 
 
-def _as_list(tensors: Any) -> list[Any]:
+def as_list(tensors: Any) -> list[Any]:
+    """The components, those of a dictionary in the order of their keys."""
     return [tensors[key] for key in sorted(tensors)] if isinstance(tensors, dict) else list(tensors)
 
 
-def _as_given(like: Any, tensors: list[Any]) -> Any:
+def as_given(like: Any, tensors: list[Any]) -> Any:
+    """The components in the form in which they were given."""
     if isinstance(like, dict):
         return dict(zip(sorted(like), tensors, strict=True))
     return tensors[0] if len(tensors) == 1 else tensors
 
 
-def _converted(tensors: list[Any]) -> list[Any]:
+def converted(tensors: list[Any], kind: str = "batch") -> list[Any]:
+    """What is to be enqueued, as tensors."""
     if not tensors:
-        raise ValueError("Expected at least one tensor in batch().")
+        raise ValueError(f"Expected at least one tensor in {kind}().")
     return [t if isinstance(t, SparseTensor) else convert_to_tensor(t) for t in tensors]
 
 
-def _checked_keep(keep_input: Any, enqueue_many: bool) -> Tensor:
+def checked_keep(keep_input: Any, enqueue_many: bool) -> Tensor:
+    """Whether to keep what comes in: one truth value, or one for each row."""
     keep = convert_to_tensor(keep_input)
     if keep.shape.ndims is None:
         raise ValueError("`keep_input` dimensions must be known at graph construction.")
@@ -528,7 +530,8 @@ def _checked_keep(keep_input: Any, enqueue_many: bool) -> Tensor:
     return keep
 
 
-def _common_types(lists: list[list[Tensor]]) -> list[dtypes.DType]:
+def common_types(lists: list[list[Tensor]]) -> list[dtypes.DType]:
+    """The dtypes of the components, the same in each list."""
     types = [[tensor.dtype.base_dtype for tensor in each] for each in lists]
     for other in types[1:]:
         if other != types[0]:
@@ -539,7 +542,8 @@ def _common_types(lists: list[list[Tensor]]) -> list[dtypes.DType]:
     return types[0]
 
 
-def _row_shapes(lists: list[list[Tensor]], given: Any, enqueue_many: bool) -> list[TensorShape]:
+def row_shapes(lists: list[list[Tensor]], given: Any, enqueue_many: bool) -> list[TensorShape]:
+    """The shapes of the components of an element, as far as the lists agree on them."""
     if given is not None:
         return [as_shape(shape) for shape in given]
     for each in lists:
@@ -566,7 +570,7 @@ def _enqueue(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, keep: 
     return put([stitching.dynamic_partition(tensor, kept, 2)[1] for tensor in tensors])
 
 
-def _with_sparse_stored(
+def with_sparse_stored(
     lists: list[list[Any]], enqueue_many: bool, keep: Tensor
 ) -> tuple[list[list[Tensor]], list[Callable | None]]:
     """Sparse tensors wait outside of the queue, which holds their handles; and how to get them back."""
@@ -581,7 +585,7 @@ def _with_sparse_stored(
             each[i], op = _stored(each[i], enqueue_many, keep, op)
         rank = first.shape.ndims
         rank = None if rank is None else rank if enqueue_many else rank + 1
-        restores.append(partial(_restored, op, rank))
+        restores.append(partial(_taken, op, rank))
     return stored, restores
 
 
@@ -618,14 +622,19 @@ def _stored(
     return shape_ops.expand_dims(handles, [-1]), made[0]
 
 
-def _restored(op: Operation, rank: int | None, handles: Tensor) -> SparseTensor:
+def _taken(op: Operation, rank: int | None, handles: Tensor) -> SparseTensor:
     return sparse_serialization.take_many_sparse_from_tensors_map(
         op, shape_ops.squeeze(handles, [1]), rank=rank
     )
 
 
-def _all_restored(results: list[Any]) -> list[Any]:
-    """No part of a batch without all of its sparse tensors being taken out of where they wait."""
+def restored(results: list[Tensor], restores: list[Callable | None]) -> list[Any]:
+    """What came out of the queue, with sparse tensors for their handles. No part of a batch without all of
+    its sparse tensors being taken out of where they wait.
+    """
+    if not any(restores):
+        return results
+    results = [t if restore is None else restore(t) for t, restore in zip(results, restores, strict=True)]
     taken = [each.values if isinstance(each, SparseTensor) else each for each in results]
 
     def after(tensor: Tensor) -> Tensor:

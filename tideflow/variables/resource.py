@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from tideflow.graph.functions import FunctionGraph
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, control_dependencies, device, init_scope, name_scope
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops import constants, resource_state, slicing, state_scatter
 from tideflow.variables import base, initial
@@ -87,16 +96,27 @@ class BaseResourceVariable(Variable):
     def _read_variable_op(self) -> Tensor:
         return resource_state.read_variable_op(self._handle, dtype=self._dtype)
 
+    def _usable(self) -> AbstractContextManager:
+        """A graph in which the variable can be used: its own, or a function's inside it, which then uses the
+        variable whenever it is called.
+        """
+        current = graph = get_default_graph()
+        while isinstance(graph, FunctionGraph):
+            graph = graph.outer
+            if graph is self.graph:
+                return current.as_default()
+        return self.graph.as_default()
+
     def value(self) -> Tensor:
         """A read of the variable, or its cached value where it has a caching device."""
         if self._cached_value is not None:
             return self._cached_value
-        with self.graph.as_default(), colocate_with(None, ignore_existing=True), device(self._handle.device):
+        with self._usable(), colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read_variable_op()
 
     def read_value(self) -> Tensor:
         """A read at the place in the program where this is called, control dependencies included."""
-        with self.graph.as_default():
+        with self._usable():
             with name_scope("Read"), device(self._handle.device):
                 value = self._read_variable_op()
             return constants.identity(value)
@@ -129,7 +149,7 @@ class BaseResourceVariable(Variable):
         self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """A new value. Returns the variable after that, or with `read_value=False` the operation."""
-        with self.graph.as_default():
+        with self._usable():
             tensor = convert_to_tensor(value, dtype=self._dtype)
             self.shape.assert_is_compatible_with(tensor.shape)
             return self._after(resource_state.assign_variable_op(self._handle, tensor, name=name), read_value)
@@ -138,7 +158,7 @@ class BaseResourceVariable(Variable):
         self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Adds `delta`."""
-        with self.graph.as_default():
+        with self._usable():
             delta = convert_to_tensor(delta, dtype=self._dtype)
             return self._after(
                 resource_state.assign_add_variable_op(self._handle, delta, name=name), read_value
@@ -148,7 +168,7 @@ class BaseResourceVariable(Variable):
         self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtracts `delta`."""
-        with self.graph.as_default():
+        with self._usable():
             delta = convert_to_tensor(delta, dtype=self._dtype)
             return self._after(
                 resource_state.assign_sub_variable_op(self._handle, delta, name=name), read_value
@@ -276,7 +296,7 @@ class _UnreadVariable(BaseResourceVariable):
             setattr(self, name, getattr(variable, name))
         self._save_slice_info = variable._save_slice_info
         self._parent = parent
-        with self.graph.as_default(), control_dependencies([parent]):
+        with parent.graph.as_default(), control_dependencies([parent]):
             self._graph_element = super()._read_variable_op()
 
     @property

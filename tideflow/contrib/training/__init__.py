@@ -1,9 +1,12 @@
 """`tf.contrib.training`: hyperparameters, training operations, and loops that train and evaluate."""
 
 from tideflow.contrib.training import (  # noqa: F401
+    bucketing,
     device_setter,
     evaluation,
+    feeding,
     hyperparameters,
+    sampling,
     train_ops,
     training_loop,
 )

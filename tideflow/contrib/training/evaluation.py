@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
-from tideflow.export import export
+from tideflow.export import export, expose
 from tideflow.ops import state
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.summary import writer
-from tideflow.train.checkpoint_state import latest_checkpoint
+from tideflow.train.checkpoint_utils import checkpoints_iterator, wait_for_new_checkpoint
 from tideflow.train.evaluation import StopAfterNEvalsHook, get_or_create_eval_step, with_eval_step
 from tideflow.train.global_step import get_or_create_global_step
 from tideflow.train.global_step import global_step as global_step_of
@@ -22,46 +22,16 @@ from tideflow.train.scaffold import Scaffold
 from tideflow.train.session_run_hook import SessionRunHook
 from tideflow.train.step_hooks import FinalOpsHook
 
-
-@export("contrib.training.wait_for_new_checkpoint", "contrib.slim.evaluation.wait_for_new_checkpoint")
-def wait_for_new_checkpoint(
-    checkpoint_dir: str,
-    last_checkpoint: str | None = None,
-    seconds_to_sleep: float = 1,
-    timeout: float | None = None,
-) -> str | None:
-    """The newest checkpoint of a directory once it is not `last_checkpoint`; None after `timeout`."""
-    logging.info("Waiting for new checkpoint at %s", checkpoint_dir)
-    end = time.monotonic() + (float("inf") if timeout is None else timeout)
-    while (path := latest_checkpoint(checkpoint_dir)) in (None, last_checkpoint):
-        if time.monotonic() + seconds_to_sleep > end:
-            return None
-        time.sleep(seconds_to_sleep)
-    logging.info("Found new checkpoint at %s", path)
-    return path
-
-
-@export("contrib.training.checkpoints_iterator", "contrib.slim.evaluation.checkpoints_iterator")
-def checkpoints_iterator(
-    checkpoint_dir: str,
-    min_interval_secs: float = 0,
-    timeout: float | None = None,
-    timeout_fn: Callable[[], bool] | None = None,
-) -> Iterator[str]:
-    """The checkpoints of a directory as they appear; ends where none does in time and `timeout_fn` agrees."""
-    path = None
-    while True:
-        found = wait_for_new_checkpoint(checkpoint_dir, path, timeout=timeout)
-        if found is None:
-            if timeout_fn is None:
-                logging.info("Timed-out waiting for a checkpoint.")
-                return
-            if timeout_fn():
-                return
-            continue
-        start, path = time.monotonic(), found
-        yield path
-        time.sleep(max(0.0, start + min_interval_secs - time.monotonic()))
+expose(
+    wait_for_new_checkpoint,
+    "contrib.training.wait_for_new_checkpoint",
+    "contrib.slim.evaluation.wait_for_new_checkpoint",
+)
+expose(
+    checkpoints_iterator,
+    "contrib.training.checkpoints_iterator",
+    "contrib.slim.evaluation.checkpoints_iterator",
+)
 
 
 @export("contrib.training.SummaryAtEndHook")

@@ -1,0 +1,31 @@
+"""LMDB databases, by the library of that name, where it is installed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from tideflow.graph.errors import InvalidArgumentError, UnimplementedError
+from tideflow.io.local_files import local_path
+
+
+def lmdb_items(path: bytes, who: str) -> Iterator[tuple[bytes, bytes]]:
+    """The keys and values of a database, in the order of the keys. A database that is none is said at once,
+    and so is it, on behalf of `who`, where the library is not there.
+    """
+    try:
+        import lmdb
+    except ImportError:
+        raise UnimplementedError(None, None, f"{who} needs the package lmdb: pip install lmdb") from None
+    found = local_path(path)
+    try:
+        database = lmdb.open(found, subdir=os.path.isdir(found), readonly=True, lock=False)
+    except lmdb.Error as error:
+        raise InvalidArgumentError(None, None, f"{found} is no LMDB database: {error}") from error
+    return _items(database)
+
+
+def _items(database: Any) -> Iterator[tuple[bytes, bytes]]:
+    with database, database.begin() as transaction:
+        yield from transaction.cursor()
