@@ -287,6 +287,13 @@ def test_tables_are_aligned():
     ]
 
 
+def test_an_encoding_without_rules_is_no_error():
+    file = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    show(Report("Headline", {}, [_wide_table()]), file)
+    file.flush()
+    assert b"  ??????????????????????  ?????  ????" in file.buffer.getvalue()
+
+
 def test_narrow_tables_lose_optional_columns_first_and_then_the_middle_of_names():
     assert _wide_table().fitted(32).columns == ["name", "count"]
     assert _wide_table().fitted(25).rows[0][0] == "layer/wi…ng/name"

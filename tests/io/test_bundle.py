@@ -1,5 +1,6 @@
 """Checkpoint files: what goes in comes out; what is damaged is refused by name; old or new is there."""
 
+import errno
 import itertools
 import os
 import tracemalloc
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from tideflow.graph import dtypes
 from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, OpError
+from tideflow.io import bundle, bundle_writer
 from tideflow.io.bundle import BundleReader
 from tideflow.io.bundle_format import BundleEntryProto, index_path
 from tideflow.io.bundle_writer import BundleWriter, commit, merge_bundles
@@ -243,19 +245,81 @@ def test_an_error_leaves_nothing_behind(tmp_path):
     assert BundleReader(prefix).read("v").tolist() == [1, 1, 1]
 
 
-def test_until_the_table_is_renamed_the_old_one_is_whole(tmp_path, monkeypatch):
+def _watched(monkeypatch, prefix, *names):
+    """What the bundle holds before each call of these functions of `os`, as (function, first number)."""
+    seen = []
+
+    def watched(name, call):
+        def instead(*paths):
+            seen.append((name, BundleReader(prefix).read("v")[0]))
+            return call(*paths)
+
+        return instead
+
+    for name in names:
+        monkeypatch.setattr(os, name, watched(name, getattr(os, name)))
+    return seen
+
+
+def test_at_every_instant_the_old_one_or_the_new_one_is_whole(tmp_path, monkeypatch):
     prefix = _write(tmp_path / "m", v=np.ones(3))
-    seen, replace = [], os.replace
-
-    def watched(source, target):
-        seen.append(BundleReader(prefix).read("v").tolist())
-        replace(source, target)
-
-    monkeypatch.setattr(os, "replace", watched)
+    before = sorted(os.listdir(tmp_path))
+    seen = _watched(monkeypatch, prefix, "replace", "link")
     _write(prefix, v=np.zeros(3))
-    assert seen == [[1, 1, 1]] * 2
+    assert seen == [("replace", 1), ("replace", 1), ("link", 0), ("replace", 0)]
     assert BundleReader(prefix).read("v").tolist() == [0, 0, 0]
-    assert len(os.listdir(tmp_path)) == 2
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+@pytest.mark.parametrize("moment", range(2))
+def test_a_bundle_that_is_replaced_while_it_is_opened_is_opened_again(moment, tmp_path, monkeypatch):
+    """Before its table is read, or before its data is opened: what is read is all of the new one."""
+    prefix = _write(tmp_path / "m", v=np.ones(3), w=np.ones(3))
+    replaced = []
+
+    def replacing(call, at):
+        def instead(*arguments):
+            if at == moment and not replaced:
+                replaced.append(True)
+                _write(prefix, v=np.zeros(5), w=np.zeros(5))
+            return call(*arguments)
+
+        return instead
+
+    monkeypatch.setattr(bundle, "read_table", replacing(read_table, 0))
+    monkeypatch.setattr(bundle, "shard_path", replacing(bundle.shard_path, 1))
+    with BundleReader(prefix) as reader:
+        _write(prefix, v=np.full(3, 7), w=np.full(3, 7))  # too late: what is open stays
+        assert [reader.read(name).tolist() for name in reader] == [[0] * 5] * 2
+    assert replaced
+
+
+def test_a_disk_without_second_names_will_do(tmp_path, monkeypatch):
+    def refused(*paths):
+        raise PermissionError(errno.EPERM, "no links here")
+
+    prefix = _write(tmp_path / "m", v=np.ones(3))
+    monkeypatch.setattr(os, "link", refused)
+    for value in (2, 3):
+        _write(prefix, v=np.full(3, value))
+        assert BundleReader(prefix).read("v").tolist() == [value] * 3
+        assert len(os.listdir(tmp_path)) == 2
+
+
+def test_a_table_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    prefix = _write(tmp_path / "m", v=np.ones(3))
+    before = sorted(os.listdir(tmp_path))
+    monkeypatch.setattr(bundle_writer, "write_table", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        _write(prefix, v=np.zeros(3))
+    assert sorted(os.listdir(tmp_path)) == before
+    assert BundleReader(prefix).read("v").tolist() == [1, 1, 1]
+
+
+def test_a_directory_is_made_but_not_those_around_it(tmp_path):
+    assert BundleReader(_write(tmp_path / "new" / "m", v=np.ones(1))).read("v").tolist() == [1]
+    with pytest.raises(NotFoundError, match="No such file or directory"):
+        _write(tmp_path / "not" / "there" / "m", v=np.ones(1))
 
 
 def test_bundles_are_merged_slices_included(tmp_path):

@@ -1,25 +1,14 @@
 """SavedModels that lie: a right error each, no path out of the directory, nothing restored by halves."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
 
 import tideflow as tf
+from tests.saved_model.models import answer
 from tideflow.io import saved_models
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from models import answer, build
-
 ERRORS = (tf.errors.OpError, OSError, ValueError, TypeError, KeyError, RuntimeError)
-
-
-@pytest.fixture
-def model(tmp_path):
-    build(tmp_path / "m")
-    return tmp_path / "m"
 
 
 @pytest.fixture

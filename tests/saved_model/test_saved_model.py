@@ -2,23 +2,12 @@
 
 import os
 import shutil
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tideflow as tf
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from models import INPUT, answer, build
-
-
-@pytest.fixture
-def model(tmp_path):
-    build(tmp_path / "m")
-    return tmp_path / "m"
+from tests.saved_model.models import INPUT, answer, build
 
 
 def test_a_model_answers_as_it_did_when_it_was_written(tmp_path):

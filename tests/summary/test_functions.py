@@ -20,7 +20,7 @@ def parsed(summary):
 
 
 def test_a_name_that_no_op_may_have_is_told(caplog):
-    with caplog.at_level(logging.INFO, "tideflow"):
+    with caplog.at_level(logging.INFO, "tensorflow"):
         summary = tf.summary.scalar("a loss (%)", 1.0)
     assert "Summary name a loss (%) is illegal; using a_loss____ instead." in caplog.text
     assert parsed(summary).value[0].tag == "a_loss____"

@@ -13,7 +13,7 @@ from tideflow.saved_model import constants
 from tideflow.saved_model.loader import SavedModelLoader
 from tideflow.session.session import Session
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 class SavedModelPredictor:

@@ -118,6 +118,8 @@ def shortened(text: str, width: int) -> str:
 def show(report: Report, file: TextIO | None = None) -> None:
     """Prints a report: as wide as a terminal is, or as wide as it wants to be."""
     file = file or sys.stdout
+    if hasattr(file, "reconfigure"):
+        file.reconfigure(errors="replace")  # rules and bars are not in every encoding
     if file.isatty():
         width = shutil.get_terminal_size().columns
         try:

@@ -6,6 +6,7 @@ the process allocate more than is there to read. Damage is a DataLossError that 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import os
@@ -37,6 +38,7 @@ from tideflow.io.tables import read_table
 from tideflow.io.varints import decode_varint
 
 _MOST_AXES = 64  # of an array in memory
+_OPEN_AT_ONCE = 16  # shards; a process may have so many files open, and no more
 _SLICE_KEY = b"\0"  # how keys of slices begin
 
 
@@ -63,6 +65,13 @@ class Entry:
         return math.prod(self.shape)
 
 
+def _identity(path: str) -> tuple[int, int]:
+    """What is another for each file that had this name, and for each version of one."""
+    with as_tensorflow_errors(path):
+        found = os.stat(path)
+    return found.st_ino, found.st_mtime_ns
+
+
 class BundleReader:
     """An open bundle. Threads may share it."""
 
@@ -79,8 +88,22 @@ class BundleReader:
                 "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
                 f"{self.prefix}",
             )
+        while not self._opened():
+            self.close()
+
+    def _opened(self) -> bool:
+        """Reads the table and opens the data; False where another table took its place meanwhile.
+
+        Files that are open stay as they are, whoever writes a new bundle of this name. What cannot be opened
+        now is an error when it is read.
+        """
+        before = _identity(self._index)
         self._entries = dict(read_table(self._index))
         self._shards = self._read_header()
+        for shard in range(min(self._shards, _OPEN_AT_ONCE)):
+            with contextlib.suppress(OSError):
+                self._files[shard] = os.open(shard_path(self.prefix, shard, self._shards), os.O_RDONLY)
+        return before == _identity(self._index)
 
     def __enter__(self) -> BundleReader:
         return self

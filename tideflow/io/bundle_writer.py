@@ -2,7 +2,8 @@
 
 Everything is written under temporary names. The new table's renaming is the moment at which the new
 checkpoint takes the place of an old one of the same name: the old one's data stays until then, because the
-new data's files say that they are of another number of shards.
+new data's files say that they are of another number of shards. Once the old data is gone, they get the names
+that they would have had without it, in the same way: first the files under both names, then the table.
 """
 
 from __future__ import annotations
@@ -49,9 +50,7 @@ class BundleWriter:
         self._offset = 0
 
     def __enter__(self) -> BundleWriter:
-        folder = os.path.dirname(self.prefix) or "."
-        with as_tensorflow_errors(folder):
-            os.makedirs(folder, exist_ok=True)
+        _make_folder_of(self.prefix)
         with as_tensorflow_errors(self.prefix):
             self._file: BinaryIO = open(self._temporary, "wb", buffering=0)
         return self
@@ -62,8 +61,7 @@ class BundleWriter:
             if kind is None:
                 commit(self.prefix, [self._temporary], self._entries)
         finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(self._temporary)
+            _remove([self._temporary])
 
     def add(self, name: str, value: np.ndarray, dtype: DType | None = None) -> None:
         """Adds a tensor; `dtype` tells quantized integers from plain ones."""
@@ -140,6 +138,14 @@ class BundleWriter:
         return crc
 
 
+def _make_folder_of(prefix: str) -> None:
+    """Makes the directory that a bundle lies in; not those around it, whose absence is rather a mistake."""
+    folder = os.path.dirname(prefix)
+    if folder and not os.path.isdir(folder):
+        with as_tensorflow_errors(folder), contextlib.suppress(FileExistsError):
+            os.mkdir(folder)
+
+
 def _checked(name: str) -> bytes:
     key = name.encode(errors="surrogateescape")
     if not key or key.startswith(b"\0"):
@@ -163,21 +169,49 @@ def commit(prefix: str, data_files: Sequence[str], entries: dict[bytes, Any]) ->
         for count in itertools.count(len(data_files))
         if not any(shard_path(prefix, i, count) in old for i in range(len(data_files)))
     )
+    data = [shard_path(prefix, i, shards) for i in range(len(data_files))]
+    try:
+        with as_tensorflow_errors(prefix):
+            for path, new in zip(data_files, data):
+                os.replace(path, new)
+        _replace_table(prefix, entries, shards)
+    except BaseException:
+        _remove(data)
+        raise
+    _remove(old)
+    if shards != len(data):
+        _settle(prefix, data, entries)
+
+
+def _replace_table(prefix: str, entries: dict[bytes, Any], shards: int) -> None:
     header = BundleHeaderProto(num_shards=shards)
     header.version.producer = VERSION
+    messages = sorted({HEADER_KEY: header, **entries}.items())
     table = temporary_name(index_path(prefix))
     try:
         with as_tensorflow_errors(prefix):
             with open(table, "wb") as file:
-                messages = sorted({HEADER_KEY: header, **entries}.items())
                 write_table(file, ((key, message.SerializeToString()) for key, message in messages))
-            for i, path in enumerate(data_files):
-                os.replace(path, shard_path(prefix, i, shards))
             os.replace(table, index_path(prefix))
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(table)
-    for path in old:
+        _remove([table])
+
+
+def _settle(prefix: str, data: Sequence[str], entries: dict[bytes, Any]) -> None:
+    """Gives the data of a bundle the usual names; where the disk knows no second names, it has a good one."""
+    usual = [shard_path(prefix, i, len(data)) for i in range(len(data))]
+    try:
+        for path, new in zip(data, usual):
+            os.link(path, new)
+    except OSError:
+        _remove(usual)
+        return
+    _replace_table(prefix, entries, len(data))
+    _remove(data)
+
+
+def _remove(paths: Iterable[str]) -> None:
+    for path in paths:
         with contextlib.suppress(FileNotFoundError):
             os.remove(path)
 
@@ -194,9 +228,7 @@ def merge_bundles(prefixes: Iterable[Any], target: Any, allow_missing: bool = Fa
             _take_over(prefix, entries, data_files)
         elif not allow_missing:
             raise NotFoundError(None, None, f"{index_path(prefix)}; No such file or directory")
-    folder = os.path.dirname(target) or "."
-    with as_tensorflow_errors(folder):
-        os.makedirs(folder, exist_ok=True)
+    _make_folder_of(target)
     commit(target, list(data_files), entries)
     for prefix in sources:
         if prefix != target:

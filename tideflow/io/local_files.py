@@ -62,12 +62,16 @@ def read_bytes(path: Any) -> bytes:
         return file.read()
 
 
+def make_folder(folder: str) -> None:
+    """Makes a directory, and those it lies in, where they are missing."""
+    with as_tensorflow_errors(folder):
+        os.makedirs(folder or ".", exist_ok=True)
+
+
 def write_bytes(path: Any, data: bytes) -> None:
     """A file of these bytes; the directories that it lies in are made where they are missing."""
     path = local_path(path)
-    folder = os.path.dirname(path)
-    with as_tensorflow_errors(folder):
-        os.makedirs(folder or ".", exist_ok=True)
+    make_folder(os.path.dirname(path))
     with as_tensorflow_errors(path), open(path, "wb") as file:
         file.write(data)
 

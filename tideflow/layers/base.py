@@ -73,8 +73,7 @@ class InputSpec:
             if size is not None and shape.tuple[axis] not in (size, None):
                 raise ValueError(
                     f"{prefix}expected axis {axis} of input shape to have value {size} but received input "
-                    "with "
-                    f"shape {shape.as_list()}"
+                    f"with shape {shape.as_list()}"
                 )
         if self.dtype is not None and tensor.dtype.name != self.dtype:
             raise ValueError(f"{prefix}expected dtype={self.dtype}, found dtype={tensor.dtype.name}.")
@@ -352,6 +351,19 @@ class Layer(Module):
         return variable
 
     add_variable = add_weight
+
+    @contextlib.contextmanager
+    def _whole_variables(self) -> Iterator[None]:
+        """Variables added inside are not cut into parts, whatever the layer's scope says."""
+        if self._scope is None:  # of Keras's style: no scope cuts them
+            yield
+            return
+        partitioner = self._scope.partitioner
+        self._scope.set_partitioner(None)
+        try:
+            yield
+        finally:
+            self._scope.set_partitioner(partitioner)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:

@@ -141,6 +141,10 @@ class BatchNormalization(Layer):
         elif self.fused:
             self._beta_const = constants.constant(0.0, dtype, shape)
 
+        with self._whole_variables():  # statistics are small, and are assigned to as a whole
+            self._add_statistics(shape, dtype)
+
+    def _add_statistics(self, shape: list[int], dtype: dtypes.DType) -> None:
         def average(name: str, initializer: Any) -> Any:
             mean = VariableAggregation.MEAN
             return self.add_weight(name, shape, dtype, initializer, trainable=False, aggregation=mean)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -13,20 +13,31 @@ from tideflow.lookup.static import LookupInterface, last_part
 from tideflow.ops import lookup
 
 
-class SaveSpec(NamedTuple):
-    """A tensor that a checkpoint keeps under a name."""
+class SaveSpec:
+    """A tensor that a checkpoint keeps under a name; it may be a function that makes it, of known type."""
 
-    tensor: Tensor
-    slice_spec: str
-    name: str
+    def __init__(
+        self,
+        tensor: Tensor | Callable[[], Tensor],
+        slice_spec: str,
+        name: str,
+        dtype: Any = None,
+        device: str | None = None,
+    ):
+        self._tensor, self.slice_spec, self.name = tensor, slice_spec, name
+        if not callable(tensor):
+            dtype, device = tensor.dtype, tensor.device
+        elif dtype is None or device is None:
+            raise AssertionError(
+                "When passing a callable `tensor` to a SaveSpec, an explicit dtype and device must be "
+                "provided."
+            )
+        self.dtype, self.device = dtype, device
 
     @property
-    def dtype(self) -> Any:
-        return self.tensor.dtype
-
-    @property
-    def device(self) -> str:
-        return self.tensor.device
+    def tensor(self) -> Tensor:
+        """The tensor; each time a new one where a function makes it."""
+        return self._tensor() if callable(self._tensor) else self._tensor
 
 
 class TableSaveable:

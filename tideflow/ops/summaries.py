@@ -157,7 +157,8 @@ def histogram_message(values: np.ndarray) -> HistogramProto:
 
 
 @histogram_summary_op.kernel
-def _(tag, values, *, node):
+def histogram_summary(tag, values, *, node):
+    """A Summary, serialized, of how numbers are distributed."""
     name = _one_string(tag, "tags must be scalar").decode()
     numbers = to_numpy(values).astype(np.float64)
     if np.isnan(numbers).any():
@@ -171,7 +172,8 @@ def _(tag, values, *, node):
 
 
 @image_summary_op.kernel
-def _(tag, tensor, *, max_images, bad_color):
+def image_summary(tag, tensor, *, max_images, bad_color):
+    """A Summary, serialized, of pictures."""
     name = _one_string(tag, "Tags must be a scalar")
     images = to_numpy(tensor)
     if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
@@ -228,7 +230,8 @@ def _as_bytes(image: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
 
 @audio_summary_op.kernel
 @audio_summary_v2_op.kernel
-def _(tag, tensor, rate=None, *, sample_rate=None, max_outputs):
+def audio_summary(tag, tensor, rate=None, *, sample_rate=None, max_outputs):
+    """A Summary, serialized, of sounds."""
     name = _one_string(tag, "Tag must be a scalar")
     sounds, rate = to_numpy(tensor), sample_rate if rate is None else rate
     if sounds.ndim not in (2, 3):
@@ -265,7 +268,8 @@ def _(tensor, *, T, node):
 
 
 @tensor_summary_v2_op.kernel
-def _(tag, tensor, serialized_summary_metadata, *, T):
+def tensor_summary(tag, tensor, serialized_summary_metadata, *, T):
+    """A Summary, serialized, of a tensor as it is."""
     name = _one_string(tag, "tag must be scalar").decode()
     told = _one_string(serialized_summary_metadata, "serialized_summary_metadata must be scalar")
     metadata = SummaryMetadata()

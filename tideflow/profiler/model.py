@@ -111,7 +111,7 @@ class Model:
         for op in graph.get_operations():
             node = self.nodes.get(op.name)
             if node is None:
-                node = self.nodes[op.name] = ModelNode(op.name, op.type, device=_canonical(op.device))
+                node = self.nodes[op.name] = ModelNode(op.name, op.type, device=op.device.lower())
                 node.shape = _dims(op.attrs.get("shape"))
                 node.data_format = _text(op.attrs.get("data_format", ""))
                 node.inputs = [tensor.op.name for tensor in op.inputs]
@@ -156,10 +156,6 @@ class Model:
         if forward is not None and forward.traces:
             return [f"{line} (gradient)" for line in forward.traces]
         return node.traces
-
-
-def _canonical(device: str) -> str:
-    return device.lower()
 
 
 def _line(file: str, lineno: int, function: str) -> str:

@@ -191,14 +191,18 @@ def _tree_shown(root: Entry, options: Options, lone: bool, scopes: bool = True) 
     root.add_up()
     if options.patterns["start_name"] != [".*"]:
         root.children = list(_starting(root.children, options))
+    if not scopes:
+        _leave_out_what_does_not_count(root)
     depths = {id(root): 1}
     for entry in reversed(_inside_out(root)):
         depths.update({id(child): depths[id(entry)] + 1 for child in entry.children})
     shown: dict[int, list[Entry]] = {}  # what is to be seen of an entry: itself, or what is below it
+    counting: dict[int, bool] = {}  # whether it counts, or holds, seen or not, what does
     for entry in _inside_out(root):
+        counts = entry.accounted or any(counting[id(child)] for child in entry.children)
+        counting[id(entry)] = counts
         trimmed = options.matches("trim_name", entry.name)
         below = [] if trimmed else [each for child in entry.children for each in shown[id(child)]]
-        counts = entry.accounted or (scopes and bool(below))
         if entry is not root and not (counts and _is_shown(entry, options, depths[id(entry)], lone)):
             shown[id(entry)] = below
             continue
@@ -209,6 +213,14 @@ def _tree_shown(root: Entry, options: Options, lone: bool, scopes: bool = True) 
                 entry.total.update(child.total)
         shown[id(entry)] = [entry]
     return root
+
+
+def _leave_out_what_does_not_count(root: Entry) -> None:
+    """What is below an entry that does not count stands below the one above it."""
+    for entry in _inside_out(root):
+        entry.children = [
+            each for child in entry.children for each in ([child] if child.accounted else child.children)
+        ]
 
 
 def _starting(entries: list[Entry], options: Options) -> Iterable[Entry]:

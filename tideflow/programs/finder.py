@@ -1,6 +1,4 @@
-"""`import tensorflow`, answered: a finder of modules that stands before all others once `install`
-is called.
-"""
+"""`import tensorflow`, answered: a finder of modules that `install` puts before all others."""
 
 from __future__ import annotations
 

@@ -52,18 +52,16 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.ops": (
         "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
         "tf.debugging",
-        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops "
-        "collective_ops nccl_ops "
-        "cond_v2 confusion_matrix control_flow_ops control_flow_util critical_section_ops ctc_ops "
+        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops collective_ops "
+        "nccl_ops cond_v2 confusion_matrix control_flow_ops control_flow_util critical_section_ops ctc_ops "
         "custom_gradient data_flow_ops embedding_ops functional_ops gradient_checker gradients "
-        "gradients_impl gradients_util histogram_ops image_ops image_ops_impl init_ops "
-        "init_ops_v2 inplace_ops io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops "
-        "map_fn math_grad math_ops metrics metrics_impl nn nn_grad nn_impl nn_ops numerics "
-        "parsing_ops partitioned_variables ragged random_ops resource_variable_ops rnn rnn_cell "
-        "rnn_cell_impl script_ops sdca_ops session_ops sets sets_impl signal sparse_ops "
-        "special_math_ops spectral_ops standard_ops state_ops stateless_random_ops string_ops "
-        "summary_op_util template tensor_array_ops training_ops variable_scope variables "
-        "weights_broadcast_ops",
+        "gradients_impl gradients_util histogram_ops image_ops image_ops_impl init_ops init_ops_v2 "
+        "inplace_ops io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops map_fn math_grad math_ops "
+        "metrics metrics_impl nn nn_grad nn_impl nn_ops numerics parsing_ops partitioned_variables ragged "
+        "random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops sdca_ops session_ops sets "
+        "sets_impl signal sparse_ops special_math_ops spectral_ops standard_ops state_ops "
+        "stateless_random_ops string_ops summary_op_util template tensor_array_ops training_ops "
+        "variable_scope variables weights_broadcast_ops",
     ),
     "python.ops.distributions": (
         "tf.distributions",
@@ -209,6 +207,7 @@ _MODULES: dict[str, str] = {
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.nn.rnn_cells tideflow.nn.rnn_wrappers",
     "python.ops.sets": "tf.sets",
+    "python.ops.summary_ops_v2": "tf.contrib.summary",
     "python.ops.sets_impl": "tf.sets",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope",
     "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned",
@@ -222,6 +221,11 @@ _MODULES: dict[str, str] = {
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train",
+    "python.tools": "",
+    "python.tools.freeze_graph": "tideflow.programs.tools",
+    "python.tools.inspect_checkpoint": "tideflow.programs.tools",
+    "python.tools.saved_model_utils": "tideflow.programs.tools",
+    "python.tools.strip_unused_lib": "tideflow.programs.tools",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers tideflow.programs.inner_names",
@@ -326,9 +330,7 @@ def _in_place(place: str, name: str) -> Any:
 
 
 def pass_on(module: str, name: str, value: Any) -> None:
-    """Sets what a program sets on a module of TensorFlow's on ours that is behind it, if it has
-    such a thing.
-    """
+    """Sets what a program sets on a module of TensorFlow's on the one of ours that has such a thing."""
     for place in places(module) or ():
         ours = importlib.import_module(place) if place.startswith("tideflow.") else None
         if ours is not None and name in vars(ours) and not name.startswith("__"):

@@ -40,9 +40,7 @@ class Missing(LookupError):
 
 @functools.cache
 def _tree() -> dict[str, dict[str, Any]]:
-    """Every namespace by path, "" being tf itself: what stands in it by name. Its namespaces are
-    not in it.
-    """
+    """Every namespace by path, "" being tf itself: what stands in it by name, but for namespaces."""
     tree: dict[str, dict[str, Any]] = defaultdict(dict)
     tree["raw_ops"] = {name: value for name, value in vars(raw_ops).items() if not name.startswith("_")}
     for path, value in export.symbols.items():

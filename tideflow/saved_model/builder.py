@@ -17,12 +17,12 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
 from tideflow.io import saved_models
-from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.local_files import as_tensorflow_errors, local_path, make_folder
 from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import predict_signature_def
 from tideflow.train.saver import Saver
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 @export("saved_model.Builder", "saved_model.builder.SavedModelBuilder")
@@ -41,7 +41,7 @@ class SavedModelBuilder:
                 "Export directory already exists, and isn't empty. Please choose a different export "
                 f"directory, or delete all the contents of the specified directory: {self._export_dir}"
             )
-        _make_folder(folder)
+        make_folder(folder)
 
     def add_meta_graph_and_variables(
         self,
@@ -64,7 +64,7 @@ class SavedModelBuilder:
         check_signatures(signature_def_map or {})
         self._add_collections(assets_collection, main_op or legacy_init_op)
         prefix = saved_models.variables_prefix(self._export_dir)
-        _make_folder(os.path.dirname(local_path(prefix)))
+        make_folder(os.path.dirname(local_path(prefix)))
         saver = saver or _saver_of_everything()
         # The directory may be moved: no state file, which would name where it was.
         saver.save(sess, prefix, write_meta_graph=False, write_state=False)
@@ -100,9 +100,11 @@ class SavedModelBuilder:
         return os.fsencode(path)
 
     def _add_collections(self, assets: Iterable[Tensor] | None, main_op: Operation | None) -> None:
-        files = _add_assets_to_collection(assets or ())
+        files = _add_assets_to_collection(assets)
         if files:
             self._copy_assets(files)
+        else:
+            _log.info("No assets to write.")
         if main_op is None:
             return
         if not isinstance(main_op, Operation):
@@ -115,12 +117,13 @@ class SavedModelBuilder:
     def _copy_assets(self, files: Mapping[str, str]) -> None:
         """Copies files under the names that the model has for them; one that is there is kept."""
         folder = local_path(os.path.join(self._export_dir, saved_models.ASSETS_DIRECTORY))
-        _make_folder(folder)
+        make_folder(folder)
         for name, source in files.items():
             target = os.path.join(folder, name)
             if not os.path.exists(target):
                 with as_tensorflow_errors(source):
                     shutil.copyfile(local_path(source), target)
+        _log.info("Assets written to: %s", folder)
 
     def _add(
         self,
@@ -159,11 +162,6 @@ def simple_save(
         clear_devices=True,
     )
     builder.save()
-
-
-def _make_folder(folder: str) -> None:
-    with as_tensorflow_errors(folder):
-        os.makedirs(folder, exist_ok=True)
 
 
 def _saver_of_everything() -> Saver:
@@ -208,9 +206,12 @@ def _check_tensor_info(info: TensorInfo) -> None:
 # -------------------------------------------------------------------------------------------- assets
 
 
-def _add_assets_to_collection(assets: Iterable[Tensor]) -> dict[str, str]:
+def _add_assets_to_collection(assets: Iterable[Tensor] | None) -> dict[str, str]:
     """Notes the assets in the graph; returns which files they are, by their names in the model."""
     files: dict[str, str] = {}
+    if assets is None:
+        _log.info("No assets to save.")
+        return files
     for tensor in assets:
         source = _asset_path(tensor)
         if not source:
@@ -218,6 +219,7 @@ def _add_assets_to_collection(assets: Iterable[Tensor]) -> dict[str, str]:
         name = _name_in_model(source, files)
         files[name] = source
         add_to_collection(constants.ASSETS_KEY, saved_models.packed_asset(name, tensor.name))
+    _log.info("Assets added to graph.")
     return files
 
 

@@ -23,7 +23,7 @@ from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.saver import Saver
 from tideflow.variables.base import prepend_name_scope
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 expose(
     saved_models.contains_saved_model,

@@ -26,7 +26,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.io import saved_models
-from tideflow.io.local_files import local_path
+from tideflow.io.local_files import local_path, make_folder
 from tideflow.ops import constants as constant_ops
 from tideflow.saved_model import constants, loader
 from tideflow.saved_model.builder import check_signatures
@@ -357,7 +357,7 @@ def save(obj: Any, export_dir: str, signatures: Any = None) -> None:
     session = session_or_default(None)
     prefix = saved_models.variables_prefix(export_dir)
     for folder in (saved_models.VARIABLES_DIRECTORY, saved_models.ASSETS_DIRECTORY):
-        os.makedirs(os.path.join(local_path(export_dir), folder), exist_ok=True)
+        make_folder(os.path.join(local_path(export_dir), folder))
     saver = ObjectSaver(obj)
     with session.graph.as_default():
         definitions = {key: _signature_of(key, function) for key, function in functions.items()}

@@ -19,9 +19,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
 from tideflow.ops import summaries
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 _ILLEGAL = re.compile(r"[^-/\w\.]")
-_V2_SUMMARIES = "_SUMMARY_V2"
+V2_SUMMARIES = "_SUMMARY_V2"
 
 
 def _clean(name: str | None) -> str | None:
@@ -35,7 +35,7 @@ def _clean(name: str | None) -> str | None:
 
 
 @contextlib.contextmanager
-def _tagged(
+def tagged(
     name: str, family: str | None, values: Sequence[Any], default_name: str | None = None
 ) -> Iterator[tuple[str, str]]:
     """A scope for the op, and its tag: the scope's name, behind the family's, whose tab shows it."""
@@ -56,7 +56,7 @@ def scalar(
     name: str, tensor: Any, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of one number."""
-    with _tagged(name, family, [tensor]) as (tag, scope):
+    with tagged(name, family, [tensor]) as (tag, scope):
         summary = summaries.scalar_summary_op(tag, tensor, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
 
@@ -66,7 +66,7 @@ def histogram(
     name: str, values: Any, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of how the elements of a tensor are distributed; they must be finite."""
-    with _tagged(name, family, [values], "HistogramSummary") as (tag, scope):
+    with tagged(name, family, [values], "HistogramSummary") as (tag, scope):
         summary = summaries.histogram_summary_op(tag, values, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
 
@@ -80,7 +80,7 @@ def image(
     family: str | None = None,
 ) -> Tensor:
     """A summary of the first pictures of a batch [batch, height, width, 1, 3 or 4 channels]."""
-    with _tagged(name, family, [tensor]) as (tag, scope):
+    with tagged(name, family, [tensor]) as (tag, scope):
         summary = summaries.image_summary_op(tag, tensor, max_images=max_outputs, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
 
@@ -95,7 +95,7 @@ def audio(
     family: str | None = None,
 ) -> Tensor:
     """A summary of the first sounds of a batch [batch, samples, channels] or [batch, samples], in -1 .. 1."""
-    with _tagged(name, family, [tensor]) as (tag, scope):
+    with tagged(name, family, [tensor]) as (tag, scope):
         rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
         summary = summaries.audio_summary_v2_op(tag, tensor, rate, max_outputs=max_outputs, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -126,7 +126,7 @@ def tensor_summary(
         metadata.summary_description = summary_description
     if display_name is not None:
         metadata.display_name = display_name
-    with _tagged(name, family, [tensor]) as (tag, scope):
+    with tagged(name, family, [tensor]) as (tag, scope):
         summary = summaries.tensor_summary_v2_op(tag, tensor, metadata.SerializeToString(), name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
 
@@ -151,7 +151,7 @@ def merge_all(
 @export("summary.all_v2_summary_ops")
 def all_v2_summary_ops() -> list[Any]:
     """The ops of the graph that write summaries by themselves."""
-    return get_collection(_V2_SUMMARIES)
+    return get_collection(V2_SUMMARIES)
 
 
 @export("summary.get_summary_description")

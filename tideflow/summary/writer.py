@@ -24,7 +24,7 @@ from tideflow.io.events import EventFile
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.train.meta_graph import export_meta_graph
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 class _Pen:

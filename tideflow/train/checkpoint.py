@@ -18,7 +18,7 @@ from tideflow.train.saver import Saver
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 @export("train.Checkpoint")

@@ -14,7 +14,7 @@ from tideflow.train.checkpoint_state import get_checkpoint_state, remove_checkpo
 from tideflow.train.global_step import global_step
 from tideflow.train.object_saver import session_or_default
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 @export("train.CheckpointManager", "contrib.checkpoint.CheckpointManager")

@@ -17,7 +17,7 @@ from tideflow.graph.own_protos import make_messages
 from tideflow.io.bundle_format import index_path
 from tideflow.io.local_files import local_path, matching_paths, read_bytes, replace_bytes
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 CheckpointState = make_messages(
     "checkpoint_state",
@@ -49,6 +49,7 @@ def generate_checkpoint_state_proto(
     """The state of a directory: the newest checkpoint, and all, oldest first, with it as the last."""
     paths = list(all_model_checkpoint_paths or ())
     if not paths or paths[-1] != model_checkpoint_path:
+        _log.info("%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path)
         paths.append(model_checkpoint_path)
     times = all_model_checkpoint_timestamps
     if times and len(times) != len(paths):
@@ -133,7 +134,8 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
     except NotFoundError:
         return None
     except (OpError, UnicodeDecodeError, text_format.ParseError) as error:
-        _log.warning("%s: Checkpoint ignored (%s)", path, error)
+        _log.warning("%s: %s", type(error).__name__, error)
+        _log.warning("%s: Checkpoint ignored", path)
         return None
     if not state.model_checkpoint_path:
         raise ValueError(f"Invalid checkpoint state loaded from {checkpoint_dir}")

@@ -22,7 +22,7 @@ from tideflow.variables.base import Variable
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.store import store_of_default_graph
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 _DTYPE_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
@@ -101,16 +101,21 @@ def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
 # ---------------------------------------------------------------------------------------------------- waiting
 
 
-def _next_checkpoint(directory: str, last: str | None, timeout: float | None) -> str | None:
-    """A checkpoint that is not the last one seen; None where none comes in time."""
-    end = None if timeout is None else time.time() + timeout
-    while True:
-        newest = latest_checkpoint(directory)
-        if newest is not None and newest != last:
-            return newest
-        if end is not None and time.time() + 1 > end:
+def wait_for_new_checkpoint(
+    checkpoint_dir: str,
+    last_checkpoint: str | None = None,
+    seconds_to_sleep: float = 1,
+    timeout: float | None = None,
+) -> str | None:
+    """The newest checkpoint of a directory once it is not `last_checkpoint`; None after `timeout`."""
+    _log.info("Waiting for new checkpoint at %s", checkpoint_dir)
+    end = time.monotonic() + (float("inf") if timeout is None else timeout)
+    while (path := latest_checkpoint(checkpoint_dir)) in (None, last_checkpoint):
+        if time.monotonic() + seconds_to_sleep > end:
             return None
-        time.sleep(1)
+        time.sleep(seconds_to_sleep)
+    _log.info("Found new checkpoint at %s", path)
+    return path
 
 
 @export("train.checkpoints_iterator")
@@ -126,9 +131,12 @@ def checkpoints_iterator(
     """
     last = None
     while True:
-        found = _next_checkpoint(checkpoint_dir, last, timeout)
+        found = wait_for_new_checkpoint(checkpoint_dir, last, timeout=timeout)
         if found is None:
-            if timeout_fn is None or timeout_fn():
+            if timeout_fn is None:
+                _log.info("Timed-out waiting for a checkpoint.")
+                return
+            if timeout_fn():
                 return
             continue
         start, last = time.time(), found
@@ -144,7 +152,7 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Any) -> None:
     """Has variables initialized from a checkpoint instead of by their own initializers.
 
     The map's keys are names in the checkpoint, its values variables or their names; `scope/` stands for all
-    names in a scope, and a None for what has no counterpart is not allowed.
+    names in a scope, `/` for all there are, and a None for what has no counterpart is not allowed.
     """
     prefix = prefix_of(ckpt_dir_or_file)
     shapes = load_checkpoint(prefix).get_variable_to_shape_map()
@@ -190,10 +198,9 @@ def _scoped(name: str, target: str, shapes: dict, prefix: str) -> Iterator[tuple
             f"only {name}. Should be 'scope/': 'other_scope/'."
         )
     known = store_of_default_graph()._vars
-    there = name.removesuffix("/")
-    inside = sorted({var.partition("/part_")[0] for var in known if not target or var.startswith(target)})
-    for variable in inside:
-        local = variable.removeprefix(target)
+    there, here = name.removesuffix("/"), target.removeprefix("/")  # "/" is the scope around all
+    for variable in sorted({var.partition("/part_")[0] for var in known if var.startswith(here)}):
+        local = variable.removeprefix(here)
         whole = f"{there}/{local}" if there else local
         if whole not in shapes:
             raise ValueError(f"Tensor {whole} ({local} in {name}) is not found in {prefix} checkpoint")

@@ -37,7 +37,7 @@ from tideflow.train.queue_runner import QueueRunner
 from tideflow.variables.base import Variable, prepend_name_scope, strip_name_scope
 from tideflow.variables.partitioned import PartitionedVariable
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 _UNBOUND = "$unbound_inputs_"
 _UNBOUND_KEY = "unbound_inputs"
 _SAVER_OPS = ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2")
@@ -240,7 +240,12 @@ def _add_collection(message: MetaGraphDef, key: Any, items: list[Any], scope: st
     try:
         _fill_collection(collection, key, items, scope)
     except (AttributeError, TypeError, ValueError) as error:
-        _log.warning("The collection %r is not exported: %s", key, error)
+        _log.warning(
+            "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't "
+            "match field type in CollectionDef. Note this is a warning and probably safe to ignore.\n%s",
+            key,
+            error,
+        )
         return
     if collection.WhichOneof("kind") is not None:
         message.collection_def[key].CopyFrom(collection)

@@ -8,6 +8,7 @@ matched too, once restoring runs.
 from __future__ import annotations
 
 import abc
+import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import device, get_default_graph, get_default_session, name_scope
+from tideflow.io.local_files import local_path, make_folder
 from tideflow.io.object_graph import (
     GRAPH_KEY,
     TrackableObjectGraph,
@@ -179,6 +181,7 @@ class ObjectSaver:
     def save(self, file_prefix: str, session: Any = None) -> str:
         """Writes a checkpoint of that very prefix."""
         session = session_or_default(session)
+        make_folder(os.path.dirname(local_path(file_prefix)))
         with session.graph.as_default():
             saved = self.prepare()
         feeds = {saved.saver_def.filename_tensor_name: file_prefix}

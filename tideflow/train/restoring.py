@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tideflow.graph.errors import InvalidArgumentError, NotFoundError, OpError
-from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.operation import Operation, Tensor, ancestors
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.io.bundle import BundleReader
@@ -89,12 +89,12 @@ class RestorePlan:
 def plan(graph: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> RestorePlan:
     """What a saver would restore from a checkpoint; nothing is read but its table."""
     with open_checkpoint(prefix) as reader:
-        return _planned(reader, _wishes(_ancestors(graph, saver_def), reader, renamed))
+        return _planned(reader, _wishes(_run_by(graph, saver_def), reader, renamed))
 
 
 def restore(sess: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> None:
     """Gives variables the values of a checkpoint; an error leaves all of them as they were."""
-    ops = _ancestors(sess.graph, saver_def)
+    ops = _run_by(sess.graph, saver_def)
     restores = [op for op in ops if op.type == "RestoreV2"]
     with open_checkpoint(prefix) as reader:
         wishes = _wishes(ops, reader, renamed)
@@ -270,17 +270,9 @@ def _is_scope(pair: tuple[str, str]) -> bool:
     return all(not name or name.endswith("/") for name in pair)
 
 
-def _ancestors(graph: Any, saver_def: Any) -> list[Operation]:
+def _run_by(graph: Any, saver_def: Any) -> list[Operation]:
     """All that the restore runs."""
-    stack = [graph.get_operation_by_name(saver_def.restore_op_name)]
-    seen = dict.fromkeys(stack)
-    while stack:
-        op = stack.pop()
-        for source in (*(tensor.op for tensor in op.inputs), *op.control_inputs):
-            if source not in seen:
-                seen[source] = None
-                stack.append(source)
-    return list(seen)
+    return list(ancestors(graph.get_operation_by_name(saver_def.restore_op_name)))
 
 
 def _texts(values: np.ndarray) -> list[str]:

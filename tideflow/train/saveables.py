@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ class SaveableObject:
     @property
     def device(self) -> str:
         """The device of the first tensor."""
-        return self.specs[0].tensor.device
+        return self.specs[0].device
 
     def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Any:
         """The operation that brings the state back; with shapes, in those."""
@@ -58,12 +59,15 @@ class ResourceVariableSaveable(SaveableObject):
     """A resource variable, or a slice of a larger one."""
 
     def __init__(self, variable: Any, slice_spec: str, name: str):
-        if isinstance(variable, Variable):
-            handle, value = variable.handle, variable._graph_element
-        else:  # the tensor that a variable was read by
+        if not isinstance(variable, Variable):  # the tensor that a variable was read by
             handle, value = variable.op.inputs[0], variable
+        elif slice_spec:
+            handle, value = variable.handle, functools.partial(_read_on_cpu, variable)
+        else:
+            handle, value = variable.handle, variable._graph_element
         self._handle = handle
-        super().__init__(handle.op, [SaveSpec(value, slice_spec, name)], name)
+        spec = SaveSpec(value, slice_spec, name, variable.dtype, variable.device)
+        super().__init__(handle.op, [spec], name)
 
     def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Operation:
         """Assigns what was restored, on the variable's device."""
@@ -76,6 +80,13 @@ class ResourceVariableSaveable(SaveableObject):
             if not value.shape.is_compatible_with(known):
                 raise ValueError(f"Shapes {known} and {value.shape} are incompatible")
             return resource_state.assign_variable_op(self._handle, value)
+
+
+def _read_on_cpu(variable: Variable) -> Tensor:
+    with device(variable.device):
+        value = variable.read_value()
+    with device("/device:CPU:0"):
+        return constants.identity(value)
 
 
 def is_saveable(value: Any) -> bool:

@@ -212,7 +212,7 @@ class Saver:
         kept = [(name, when) for name, when in self._last_checkpoints if name != path]
         kept.append((path, time.time()))
         due = []
-        while len(kept) > self.saver_def.max_to_keep:
+        if len(kept) > self.saver_def.max_to_keep:  # one goes where one comes, however many were taken over
             name, when = kept.pop(0)
             if when > self._next_checkpoint_time:  # one in so many hours stays for good
                 self._next_checkpoint_time += self.saver_def.keep_checkpoint_every_n_hours * 3600

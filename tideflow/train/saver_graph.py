@@ -134,7 +134,7 @@ def _by_device(saveables: Sequence[Any]) -> Shards:
     """What is saved together, by its device; devices sorted by name."""
     shards: dict[str, list[Any]] = {}
     for saveable in saveables:
-        places = {devices.canonical_name(spec.tensor.device) for spec in saveable.specs}
+        places = {devices.canonical_name(spec.device) for spec in saveable.specs}
         if len(places) != 1:
             raise ValueError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
         shards.setdefault(places.pop(), []).append(saveable)

@@ -19,7 +19,7 @@ from tideflow.train.saveables import names_of
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Zeros
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 
 
 class _VocabInfo(NamedTuple):
@@ -70,6 +70,7 @@ def warm_start(
     var_name_to_prev_var_name: dict[str, str] | None = None,
 ) -> None:
     """Has variables initialized from a checkpoint: those of a pattern, a list of them, or of names."""
+    _log.info("Warm-starting from: %s", ckpt_to_initialize_from)
     grouped = _grouped(vars_to_warm_start)
     vocabularies = var_name_to_vocab_info or {}
     earlier = var_name_to_prev_var_name or _object_keys(ckpt_to_initialize_from, grouped)
@@ -98,6 +99,7 @@ def warm_start(
 def _grouped(chosen: Any) -> dict[str, list[Variable]]:
     """The variables that are meant, by their names in a checkpoint; parts of one are together."""
     if chosen is None or isinstance(chosen, str):
+        _log.info("Warm-starting variables only in TRAINABLE_VARIABLES.")
         found = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=chosen)
     elif not isinstance(chosen, list):
         raise ValueError(f"`vars_to_warm_start must be a `list` or `str`.  Given type is {type(chosen)}")

@@ -1,0 +1,320 @@
+"""`tf.contrib.summary`: summaries that a step writes by itself, and whether it does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tideflow.export import export, expose
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import (
+    add_to_collection,
+    control_dependencies,
+    device,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+    name_scope,
+)
+from tideflow.ops import binary, constants, control_flow
+from tideflow.ops import summary_writers as ops
+from tideflow.summary.functions import V2_SUMMARIES, all_v2_summary_ops, tagged
+from tideflow.train.global_step import get_or_create_global_step
+
+_INITIALIZERS = "_SUMMARY_WRITER_V2"
+
+
+class _Recording(threading.local):
+    """What this thread builds summaries for: a writer, and the condition under which they are written."""
+
+    writer: Any = None
+    condition: Any = None
+
+
+_recording = _Recording()
+
+# ------------------------------------------------------------------------------------------------- writers
+
+
+@export("contrib.summary.SummaryWriter")
+class SummaryWriter:
+    """A writer that steps open, write to and close. This one, of no directory, does nothing."""
+
+    def set_as_default(self) -> None:
+        """From here on summaries go to it."""
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[SummaryWriter]:
+        """Inside, summaries go to it."""
+        yield self
+
+    def init(self) -> Operation | None:
+        """The operation that opens it."""
+
+    def flush(self) -> Operation | None:
+        """The operation behind which all is on the disk."""
+
+    def close(self) -> Operation | None:
+        """The operation that closes it."""
+
+
+class ResourceSummaryWriter(SummaryWriter):
+    """A writer of the session's, shared by its name."""
+
+    def __init__(self, shared_name: str, open_op: Callable[[Tensor], Operation]):
+        self._resource = ops.summary_writer_op(shared_name=shared_name)
+        self._open_op = open_op
+        add_to_collection(_INITIALIZERS, open_op(self._resource))
+
+    def set_as_default(self) -> None:
+        _recording.writer = self
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[SummaryWriter]:
+        before, _recording.writer = _recording.writer, self
+        try:
+            yield self
+            self.flush()
+        finally:
+            _recording.writer = before
+
+    def init(self) -> Operation:
+        return self._open_op(self._resource)
+
+    def flush(self) -> Operation:
+        return flush(self)
+
+    def close(self) -> Operation:
+        with control_dependencies([self.flush()]), device("cpu:0"):
+            return ops.close_summary_writer_op(self._resource)
+
+
+@export("contrib.summary.create_file_writer", "contrib.summary.create_summary_file_writer")
+def create_file_writer(
+    logdir: Any,
+    max_queue: Any = None,
+    flush_millis: Any = None,
+    filename_suffix: Any = None,
+    name: str | None = None,
+) -> SummaryWriter:
+    """A writer of event files in a directory; of none, one that does nothing."""
+    if logdir is None:
+        return SummaryWriter()
+    folder = os.fspath(logdir)
+    with device("cpu:0"):
+        most = constants.constant(10) if max_queue is None else max_queue
+        millis = constants.constant(2 * 60 * 1000) if flush_millis is None else flush_millis
+        suffix = constants.constant(".v2") if filename_suffix is None else filename_suffix
+
+        def open_op(writer: Tensor) -> Operation:
+            return ops.create_summary_file_writer_op(writer, folder, most, millis, suffix)
+
+        return ResourceSummaryWriter(f"logdir:{folder}" if name is None else name, open_op)
+
+
+@export("contrib.summary.summary_writer_initializer_op")
+def summary_writer_initializer_op() -> list[Operation]:
+    """The operations that open the graph's writers."""
+    return get_collection(_INITIALIZERS)
+
+
+@export("summary.initialize", "contrib.summary.initialize")
+def initialize(graph: Any = None, session: Any = None) -> None:
+    """Opens the graph's writers in a session, and writes a graph, where one is given, to the default one."""
+    if _recording.writer is None:
+        raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
+    session = session or get_default_session()
+    if session is None:
+        raise ValueError("session must be passed if no default session exists")
+    session.run(summary_writer_initializer_op())
+    if graph is not None:
+        graph_def = graph.as_graph_def(add_shapes=True) if isinstance(graph, Graph) else graph
+        data = constants.placeholder(dtypes.string)
+        session.run(write_graph(data, 0), {data: graph_def.SerializeToString()})
+
+
+@export("contrib.summary.flush")
+def flush(writer: Any = None, name: str | None = None) -> Operation:
+    """The operation behind which all that was written is on the disk."""
+    writer = _recording.writer if writer is None else writer
+    if writer is None:
+        return constants.no_op()
+    with device("cpu:0"):
+        return ops.flush_summary_writer_op(getattr(writer, "_resource", writer), name=name)
+
+
+@export("contrib.summary.eval_dir")
+def eval_dir(model_dir: str, name: str | None = None) -> str:
+    """Where an evaluation's summaries go."""
+    return os.path.join(model_dir, f"eval_{name}" if name else "eval")
+
+
+# --------------------------------------------------------------------------------------- whether to record
+
+
+@contextlib.contextmanager
+def _record_if(condition: Any) -> Iterator[None]:
+    before, _recording.condition = _recording.condition, condition
+    try:
+        yield
+    finally:
+        _recording.condition = before
+
+
+@export("contrib.summary.always_record_summaries")
+def always_record_summaries() -> Any:
+    """Inside, summaries are written."""
+    return _record_if(True)
+
+
+@export("contrib.summary.never_record_summaries")
+def never_record_summaries() -> Any:
+    """Inside, summaries are not written."""
+    return _record_if(False)
+
+
+@export("contrib.summary.record_summaries_every_n_global_steps")
+def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> Any:
+    """Inside, summaries are written once in `n` steps."""
+    step = get_or_create_global_step() if global_step is None else global_step
+    with device("cpu:0"):
+        return _record_if(binary.equal(step % n, 0))
+
+
+@export("contrib.summary.should_record_summaries")
+def should_record_summaries() -> Tensor:
+    """Whether summaries are written here; they are not unless something says so."""
+    condition = False if _recording.condition is None else _recording.condition
+    return binary.logical_and(True, condition)
+
+
+expose(all_v2_summary_ops, "contrib.summary.all_summary_ops")
+
+# ------------------------------------------------------------------------------------------- what to record
+
+
+def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, str], Operation]) -> Any:
+    """The operation that writes a summary where that is wanted; it is among the graph's V2 summaries."""
+    if _recording.writer is None:
+        return constants.no_op()
+    around = get_default_graph().get_name_scope()
+
+    def record() -> Tensor:
+        with name_scope(f"{around}/" if around else ""), tagged(name, family, [tensor]) as (tag, scope):
+            with control_dependencies([write(tag, scope)]):
+                return constants.constant(True)
+
+    def nothing() -> Tensor:
+        return constants.constant(False)
+
+    with device("cpu:0"):
+        wanted = should_record_summaries()
+        if isinstance(_recording.condition, Tensor):
+            done = control_flow.cond(wanted, record, nothing, name="")
+        else:
+            done = record() if _recording.condition else nothing()
+        add_to_collection(V2_SUMMARIES, done)
+    return done
+
+
+def _step(step: Any) -> Any:
+    if step is None:
+        return get_or_create_global_step()
+    return step if isinstance(step, Tensor) else convert_to_tensor(step, dtypes.int64)
+
+
+@export("contrib.summary.scalar")
+def scalar(name: str, tensor: Any, family: str | None = None, step: Any = None) -> Any:
+    """Writes a number."""
+
+    def write(tag: str, scope: str) -> Operation:
+        writer = _recording.writer._resource
+        return ops.write_scalar_summary_op(writer, _step(step), tag, constants.identity(tensor), name=scope)
+
+    return _recorded(name, tensor, family, write)
+
+
+@export("contrib.summary.histogram")
+def histogram(name: str, tensor: Any, family: str | None = None, step: Any = None) -> Any:
+    """Writes how numbers are distributed."""
+
+    def write(tag: str, scope: str) -> Operation:
+        writer, values = _recording.writer._resource, constants.identity(tensor)
+        return ops.write_histogram_summary_op(writer, _step(step), tag, values, name=scope)
+
+    return _recorded(name, tensor, family, write)
+
+
+@export("contrib.summary.image")
+def image(
+    name: str,
+    tensor: Any,
+    bad_color: Any = None,
+    max_images: int = 3,
+    family: str | None = None,
+    step: Any = None,
+) -> Any:
+    """Writes pictures."""
+
+    def write(tag: str, scope: str) -> Operation:
+        color = constants.constant([255, 0, 0, 255], dtypes.uint8) if bad_color is None else bad_color
+        writer, at, pictures = _recording.writer._resource, _step(step), constants.identity(tensor)
+        return ops.write_image_summary_op(writer, at, tag, pictures, color, max_images=max_images, name=scope)
+
+    return _recorded(name, tensor, family, write)
+
+
+@export("contrib.summary.audio")
+def audio(
+    name: str, tensor: Any, sample_rate: Any, max_outputs: int, family: str | None = None, step: Any = None
+) -> Any:
+    """Writes sounds."""
+
+    def write(tag: str, scope: str) -> Operation:
+        writer, at, sounds = _recording.writer._resource, _step(step), constants.identity(tensor)
+        return ops.write_audio_summary_op(
+            writer, at, tag, sounds, sample_rate, max_outputs=max_outputs, name=scope
+        )
+
+    return _recorded(name, tensor, family, write)
+
+
+@export("contrib.summary.generic")
+def generic(name: str, tensor: Any, metadata: Any = None, family: str | None = None, step: Any = None) -> Any:
+    """Writes a tensor as it is, with metadata for TensorBoard's plugins."""
+
+    def write(tag: str, scope: str) -> Operation:
+        told = constants.constant("") if metadata is None else metadata
+        if hasattr(told, "SerializeToString"):
+            told = constants.constant(told.SerializeToString())
+        writer, at, value = _recording.writer._resource, _step(step), constants.identity(tensor)
+        return ops.write_summary_op(writer, at, value, tag, told, name=scope)
+
+    return _recorded(name, tensor, family, write)
+
+
+@export("contrib.summary.graph")
+def write_graph(param: Tensor, step: Any = None, name: str | None = None) -> Operation:
+    """Writes a serialized graph, whether or not summaries are recorded."""
+    if not isinstance(param, Tensor):
+        raise TypeError(
+            f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}"
+        )
+    writer = _recording.writer
+    if writer is None:
+        return constants.no_op()
+    with device("cpu:0"):
+        data = constants.identity(param)
+        return ops.write_graph_summary_op(writer._resource, _step(step), data, name=name)
+
+
+@export("contrib.summary.import_event")
+def import_event(tensor: Any, name: str | None = None) -> Operation:
+    """Writes a serialized Event, whether or not summaries are recorded."""
+    return ops.import_event_op(_recording.writer._resource, tensor, name=name)
