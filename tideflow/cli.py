@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,8 +38,13 @@ def _add_run(commands: Commands) -> None:
     parser = _command(
         commands, "run", _run, "run a program written for TensorFlow 1, with not a character changed"
     )
-    parser.usage = "tideflow run SCRIPT [ARGS ...]\n       tideflow run -m MODULE [ARGS ...]"
+    parser.usage = "tideflow run [--insecure] SCRIPT [ARGS ...]\n       tideflow run -m MODULE [ARGS ...]"
     parser.add_argument("-m", action="store_true", dest="module", help="SCRIPT is the name of a module")
+    parser.add_argument(
+        "--insecure",
+        action="store_true",
+        help="the network is trusted: tasks on other machines need no cluster key",
+    )
     parser.add_argument("script", metavar="SCRIPT", help="the program")
     parser.add_argument(
         "arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's own arguments"
@@ -48,6 +54,10 @@ def _add_run(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from tideflow.programs import run
 
+    if arguments.insecure:
+        from tideflow.cluster import keys
+
+        os.environ[keys.INSECURE] = "1"
     if arguments.module:
         return run.run_module(arguments.script, arguments.arguments)
     if not Path(arguments.script).is_file():

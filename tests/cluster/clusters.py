@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tideflow as tf
+from tideflow.cluster.ports import number_of, reserve
 
 _TASK = Path(__file__).with_name("task.py")
+_kept: list[socket.socket] = []
 
 
 def free_addresses(count: int) -> list[str]:
-    """Addresses of the loopback at which nobody listens."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
+    """Addresses of the loopback at which nobody listens. They are kept for as long as this process lives:
+    what else runs on the machine does not take them before a task comes, or while one is started again.
+    """
+    sockets = [reserve() for _ in range(count)]
+    _kept.extend(sockets)
+    return [f"127.0.0.1:{number_of(one)}" for one in sockets]
 
 
 def cluster_of(**jobs: int) -> dict[str, list[str]]:
@@ -65,15 +67,14 @@ class TaskProcess:
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(10)
+        self.process.communicate()
 
     def stop(self) -> int:
         """Ends it in good order; its exit code."""
-        if self.process.poll() is None:
-            with contextlib.suppress(BrokenPipeError):
-                self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         try:
-            return self.process.wait(20)
+            return self.process.wait(60)
         finally:
             self.process.kill()
             self.process.wait()

@@ -1,4 +1,4 @@
-"""A task that says its port and answers until its input ends: the other process of transport tests."""
+"""A task for transport tests, `echo.py ADDRESS`: says when it listens and answers until its input ends."""
 
 import sys
 import threading
@@ -26,8 +26,7 @@ def handle(message, reply):
 
 
 if __name__ == "__main__":
-    port = sys.argv[1] if len(sys.argv) > 1 else "0"
-    listener = Listener(f"127.0.0.1:{port}", handle, identity=Identity("/job:ps/task:0"))
-    print(listener.port, flush=True)
+    listener = Listener(sys.argv[1], handle, identity=Identity("/job:ps/task:0"))
+    print("ready", flush=True)
     sys.stdin.read()
     listener.close()

@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -27,6 +28,7 @@ from tideflow.graph.errors import (
 from tideflow.runtime.waiting import Limits
 
 SOON = 30.0
+_ESTABLISHED = "01"  # of /proc/net/tcp
 KEY = keys.generate()
 
 
@@ -123,19 +125,33 @@ def test_who_connects_and_says_nothing(server):
 # ------------------------------------------------------------------------------------------------ wrong key
 
 
+def _one_attempt(peer, monkeypatch):
+    """Limits that are over once the peer has tried to connect."""
+    limits, borrow = Limits(time.monotonic() + SOON, SOON), peer._borrow
+
+    def only_once(given):
+        try:
+            return borrow(given)
+        finally:
+            limits.deadline = time.monotonic()
+
+    monkeypatch.setattr(peer, "_borrow", only_once)
+    return limits
+
+
 REFUSED = (UnauthenticatedError, UnavailableError)  # which of them depends on who hangs up first
 
 
 @pytest.mark.parametrize(
     ("there", "here"), [(KEY, None), (None, KEY), (KEY, keys.generate())], ids=["none", "extra", "wrong"]
 )
-def test_another_key(there, here):
+def test_another_key(there, here, monkeypatch):
     server = Server(key=there)
     peer = Peer(server.listener.address, key=here)
     with pytest.raises(REFUSED, match="cluster key"):
         peer.call(Message("bad"), SOON)
     with pytest.raises((*REFUSED, DeadlineExceededError), match="cluster key"):
-        peer.connect(timeout=0.2)
+        peer.connect(limits=_one_attempt(peer, monkeypatch))
     assert server.serves() and server.seen == ["good"]
     peer.close()
     server.listener.close()
@@ -346,17 +362,23 @@ def test_an_answer_that_is_junk():
 
 def test_connections_close_their_sockets():
     server = Server()
-    assert server.serves()
-    before = len(os.listdir("/proc/self/fd"))
-    for _ in range(5):
-        assert server.serves()
-    deadline = threading.Event()
-    for _ in range(100):  # ZeroMQ closes in its own thread
-        if len(os.listdir("/proc/self/fd")) <= before + 4:
-            break
-        deadline.wait(0.05)
-    assert len(os.listdir("/proc/self/fd")) <= before + 4
+    peer = Peer(server.listener.address)
+    peer.connect(SOON)
+    assert _connections_to(server.listener.port)
+    peer.close()
+    deadline = time.monotonic() + SOON
+    while _connections_to(server.listener.port):  # ZeroMQ closes in its own thread
+        assert time.monotonic() < deadline, "connections stay open"
+        time.sleep(0.01)
     server.listener.close()
+
+
+def _connections_to(port):
+    """Sockets of this machine that are connected to a port, from either side."""
+    tables = [Path("/proc/net", name).read_text() for name in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables for line in table.splitlines()[1:]]
+    ends = [(int(row[2].partition(":")[2], 16), row[3]) for row in rows]
+    return [end for end, state in ends if end == port and state == _ESTABLISHED]
 
 
 def test_a_connection_that_cannot_be_opened_is_closed_again(monkeypatch):

@@ -1,4 +1,4 @@
-"""A master that is not heard of loses its sessions; one that lives keeps them, however long its steps wait."""
+"""A master that is not heard of loses its sessions; one that lives keeps them, however long steps wait."""
 
 import threading
 
@@ -12,25 +12,25 @@ _SECONDS = 60
 
 
 @pytest.fixture
-def rounds(monkeypatch):
-    """Counts the rounds of heartbeats, which are quick here; a lease is of two."""
-    counted = threading.Semaphore(0)
-    real = workers.Worker.forget_the_lost
-
-    def count(worker):
-        real(worker)
-        counted.release()
-
+def rounds(server, monkeypatch):
+    """Counts the rounds of the server's heartbeats, which are quick here; a lease is of two."""
     monkeypatch.setattr(workers, "LEASE_ROUNDS", 2)
     monkeypatch.setattr(servers, "LEASE_ROUNDS", 2)
     monkeypatch.setattr(servers, "HEARTBEAT_SECONDS", 0.01)
-    monkeypatch.setattr(workers.Worker, "forget_the_lost", count)
+    counted, real = threading.Semaphore(0), server._worker.forget_the_lost
+
+    def count():
+        real()
+        counted.release()
+
+    monkeypatch.setattr(server._worker, "forget_the_lost", count)
+    server.start()
     return counted
 
 
 @pytest.fixture
-def server(rounds):
-    server = tf.train.Server.create_local_server()
+def server():
+    server = tf.train.Server.create_local_server(start=False)
     yield server
     server.stop()
 

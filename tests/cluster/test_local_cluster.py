@@ -121,7 +121,7 @@ def test_who_leaves_first_does_not_hold_up_the_other(cluster):
                 weight = tf.get_variable("weight", initializer=np.float32(0))
                 optimizer = tf.train.SyncReplicasOptimizer(tf.train.GradientDescentOptimizer(1.0), 2)
                 train = optimizer.minimize(weight * 1.0, global_step=step)
-            hooks = [optimizer.make_session_run_hook(index == 0), tf.train.StopAtStepHook(8)]
+            hooks = [optimizer.make_session_run_hook(index == 0), tf.train.StopAtStepHook(last_step=8)]
             with tf.train.MonitoredTrainingSession(
                 workers[index].target, is_chief=index == 0, hooks=hooks
             ) as session:

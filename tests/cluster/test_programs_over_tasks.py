@@ -1,9 +1,5 @@
-"""Programs of the differential tests with their operations scattered over the tasks of a cluster:
-the same results.
-"""
+"""Programs of the differential tests, their operations scattered over the tasks of a cluster."""
 
-import importlib.util
-import sys
 import zlib
 from pathlib import Path
 
@@ -12,25 +8,18 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import servers
+from tests.oracle import comparison, engine
 from tideflow.session.session import BaseSession
 
 ORACLE = Path(__file__).parent.parent / "oracle"
 AREAS = ("control_flow", "tensor_arrays", "embeddings", "whole_programs")
 TASKS = [f"/job:{job}/task:{index}" for job in ("ps", "worker") for index in range(2)]
 _ABOUT_THE_GRAPH = ("graph", "device", "towers", "functional")  # which is another one where devices are given
-sys.path.insert(0, str(ORACLE))
-
-import comparison  # noqa: E402
-import engine  # noqa: E402
 
 
 def _programs():
     for area in AREAS:
-        path = ORACLE / "programs" / f"{area}.py"
-        spec = importlib.util.spec_from_file_location(f"programs_{area}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        for name, program in engine.kit.programs(module).items():
+        for name, program in engine.load_programs(ORACLE / "programs" / f"{area}.py").items():
             if not any(word in name for word in _ABOUT_THE_GRAPH):
                 yield pytest.param(program, id=f"{area}/{name}")
 

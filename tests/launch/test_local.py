@@ -14,7 +14,7 @@ from tests.launch.launched import ROOT, is_gone, launched
 
 HERE = Path(__file__).parent
 EXAMPLE = ROOT / "examples" / "between_graph.py"
-REPORT, TRAIN = HERE / "report.py", HERE / "train_until.py"
+REPORT, TRAIN, MOMENT = HERE / "report.py", HERE / "train_until.py", HERE / "moment.py"
 
 
 def told(text: str) -> dict[str, dict]:
@@ -73,7 +73,7 @@ def test_who_does_not_leave_after_the_chief_is_made_to():
 def test_ctrl_c_stops_the_job_and_a_second_one_kills_it():
     with launched("--ps", 1, REPORT, "--does", "ps=deaf worker=stay") as job:
         pids = [job.pid_of("ps 0"), job.pid_of("worker 0")]
-        job.sees("deaf")
+        job.sees(r"\[ps 0\] deaf")  # not what it was told to be, which everybody prints
         job.process.send_signal(signal.SIGINT)
         job.sees("SIGINT: stopping the job")
         job.sees("worker 0 has left")
@@ -86,7 +86,7 @@ def test_ctrl_c_stops_the_job_and_a_second_one_kills_it():
 def test_nothing_outlives_a_launcher_that_is_killed():
     with launched("--ps", 1, REPORT, "--does", "all=deaf") as job:
         pids = [job.pid_of("ps 0"), job.pid_of("worker 0")]
-        job.sees("deaf"), job.sees("deaf")
+        job.sees(r"\] deaf"), job.sees(r"\] deaf")
         job.process.kill()
         assert all(map(is_gone, pids))
 
@@ -118,9 +118,8 @@ def test_peers_learn_whether_the_work_is_done(tmp_path, end, clean):
         assert (job.ends() == 0) == clean
 
 
-def test_servers_leave_by_themselves_even_after_a_job_of_a_moment(tmp_path):
-    (tmp_path / "enough").touch()
-    with launched("--ps", 2, TRAIN, tmp_path) as job:
+def test_servers_leave_by_themselves_even_after_a_job_of_a_moment():
+    with launched("--ps", 2, "--grace", 120, MOMENT) as job:
         assert job.ends() == 0, job.text
     assert len(re.findall(r"ps \d has (?:finished|left \(code 0\))", job.text)) == 2
 

@@ -13,7 +13,7 @@ QUICKLY = ("--grace", 5)
 ONLY_LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 QUICK_TO_NOTICE = {
     "health_check_period_ms": 500,
-    "health_check_timeout_ms": 2000,
+    "health_check_timeout_ms": 10_000,  # of a machine that is busy; who is gone refuses at once
     "health_check_failure_threshold": 3,
 }
 TRAIN = Path(__file__).with_name("train_until.py")

@@ -21,7 +21,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.graph.scopes import colocate_with, device, name_scope
 from tideflow.ops import constants, creation, flow, indexing, joining, shapes, switches
 from tideflow.ops.contexts import is_exit, is_loop_switch
 
@@ -243,7 +243,8 @@ class _Walk:
                     f"{len(op.inputs)}"
                 )
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
-                in_grads = flow.tuple(in_grads)
+                with device(None), colocate_with(None, ignore_existing=True):  # the gate is nobody's
+                    in_grads = flow.tuple(in_grads)
         for tensor, grad in zip(op.inputs, in_grads, strict=True):
             if grad is not None:
                 self._send(op, tensor, grad)
@@ -254,10 +255,9 @@ class _Walk:
                 grad.set_shape(tensor.shape)
             except ValueError:
                 raise ValueError(
-                    "Incompatible shapes between op input and calculated input gradient. Forward "
-                    f"operation: {op.name}. Input "
-                    f"{tensor.name} has shape {tensor.shape}, its gradient {grad.name} has shape "
-                    f"{grad.shape}."
+                    "Incompatible shapes between op input and calculated input gradient. Forward operation: "
+                    f"{op.name}. Input {tensor.name} has shape {tensor.shape}, its gradient {grad.name} has "
+                    f"shape {grad.shape}."
                 ) from None
         self.add(tensor, grad)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -11,13 +10,6 @@ import torch
 
 from tideflow.runtime.collectives import Terms
 from tideflow.runtime.process_groups import ProcessGroups
-
-
-def free_port(host: str) -> int:
-    """A port of this host at which nobody listens."""
-    with socket.socket() as found:
-        found.bind((host, 0))
-        return found.getsockname()[1]
 
 
 class TaskGroups:

@@ -46,7 +46,7 @@ def replica_device_setter(
     overrides, what the setter says.
     """
     if cluster is not None:
-        job = DeviceSpec.from_string(ps_device).job
+        job = DeviceSpec.from_string(ps_device or "").job
         tasks = ClusterSpec(cluster).as_dict()
         ps_tasks = len(tasks.get(job, ()))
     if ps_tasks == 0:
@@ -68,7 +68,7 @@ def _setter(
     ps_ops: Sequence[str] | None,
     strategy: Callable[[Operation], int],
 ) -> Callable[[Any], str]:
-    servers = DeviceSpec.from_string(ps_device)
+    servers = DeviceSpec.from_string(ps_device or "")
     kinds = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops)
 
     def device_of(op: Any) -> str:

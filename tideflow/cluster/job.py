@@ -24,6 +24,7 @@ class Job:
         self.started = False
         self._me = me
         self._state = {task: _UNSEEN for task in tasks if task != me}
+        self._missed_by: dict[str, frozenset[str]] = {}  # what others say who is gone
         self.chief = _chief(tasks)
 
     def is_known(self, task: str) -> bool:
@@ -52,6 +53,18 @@ class Job:
         """The task has ended, its work done or not."""
         if task in self._state:
             self._state[task] = _FINISHED if finished else _LEFT
+
+    def gone(self) -> list[str]:
+        """Who was here and is no more, its work not done, as far as this task has heard itself."""
+        return [task for task, state in self._state.items() if state in (_LOST, _LEFT)]
+
+    def told(self, by: str, gone: Sequence[str]) -> None:
+        """Another task says who is gone. Workers meet their servers, and not each other."""
+        self._missed_by[by] = frozenset(gone)
+
+    def gone_for_anybody(self) -> set[str]:
+        """Who is gone, by all that is known here."""
+        return set(self.gone()).union(*self._missed_by.values())
 
     def is_over(self) -> bool:
         """Whether nobody needs this task any more."""

@@ -17,6 +17,7 @@ from tideflow.graph.errors import (
 )
 
 VARIABLE = "TIDEFLOW_CLUSTER_KEY"
+INSECURE = "TIDEFLOW_INSECURE"  # set to 1 where the network is trusted
 _BYTES = 32
 _LABEL = "tideflow-cluster-key-1"
 
@@ -98,3 +99,8 @@ def from_environment() -> Key | None:
     """The key that TIDEFLOW_CLUSTER_KEY names the file of, or None where it is not set."""
     path = os.environ.get(VARIABLE)
     return read(path) if path else None
+
+
+def network_is_trusted() -> bool:
+    """Whether this process was told that tasks on other machines need no key."""
+    return os.environ.get(INSECURE) == "1"

@@ -30,6 +30,7 @@ from tideflow.graph.graph_def import add_library, attr_proto
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.sending import RECV, SEND
+from tideflow.ops.variants import PACK, UNPACK
 
 _COPIED_BYTES = 1 << 20
 _BEFORE, _AT, _AFTER = -1, 0, 1  # where a node stands that was made for the operation at a position
@@ -176,14 +177,17 @@ class _Cutter:
             dtype, shape = dtypes.float32, TensorShape([])
         else:
             sent, dtype, shape = tensor.name.removesuffix(":0"), tensor.dtype.base_dtype, tensor.shape
-        if dtype in (dtypes.resource, dtypes.variant):
+        if dtype is dtypes.resource:
             raise InvalidArgumentError(
                 source.node_def,
                 source,
                 f"'{sent}' is a handle ({dtype.name}), which means something on its own task only ({here}); "
-                "an "
-                f"operation on {task} takes it. Place the two on one task.",
+                f"an operation on {task} takes it. Place the two on one task.",
             )
+        is_variant = dtype is dtypes.variant
+        if is_variant:
+            sent = self._converted(PACK, sent, here, self.position[source], _AFTER)
+            dtype, shape = dtypes.string, TensorShape([])
         edge = f"edge_{next(self._numbers)}_{sent}"
         self._put(here, self.position[source], _AFTER, self._end(SEND, edge, here, task, dtype, [sent]))
         self._sends_to.setdefault(here, set()).add(task)
@@ -191,8 +195,14 @@ class _Cutter:
         recv.attr["shape"].CopyFrom(attr_proto(shape, "shape"))
         if frame.parent is not None:
             recv.input.append(f"^{self._trigger(frame, task, at)}")
-        self._received[key] = self._put(task, at, _BEFORE, recv)
-        return recv.name
+        received = self._put(task, at, _BEFORE, recv)
+        self._received[key] = self._converted(UNPACK, received, task, at, _BEFORE) if is_variant else received
+        return self._received[key]
+
+    def _converted(self, kind: str, source: str, task: str, at: int, side: int) -> str:
+        """A value on its way in the form that travels, or back in the one it had."""
+        node = NodeDef(name=f".{kind.strip('_')}_{next(self._numbers)}", op=kind, input=[source])
+        return self._put(task, at, side, node)
 
     def _is_constant(self, tensor: Tensor) -> bool:
         """Whether a value follows from constants alone. Then a task may as well compute it itself: once, when
@@ -230,6 +240,8 @@ class _Cutter:
         for i, ((position, side, number), node) in enumerate(self.nodes[task]):
             if node.name == name and position > at:
                 self.nodes[task][i] = ((at, side, number), node)
+                for source in node.input:  # of a value that is unpacked
+                    self._advance(source, task, at)
 
     def _end(self, kind: str, edge: str, here: str, there: str, dtype: DType, inputs: list[str]) -> NodeDef:
         node = NodeDef(name=f".{kind.strip('_').lower()}_{next(self._numbers)}", op=kind, input=inputs)

@@ -12,7 +12,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionGraph
 from tideflow.graph.operation import Operation
-from tideflow.runtime.devices import CPU, Device, Placement
+from tideflow.runtime.devices import CPU, Device, Placement, PlacementMemory
 
 _log = logging.getLogger("tideflow")
 
@@ -58,7 +58,7 @@ def _place_all(
         device = chosen[node] = assigned.get(node.source) or _beside(node, placement, chosen)
         node.device = _where(node, device)
         if placement.log and node.source is not None:
-            _tell(node, device, placement)
+            tell(node.name, node.source.type, device, placement.memory)
 
 
 def _beside(node: Node, placement: Placement, chosen: dict[Node, Device]) -> Device:
@@ -88,10 +88,10 @@ def _is_state(value: Value) -> bool:
     return value.dtype._is_ref_dtype or value.dtype is dtypes.resource
 
 
-def _tell(node: Node, device: Device, placement: Placement) -> None:
+def tell(name: str, kind: str, device: Device, memory: PlacementMemory) -> None:
     """A line of `log_device_placement`, once for each operation."""
-    if node.name not in placement.memory.told:
-        placement.memory.told.add(node.name)
-        line = f"{node.name}: ({node.source.type}): {device.name}"
+    if name not in memory.told:
+        memory.told.add(name)
+        line = f"{name}: ({kind}): {device.name}"
         print(line, flush=True)
         _log.info("%s", line)

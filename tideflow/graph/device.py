@@ -149,6 +149,8 @@ def canonical_name(device: str | DeviceSpec | None) -> str:
         return ""
     if isinstance(device, DeviceSpec):
         return device.to_string()
+    if not isinstance(device, str):
+        raise TypeError(f"A device is a name or a tf.DeviceSpec, not {type(device).__name__}: {device!r}")
     return _canonical(device)
 
 

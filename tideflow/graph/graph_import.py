@@ -208,6 +208,7 @@ class _Importer:
         op.control_inputs = list(dict.fromkeys([*op.control_inputs, *controls, *self._scope_controls()]))
         if node.device:
             op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
+        self.graph._apply_device_functions(op, self.graph._local.devices)  # they see the node's own device
         self.ops[node.name] = op
 
     def _unique(self, name: str) -> str:
@@ -217,12 +218,14 @@ class _Importer:
 
     @contextlib.contextmanager
     def _at_the_top(self) -> Iterator[None]:
-        """Names of imported nodes are whole already."""
-        outer, self.graph._local.name_stack = self.graph._local.name_stack, ""
+        """Names of imported nodes are whole already, and their devices come from the nodes."""
+        local = self.graph._local
+        outer = local.name_stack, local.devices
+        local.name_stack, local.devices = "", ()
         try:
             yield
         finally:
-            self.graph._local.name_stack = outer
+            local.name_stack, local.devices = outer
 
     def _scope_controls(self) -> list[Operation]:
         """What every imported node waits for, also one whose inputs wait for it already."""
@@ -239,7 +242,7 @@ class _Importer:
                 )
             value = attr_from_proto(message)
             if key == "_class":
-                value = [self._colocation(group) for group in value]
+                value = self._colocations(value, full_name)
             spec = op_def.attrs.get(key)
             if spec is not None:
                 _check_kind(key, spec.kind, message, full_name)
@@ -259,8 +262,15 @@ class _Importer:
         attrs = () if producer is None else producer.attr
         return any(attr.name == key and attr.default_value == message for attr in attrs)
 
-    def _colocation(self, group: str) -> str:
-        return f"loc:@{self.prefix}{group.removeprefix('loc:@')}" if group.startswith("loc:@") else group
+    def _colocations(self, groups: Any, full_name: str) -> list[str]:
+        if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+            raise ValueError(
+                f"NodeDef attr '_class' is {groups!r}, not a list of names; NodeDef: {full_name}"
+            )
+        return [
+            f"loc:@{self.prefix}{group.removeprefix('loc:@')}" if group.startswith("loc:@") else group
+            for group in groups
+        ]
 
     def _input(self, node: NodeDef, index: int, text: str) -> Tensor:
         key = _tensor_key(text)
@@ -308,8 +318,7 @@ class _Importer:
             if tensor.dtype.base_dtype is not dtype or is_ref and not tensor.dtype._is_ref_dtype:
                 raise ValueError(
                     f"Input {i} of node {full_name} was passed {tensor.dtype.name} from {tensor.name} "
-                    "incompatible with expected "
-                    f"{dtype.name}{'_ref' if is_ref else ''}."
+                    f"incompatible with expected {dtype.name}{'_ref' if is_ref else ''}."
                 )
 
     def _keep_known_shapes(self, op: Operation) -> None:

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tideflow.cluster import keys
+from tideflow.cluster.ports import reserved
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, threads_of
-from tideflow.launch.processes import TaskProcess, free_ports, is_free
+from tideflow.launch.processes import TaskProcess, is_free
 from tideflow.launch.shell import Shell
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import view_of
@@ -25,10 +26,13 @@ _WAITING_LINES = 10_000  # that nobody has shown yet; then tasks wait with what 
 
 def launch(plan: Plan, *, port: int | None = None, key: str | None = None, plain: bool = False) -> int:
     """Runs the job to its end; its exit code, which is the chief's."""
-    addresses = addresses_of(plan.tasks, port)
-    cluster = cluster_of(addresses)
     supervision = Supervision(plan.tasks, plan.chief, plan.restarts, plan.grace)
-    with key_file(key) as secret, view_of(supervision, plain) as view:
+    with (
+        addresses_of(plan.tasks, port) as addresses,
+        key_file(key) as secret,
+        view_of(supervision, plain) as view,
+    ):
+        cluster = cluster_of(addresses)
         shared = share_of(plan)
         told = {
             task: {**environment_of(task, cluster), **shared[task], **secret} for task in supervision.tasks
@@ -38,16 +42,23 @@ def launch(plan: Plan, *, port: int | None = None, key: str | None = None, plain
             return Shell(supervision, machine, view).run()
 
 
-def addresses_of(tasks: Sequence[Task], port: int | None) -> dict[Task, str]:
-    """An address for each task: from a port on, or any that are free."""
-    ports = free_ports(len(tasks)) if port is None else range(port, port + len(tasks))
+@contextlib.contextmanager
+def addresses_of(tasks: Sequence[Task], port: int | None) -> Iterator[dict[Task, str]]:
+    """An address for each task: from a port on, or any that are free, which are then kept for the block."""
+    ports = reserved(len(tasks), HOST) if port is None else contextlib.nullcontext(_from(port, len(tasks)))
+    with ports as found:
+        yield {task: f"{HOST}:{number}" for task, number in zip(tasks, found)}
+
+
+def _from(port: int, count: int) -> Sequence[int]:
+    ports = range(port, port + count)
     for number in ports:
         if number > 65535 or not is_free(number, HOST):
             raise ValueError(
-                f"port {number} is taken or not to be had: tasks need {len(tasks)} ports from {ports[0]} on "
+                f"port {number} is taken or not to be had: tasks need {count} ports from {port} on "
                 "(without --port, free ones are found)"
             )
-    return {task: f"{HOST}:{number}" for task, number in zip(tasks, ports)}
+    return ports
 
 
 # ------------------------------------------------------------------------------------------- shares and keys

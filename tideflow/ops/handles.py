@@ -15,11 +15,12 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.graph.errors import InternalError, InvalidArgumentError
+from tideflow.graph.errors import FailedPreconditionError, InternalError, InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, device
 from tideflow.ops import constants
+from tideflow.runtime import waiting
 from tideflow.runtime.resources import owned
 from tideflow.runtime.values import to_numpy
 
@@ -93,6 +94,10 @@ class TensorHandle:
 
 
 def _store_of(resources: Any) -> _Store:
+    if waiting.limits().rendezvous is not None:
+        raise FailedPreconditionError(
+            None, None, "The sessions of a cluster keep no tensors between steps: keep them in variables."
+        )
     return resources.get_or_create("", "kept tensors", "", _Store)
 
 

@@ -24,6 +24,11 @@ def close_at_exit(session: Any) -> None:
     _open.add(session)
 
 
+def open_sessions() -> list[Any]:
+    """The sessions of this process that are open."""
+    return [each for each in _open if not each._closed]
+
+
 def wait_at_exit(thread: threading.Thread) -> threading.Thread:
     """Has the process wait for a thread that a closed session stops."""
     _threads.add(thread)
@@ -32,7 +37,7 @@ def wait_at_exit(thread: threading.Thread) -> threading.Thread:
 
 @atexit.register
 def _end() -> None:
-    for session in [each for each in _open if not each._closed]:
+    for session in open_sessions():
         with contextlib.suppress(Exception):  # the process ends in any case
             session.close()
     deadline = time.monotonic() + _LONGEST_WAIT

@@ -97,7 +97,6 @@ class GrowthWatch:
             newest = self._graph._ops[-1]
             warnings.warn(
                 f"The graph has grown before each of the last {self._STEPS} steps: '{newest.name}' was made "
-                "at "
-                f"{newest.user_line}. Build operations once, outside the loop, and run them many times.",
+                f"at {newest.user_line}. Build operations once, outside the loop, and run them many times.",
                 stacklevel=4,
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,8 +52,6 @@ def _placement(config: Any, task: str) -> Placement:
     soft = settings.soft_placement or (config is not None and config.allow_soft_placement)
     log = settings.log_placement or (config is not None and config.log_device_placement)
     keep_to_limits(devices)
-    if log:
-        print(_mapping(devices), file=sys.stdout, flush=True)
     return Placement(devices, soft, log)
 
 
@@ -100,7 +97,7 @@ def _bad_list(what: str, text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, f"{what} visible_device_list = {text}")
 
 
-def _mapping(devices: Sequence[Device]) -> str:
+def device_mapping(devices: Sequence[Device]) -> str:
     """Which hardware the names stand for, as `log_device_placement` tells it first."""
     known = [f"{device.name} -> {device.description}" for device in devices if device.description]
     return "\n".join(["Device mapping:", *known]) if known else "Device mapping: no known devices."

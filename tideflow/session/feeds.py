@@ -109,10 +109,8 @@ def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype) -
     if isinstance(value, Tensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "
-            "scalars, strings, lists, "
-            f"numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was "
-            "passed to the feed with "
-            f"key {tensor}."
+            "scalars, strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was "
+            f"{value} which was passed to the feed with key {tensor}."
         )
     try:
         array = np.asarray(value, dtype=numpy_dtype)
@@ -130,8 +128,8 @@ def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype) -
 def _too_large(value: Any, tensor: Tensor, dtype: DType) -> TypeError:
     return TypeError(
         f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-        f"{dtype.as_numpy_dtype} of "
-        f"{tensor.name!r}. Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+        f"{dtype.as_numpy_dtype} of {tensor.name!r}. Try explicitly setting the type of the feed tensor to a "
+        "larger type (e.g. int64)."
     )
 
 

@@ -1,6 +1,4 @@
-"""Fetches of any nesting: what they need from a step, and how its results are put back into their
-structure.
-"""
+"""Fetches of any nesting: what they need from a step, and how they are put together from its results."""
 
 from __future__ import annotations
 

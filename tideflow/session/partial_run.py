@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.compile.failures import fail
 from tideflow.compile.prune import needed
+from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.session.feeds import check_shape, feeder
@@ -71,7 +72,7 @@ class PartialRun:
         """Runs what these fetches need and has not run; keeps every value that an operation still to come
         may take.
         """
-        known = dict(self._values)
+        known = {tensor: value for tensor, value in self._values.items() if not _stands_for_state(tensor)}
         missing = [tensor for tensor in fetches.tensors if tensor not in known]
         targets = [op for op in fetches.targets if op not in self._done]
         running = needed(missing, targets, set(known), self._done)
@@ -88,7 +89,8 @@ class PartialRun:
             for t in op.outputs
             if any(c in self._all and c not in running for c in t.consumers())
         ]
-        wanted = [t for t in dict.fromkeys([*missing, *kept]) if t in missing or not t.dtype._is_ref_dtype]
+        keeps = lambda t: not t.dtype._is_ref_dtype and not _stands_for_state(t)
+        wanted = [t for t in dict.fromkeys([*missing, *kept]) if t in missing or keeps(t)]
         feeds = list(known)
         shapes = [tuple(known[t].shape) for t in feeds]
         plan = self._session._compile(wanted, targets, feeds, shapes, None, self._done)
@@ -101,3 +103,8 @@ class PartialRun:
             raise
         self._values.update(zip(wanted, results, strict=True))
         self._done |= running
+
+
+def _stands_for_state(tensor: Tensor) -> bool:
+    """Whether a later piece needs the state itself, of which it asks again, and not a value it had."""
+    return bool(tensor.op.definition.handle) or tensor.dtype is dtypes.resource

@@ -9,22 +9,23 @@ from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.errors import CancelledError, InvalidArgumentError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.stacks import default_graphs, default_sessions
 from tideflow.runtime.devices import Device
-from tideflow.runtime.ending import close_at_exit
+from tideflow.runtime.ending import close_at_exit, open_sessions
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import traced, within
 from tideflow.session import checks
 from tideflow.session import targets as destinations
-from tideflow.session.config import apply_config, wants_early_compilation
+from tideflow.session.config import apply_config, device_mapping, wants_early_compilation
 from tideflow.session.explain import explain
 from tideflow.session.feeds import flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
@@ -57,9 +58,11 @@ class BaseSession:
         self._config = config
         self._elsewhere = destinations.connect(target, self._graph, config) if target else None
         self._placement, self._disabled_rules = apply_config(config, deterministic)
+        if self._placement.log and not target:
+            print(device_mapping(self._placement.devices), flush=True)
         self._resources = ResourceManager()
         self._resources.compile_early = wants_early_compilation(config)
-        self._closed = False
+        self._closed = self._was_reset = False
         self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
         self._steps: dict[Any, Step] = {}
         self._split_steps: dict[Any, Step] = {}  # those with keys that stand for several tensors
@@ -113,7 +116,7 @@ class BaseSession:
         if run_metadata is not None:
             run_metadata.Clear()
             if Watched.wants(options, self._config) and self._elsewhere is not None:
-                limited = traced(limit, run_metadata)
+                limited = self._told_by_tasks(limit, options, run_metadata)
             elif Watched.wants(options, self._config):
                 with self._watched_step(key, fetches, feeds, limit) as watched, limited:
                     return watched.run(values, options, self._config, run_metadata)
@@ -130,6 +133,15 @@ class BaseSession:
                 steps[key] = step
         with limited:
             return step(values)
+
+    @contextlib.contextmanager
+    def _told_by_tasks(self, limit: float, options: RunOptions | None, run_metadata: Any) -> Iterator[None]:
+        """A step on a cluster whose tasks tell what they do."""
+        try:
+            with traced(limit, run_metadata):
+                yield
+        finally:
+            Watched.keep_what_is_asked(options, self._config, run_metadata)
 
     @contextlib.contextmanager
     def _watched_step(self, key: Any, fetches: Any, feeds: list[Tensor], limit: float) -> Iterator[Watched]:
@@ -182,6 +194,8 @@ class BaseSession:
             raise InvalidArgumentError(None, None, str(error)) from error
 
     def _check_open(self) -> None:
+        if self._was_reset:
+            raise CancelledError(None, None, "Session has been closed.")
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
 
@@ -242,7 +256,7 @@ class BaseSession:
         return self._graph
 
     @property
-    def graph_def(self):
+    def graph_def(self) -> GraphDef:
         return self._graph.as_graph_def()
 
     @property
@@ -251,9 +265,15 @@ class BaseSession:
 
     def list_devices(self) -> list[Device]:
         """The devices this session may use."""
+        if self._closed:
+            raise CancelledError(None, None, "Session has been closed.")
         if self._elsewhere is not None:
             return self._elsewhere.devices()
         return list(self._placement.devices)
+
+    def _gone_tasks(self) -> Set[str]:
+        """The tasks of its cluster that were there and are no more, their work not done."""
+        return frozenset() if self._elsewhere is None else self._elsewhere.gone()
 
     def close(self) -> None:
         """Ends the session and lets go of its state."""
@@ -306,12 +326,15 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: str, containers: list[str] | None = None, config: ConfigProto | None = None) -> None:
-        """Clears state on a cluster; a local session's state ends with the session."""
-        if not target:
-            raise InvalidArgumentError(
-                None, None, "Session.reset() is for distributed sessions: `target` names the master."
-            )
-        destinations.reset(target, containers or [], config)
+        """Clears state on a cluster. Without a target, closes the sessions of this process, whose state ends
+        with them.
+        """
+        if target:
+            destinations.reset(target, containers or [], config)
+            return
+        for session in [each for each in open_sessions() if each._elsewhere is None]:
+            session._was_reset = True
+            session.close()
 
 
 @export("InteractiveSession")
@@ -327,9 +350,8 @@ class InteractiveSession(BaseSession):
         if InteractiveSession._active:
             warnings.warn(
                 "An interactive session is already active. This can cause out-of-memory errors in some "
-                "cases. You must "
-                "explicitly call `InteractiveSession.close()` to release resources held by the other "
-                "session(s).",
+                "cases. You must explicitly call `InteractiveSession.close()` to release resources held by "
+                "the other session(s).",
                 stacklevel=2,
             )
         InteractiveSession._active += 1

@@ -11,7 +11,7 @@ from tideflow.graph.graph import Graph
 
 class Scheme(NamedTuple):
     """How targets of a kind are reached: `connect(address, graph, config)` gives what runs a session's steps
-    there (`compile`, `devices`, `close`), `reset(address, containers, config)` clears the state there.
+    there (`compile`, `devices`, `gone`, `close`), `reset(address, containers, config)` clears the state.
     """
 
     connect: Callable[[str, Graph, Any], Any]

@@ -36,6 +36,21 @@ class Watched:
         asked = options is not None and (options.trace_level or options.output_partition_graphs)
         return bool(asked) or _wants_costs(config)
 
+    @staticmethod
+    def keep_what_is_asked(
+        options: RunOptions | None, config: ConfigProto | None, run_metadata: RunMetadata
+    ) -> None:
+        """Makes of all that a cluster has told what was asked for."""
+        costs = _wants_costs(config)
+        if costs:
+            run_metadata.cost_graph.CopyFrom(
+                cost_graph(run_metadata.step_stats, run_metadata.partition_graphs)
+            )
+        if not costs and (options is None or not options.trace_level):
+            run_metadata.ClearField("step_stats")
+        if options is None or not options.output_partition_graphs:
+            run_metadata.ClearField("partition_graphs")
+
     def run(
         self,
         values: Sequence[Any],

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tideflow.export import export
@@ -19,7 +19,7 @@ from tideflow.queues.base import QueueBase
 from tideflow.runtime.ending import wait_at_exit
 from tideflow.train.coordinator import Coordinator
 
-_log = logging.getLogger("tideflow")
+_log = logging.getLogger("tensorflow")
 _codes = {kind(None, None, "").error_code: kind for kind in (CancelledError, OutOfRangeError)}
 
 
@@ -28,6 +28,8 @@ class QueueRunner:
     """Runs `enqueue_ops`, each in a thread of its own, until the coordinator stops or the data ends; then
     closes the queue.
     """
+
+    _is_awaited = True  # whether who stops waits for its threads
 
     def __init__(
         self,
@@ -52,8 +54,7 @@ class QueueRunner:
             or not all(isinstance(t, type) and issubclass(t, Exception) for t in queue_closed_exception_types)
         ):
             raise TypeError(
-                "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but "
-                "saw: "
+                "queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: "
                 f"{queue_closed_exception_types}"
             )
         self._queue_closed_exception_types = queue_closed_exception_types or (OutOfRangeError,)
@@ -113,9 +114,7 @@ class QueueRunner:
     def create_threads(
         self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """A thread for each enqueue operation, and one that ends the queue's waiting when the
-        coordinator stops.
-        """
+        """A thread for each enqueue operation, and one that closes the queue when the coordinator stops."""
         with self._lock:
             if self._runs_per_session.get(sess, 0) > 0:
                 return []  # they run already
@@ -123,9 +122,9 @@ class QueueRunner:
             self._exceptions_raised = []
         threads = [
             threading.Thread(
-                target=self._fill, args=(sess, op, coord), name=f"QueueRunnerThread-{self.name}-{op.name}"
+                target=self._fill, args=(sess, i, coord), name=f"QueueRunnerThread-{self.name}-{op.name}"
             )
-            for op in self._enqueue_ops
+            for i, op in enumerate(self._enqueue_ops)
         ]
         if coord is not None:
             threads.append(
@@ -136,18 +135,22 @@ class QueueRunner:
                 )
             )
         for thread in threads:
-            if coord is not None:
+            if coord is not None and self._is_awaited:
                 coord.register_thread(thread)
-            thread.daemon = daemon
+            thread.daemon = daemon or not self._is_awaited
             wait_at_exit(thread)
             if start:
                 thread.start()
         return threads
 
-    def _fill(self, sess: Any, enqueue_op: Operation, coord: Coordinator | None) -> None:
+    def _step(self, sess: Any, number: int) -> Callable[[], Any]:
+        """What a thread does again and again."""
+        return sess.make_callable(self._enqueue_ops[number])
+
+    def _fill(self, sess: Any, number: int, coord: Coordinator | None) -> None:
         running = True
         try:
-            enqueue = sess.make_callable(enqueue_op)
+            enqueue = self._step(sess, number)
             while coord is None or not coord.should_stop():
                 try:
                     enqueue()
@@ -169,7 +172,8 @@ class QueueRunner:
 
     def _note(self, error: Exception, sess: Any, coord: Coordinator | None) -> None:
         if coord is not None:
-            if not (isinstance(error, CancelledError) and coord.should_stop()):
+            is_the_end = isinstance(error, CancelledError) or not self._is_awaited
+            if not (is_the_end and coord.should_stop()):
                 coord.request_stop(error)
             return
         if not isinstance(error, CancelledError) and not getattr(sess, "_closed", False):
@@ -220,9 +224,12 @@ def start_queue_runners(
     if sess is None:
         raise ValueError(
             "Cannot start queue runners: No default session is registered. Use `with sess.as_default()` or "
-            "pass an "
-            "explicit session to tf.start_queue_runners(sess=sess)"
+            "pass an explicit session to tf.start_queue_runners(sess=sess)"
         )
+    if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+        return []  # it has started them itself
+    if not hasattr(sess, "run") or not hasattr(sess, "graph"):
+        raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
     with sess.graph.as_default():
         runners = get_default_graph().get_collection(collection)
     threads = []

@@ -6,17 +6,22 @@ chief takes the mean of each accumulator once `replicas_to_aggregate` gradients 
 variables, adds 1 to the global step, and puts out a token for every replica. A gradient that was computed at
 an earlier step is dropped by its accumulator: with more replicas than a step needs, the slowest ones of each
 step are backups, for whom nobody waits.
+
+Who leaves gives everyone a token: those who stay compute its share of the step, too, and of every later one,
+as each puts out as many tokens as ever. For a replica that was killed the chief does so.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterable
 from typing import Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.device import DeviceSpec
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, colocate_with, control_dependencies, device, name_scope
@@ -33,6 +38,9 @@ from tideflow.variables.base import Variable
 from tideflow.variables.collections import global_variables, report_uninitialized_variables
 
 ALL_THAT_A_STEP_NEEDS = -1  # of `num_tokens`: as many as there are gradients to aggregate
+_REPLICAS = ("chief", "master", "worker")  # the jobs whose tasks train
+_ROUND_SECONDS = 1.0  # how often the chief looks who is gone
+_PATIENCE_ROUNDS = 3  # how often a replica may be away: it may be started again
 
 
 @export("train.SyncReplicasOptimizer")
@@ -159,7 +167,7 @@ class SyncReplicasOptimizer(Optimizer):
         if self._variable_averages is not None:
             with control_dependencies([sync_op]):
                 sync_op = self._variable_averages.apply(self._variables_to_average)
-        self._chief_queue_runner = QueueRunner(runners_queue, [sync_op])
+        self._chief_queue_runner = _ChiefQueueRunner(runners_queue, [sync_op])
         return train_op
 
     def _put_out_tokens(self, count: int) -> Operation:
@@ -219,6 +227,14 @@ class SyncReplicasOptimizer(Optimizer):
         return self._opt.variables()
 
 
+class _ChiefQueueRunner(QueueRunner):
+    """Runs the chief's step until training stops. Nobody waits for it then: it waits for gradients itself, of
+    which none come any more, until the session ends.
+    """
+
+    _is_awaited = False
+
+
 class _SyncReplicasOptimizerHook(SessionRunHook):
     """Sets the local step (the chief: those of the accumulators too), and starts the chief's part."""
 
@@ -246,22 +262,37 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
         session.run(self._local_init_op)
         if self._is_chief:
             session.run(self._init_tokens_op)
-            threading.Thread(target=self._lead, args=(session, coord), daemon=True).start()
+            runner = self._sync_optimizer.get_chief_queue_runner()
+            runner.create_threads(session, coord=coord, daemon=True, start=True)
+            threading.Thread(target=self._stand_in, args=(session, coord), daemon=True).start()
 
     def end(self, session: Any) -> None:
         """Who leaves gives no more gradients: without this, who waits for the next step waits for ever."""
         with contextlib.suppress(OpError):  # the servers may have left first
             session.run(self._farewell_op)
 
-    def _lead(self, session: Any, coord: Coordinator) -> None:
-        """The chief's part, until training stops. The coordinator hears of errors but does not wait for this
-        thread: it waits for gradients, of which none come any more, until the session ends.
-        """
-        steps = self._sync_optimizer.get_chief_queue_runner().enqueue_ops
-        with coord.stop_on_exception():
-            try:
-                while not coord.should_stop():
-                    session.run(steps)
-            except (OpError, RuntimeError):
-                if not coord.should_stop():
-                    raise
+    def _stand_in(self, session: Any, coord: Coordinator) -> None:
+        """Says farewell for replicas that have gone without: then the others compute their share, too."""
+        absences = Absences(_PATIENCE_ROUNDS)
+        while not coord.wait_for_stop(_ROUND_SECONDS):
+            for task in absences.noticed(filter(_is_replica, session._gone_tasks())):
+                logging.warning("%s is gone: the other replicas train on without it.", task)
+                with contextlib.suppress(OpError, RuntimeError):  # the session may end meanwhile
+                    session.run(self._farewell_op)
+
+
+class Absences:
+    """Who is missed: those that were gone in so many rounds, each told of once for each time it goes."""
+
+    def __init__(self, patience: int):
+        self._patience = patience
+        self._rounds: dict[str, int] = {}
+
+    def noticed(self, gone: Iterable[str]) -> list[str]:
+        """Who is missed from this round on."""
+        self._rounds = {task: self._rounds.get(task, 0) + 1 for task in gone}
+        return [task for task, rounds in self._rounds.items() if rounds == self._patience]
+
+
+def _is_replica(task: str) -> bool:
+    return DeviceSpec.from_string(task).job in _REPLICAS
