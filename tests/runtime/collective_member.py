@@ -1,11 +1,12 @@
-"""One task of a group of processes: `collective_member.py RANK SIZE PORT SCENARIO` prints what it got."""
+"""One task of a group of processes: `collective_member.py RANK SIZE PORT SCENARIO` prints what it got, and
+stays until its input ends.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-import time
 
 import torch
 
@@ -14,7 +15,7 @@ from tideflow.runtime import waiting
 from tideflow.runtime.collectives import Collectives, Member, Terms
 from tideflow.runtime.process_groups import ProcessGroups
 
-_SECONDS = 40  # no test waits longer, whatever goes wrong
+_SECONDS = 100  # no test waits longer, whatever goes wrong
 
 
 def main(rank: int, size: int, port: int, scenario: str) -> None:
@@ -22,7 +23,7 @@ def main(rank: int, size: int, port: int, scenario: str) -> None:
     tasks.others = ProcessGroups(rank, size, f"127.0.0.1:{port}", timeout_seconds=_SECONDS)
     with waiting.within(_SECONDS):
         print(json.dumps(globals()[scenario](tasks, rank, size)), flush=True)
-    time.sleep(0.2 if rank == 0 else 0)  # the store goes last
+    sys.stdin.read()  # whoever leaves first would be missed by the others, the store above all
     os._exit(0)
 
 
@@ -84,7 +85,6 @@ def late_member(tasks, rank, size):
     value = torch.ones(2)
     meet(tasks, "reduce", value, "first", size, merge_op="Add", final_op="Id")
     if rank == size - 1:
-        time.sleep(3)
         return None
     try:
         with waiting.within(1):

@@ -3,45 +3,43 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tideflow.cluster.ports import reserved
 from tideflow.runtime.process_groups import ProcessGroups
 
 _MEMBER = Path(__file__).with_name("collective_member.py")
 _ROOT = Path(__file__).parents[2]
-_SECONDS = 120
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def run_members(scenario: str, size: int = 3) -> list:
     """What each of `size` processes got in a scenario; None of one that said nothing."""
-    port = str(free_port())
+    with reserved(1) as (port,):
+        return _said_by_members(scenario, size, str(port))
+
+
+def _said_by_members(scenario: str, size: int, port: str) -> list:
     members = [
         subprocess.Popen(
             [sys.executable, str(_MEMBER), str(rank), str(size), port, scenario],
             cwd=_ROOT,
             env={"PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1", "PATH": ""},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         for rank in range(size)
     ]
     try:
-        said = [member.communicate(timeout=_SECONDS)[0] for member in members]
+        said = [member.stdout.readline() for member in members]  # none waits long: see there
     finally:
         for member in members:
             member.kill()
-            member.wait()
+            member.communicate()
     return [json.loads(text) if text else None for text in said]
 
 

@@ -37,6 +37,7 @@ LONG_STEP = """
             session.run([x, running], {y: value})
             print("finished")
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
             print("interrupted", flush=True)
         found = []
         reader = threading.Thread(target=lambda: found.append(session.run(read)))
@@ -75,8 +76,15 @@ class Alarm(BaseException):
 def alarm():
     """Runs a function again and again until a real signal interrupts it, wherever it then is."""
 
-    def ring(*_):
-        raise Alarm
+    def for_ever(work):
+        while True:
+            work()
+
+    def ring(_, frame):
+        while frame is not None and frame.f_code is not for_ever.__code__:
+            frame = frame.f_back
+        if frame is not None:  # else the work has been interrupted already, or has not begun
+            raise Alarm
 
     before = signal.signal(signal.SIGALRM, ring)
 
@@ -84,8 +92,7 @@ def alarm():
         # It rings again: an exception raised inside a finalizer is lost, and the work would go on for ever.
         with pytest.raises(Alarm):
             signal.setitimer(signal.ITIMER_REAL, after, 0.5)
-            while True:
-                work()
+            for_ever(work)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     yield interrupted

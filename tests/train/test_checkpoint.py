@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.train.checkpoints import checkpoint_of
 from tideflow.io.bundle_writer import BundleWriter
 from tideflow.io.object_graph import GRAPH_KEY, TrackableObjectGraph
 from tideflow.train import restoring
@@ -15,15 +16,6 @@ from tideflow.train import restoring
 def _fresh_graph():
     with tf.Graph().as_default():
         yield
-
-
-def _saved(prefix, **values):
-    """A checkpoint of variables of these values."""
-    with tf.Graph().as_default(), tf.Session() as sess:
-        for name, value in values.items():
-            tf.get_variable(name, initializer=value)
-        sess.run(tf.global_variables_initializer())
-        return tf.train.Saver().save(sess, str(prefix), write_meta_graph=False)
 
 
 # ----------------------------------------------------------------------------------------- objects and files
@@ -102,7 +94,7 @@ def test_a_session_is_asked_for(tmp_path):
 
 
 def test_names_of_a_saver_are_restored_without_the_counter(tmp_path):
-    path = _saved(tmp_path / "m", v=np.float32([1, 2]))
+    path = checkpoint_of(tmp_path / "m", v=np.float32([1, 2]))
     checkpoint = tf.train.Checkpoint(x=tf.get_variable("v", shape=[2]))
     with tf.Session() as sess:
         status = checkpoint.restore(path)
@@ -166,7 +158,7 @@ def test_damaged_graphs_of_objects_are_refused(value, said, tmp_path):
 
 
 def test_a_plan_says_what_would_be_loaded_and_what_not(tmp_path):
-    path = _saved(
+    path = checkpoint_of(
         tmp_path / "m",
         kernel=np.zeros((2, 3), np.float32),
         bias=np.zeros(3, np.float32),
@@ -197,7 +189,7 @@ def test_a_plan_says_what_would_be_loaded_and_what_not(tmp_path):
     ],
 )
 def test_renamed_keys_are_found(renamed, tmp_path):
-    path = _saved(tmp_path / "m", **{"old/w": np.float32([1, 2]), "old/b": np.float32([3])})
+    path = checkpoint_of(tmp_path / "m", **{"old/w": np.float32([1, 2]), "old/b": np.float32([3])})
     kernel = tf.get_variable("new/kernel", shape=[2], initializer=tf.zeros_initializer())
     bias = tf.get_variable("new/bias", shape=[1], use_resource=True)
     saver = tf.train.Saver()
@@ -207,7 +199,7 @@ def test_renamed_keys_are_found(renamed, tmp_path):
 
 
 def test_whole_scopes_are_renamed_also_from_none(tmp_path):
-    path = _saved(tmp_path / "m", **{"a": np.float32([1]), "in/b": np.float32([2])})
+    path = checkpoint_of(tmp_path / "m", **{"a": np.float32([1]), "in/b": np.float32([2])})
     a, b = tf.get_variable("model/a", shape=[1]), tf.get_variable("model/in/b", shape=[1])
     saver = tf.train.Saver()
     assert not saver.plan_restore(path, renamed={"": "model/"}).missing
@@ -217,7 +209,7 @@ def test_whole_scopes_are_renamed_also_from_none(tmp_path):
 
 
 def test_a_renamed_key_that_nobody_has_is_a_mistake(tmp_path):
-    path = _saved(tmp_path / "m", a=np.float32([1]))
+    path = checkpoint_of(tmp_path / "m", a=np.float32([1]))
     tf.get_variable("b", shape=[1])
     saver = tf.train.Saver()
     with pytest.raises(ValueError, match="no variable that is restored is called so"):
@@ -228,7 +220,7 @@ def test_a_renamed_key_that_nobody_has_is_a_mistake(tmp_path):
 
 def test_a_renamed_restore_that_is_damaged_changes_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(restoring, "_AT_ONCE", 10)
-    path = _saved(tmp_path / "m", a=np.float32([1] * 9), b=np.float32([2] * 9))
+    path = checkpoint_of(tmp_path / "m", a=np.float32([1] * 9), b=np.float32([2] * 9))
     variables = [tf.get_variable(f"new/{name}", shape=[9]) for name in "ab"]
     with open(f"{path}.data-00000-of-00001", "r+b") as file:
         file.seek(-1, os.SEEK_END)

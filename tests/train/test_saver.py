@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.train.checkpoints import checkpoint_of
 from tideflow.io.bundle import BundleReader
 from tideflow.io.bundle_writer import BundleWriter
 from tideflow.train import restoring
@@ -20,15 +21,6 @@ from tideflow.train import restoring
 def _fresh_graph():
     with tf.Graph().as_default():
         yield
-
-
-def _saved(prefix, **values):
-    """A checkpoint of variables of these values."""
-    with tf.Graph().as_default(), tf.Session() as sess:
-        for name, value in values.items():
-            tf.get_variable(name, initializer=value)
-        sess.run(tf.global_variables_initializer())
-        return tf.train.Saver().save(sess, str(prefix), write_meta_graph=False)
 
 
 # ----------------------------------------------------------------------------------------- killed at any time
@@ -166,21 +158,21 @@ def _unchanged_by(path, error, said, sharded=False, **shapes):
 
 @pytest.mark.parametrize("sharded", [False, True])
 def test_a_shape_that_differs(sharded, tmp_path):
-    path = _saved(tmp_path / "m", a=np.zeros(3, np.float32), b=np.zeros(3, np.float32))
+    path = checkpoint_of(tmp_path / "m", a=np.zeros(3, np.float32), b=np.zeros(3, np.float32))
     said = r"lhs shape= \[4\] rhs shape= \[3\]"
     _unchanged_by(path, tf.errors.InvalidArgumentError, said, sharded, a=[3], b=[4])
 
 
 @pytest.mark.parametrize("sharded", [False, True])
 def test_keys_that_are_missing_are_all_named_with_the_nearest_and_both_shapes(sharded, tmp_path):
-    path = _saved(tmp_path / "m", a=np.zeros(3, np.float32), weights=np.zeros((2, 3), np.float32))
+    path = checkpoint_of(tmp_path / "m", a=np.zeros(3, np.float32), weights=np.zeros((2, 3), np.float32))
     said = r"Key weight not found.*weights \[2, 3\] \(wanted with shape \[2,3\]\)\nKey x not found"
     _unchanged_by(path, tf.errors.NotFoundError, said, sharded, a=[3], weight=[2, 3], x=[1])
 
 
 @pytest.mark.parametrize("sharded", [False, True])
 def test_data_that_is_damaged(sharded, tmp_path):
-    path = _saved(tmp_path / "m", a=np.zeros(3, np.float32), b=np.zeros(3, np.float32))
+    path = checkpoint_of(tmp_path / "m", a=np.zeros(3, np.float32), b=np.zeros(3, np.float32))
     with open(f"{path}.data-00000-of-00001", "r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\x01")
@@ -218,7 +210,7 @@ def test_large_checkpoints_are_restored_in_parts(reshape, sharded, tmp_path, mon
 
 
 def test_a_session_elsewhere_reads_for_itself(tmp_path, monkeypatch):
-    path = _saved(tmp_path / "m", a=np.ones(9, np.float32), b=np.ones(9, np.float32))
+    path = checkpoint_of(tmp_path / "m", a=np.ones(9, np.float32), b=np.ones(9, np.float32))
     monkeypatch.setattr(restoring, "_AT_ONCE", 10)
     monkeypatch.setattr(tf.Session, "sess_str", "a task of a cluster")
     v = [tf.get_variable(name, shape=[9]) for name in "ab"]

@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -49,10 +50,13 @@ def test_a_worker_looks_again_until_the_model_is_ready(sessions):
     assert len(sessions) == 4 and all(session._closed for session in sessions[:-1])
 
 
-def test_a_worker_gives_up_in_time(sessions):
+def test_a_worker_gives_up_in_time(sessions, monkeypatch):
+    now = [0.0]
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.append(now.pop() + seconds))
+    monkeypatch.setattr(session_manager, "time", clock)
     manager = tf.train.SessionManager(ready_op=_ready_after(1000))
-    with pytest.raises(tf.errors.DeadlineExceededError, match="not ready after waiting 0 secs"):
-        manager.wait_for_session("", max_wait_secs=0.2)
+    with pytest.raises(tf.errors.DeadlineExceededError, match="not ready after waiting 20 secs"):
+        manager.wait_for_session("", max_wait_secs=20)
     assert len(sessions) > 1, "it looks more often than every 30 seconds at first"
     assert all(session._closed for session in sessions)
 

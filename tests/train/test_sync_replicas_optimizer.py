@@ -49,7 +49,7 @@ class Replicas:
                 limit = None if limit is None else limit - 1
                 if session.run(self.step) >= enough:
                     return
-        except tf.errors.OpError as error:
+        except (tf.errors.OpError, RuntimeError) as error:  # the latter: the session was closed between steps
             self.ended.append(type(error))
 
 

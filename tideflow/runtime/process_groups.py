@@ -15,6 +15,7 @@ import re
 import socket
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -131,11 +132,11 @@ class ProcessGroups:
         try:
             return getattr(self, f"_{terms.kind}")(terms, group, value, closed)
         except OpError as error:
-            self._give_up(key, error.message)
+            self._give_up(key, error, error.message)
             raise
         except RuntimeError as error:  # of torch.distributed
             reason = _reason(error)
-            self._give_up(key, reason)
+            self._give_up(key, error, reason)
             if "imed out" in reason:
                 raise DeadlineExceededError(
                     None,
@@ -229,11 +230,15 @@ class ProcessGroups:
         options._timeout = self._timeout
         return gloo(store, rank, size, options)
 
-    def _give_up(self, key: tuple[int, Any], reason: str) -> None:
-        """What is under way is left; who waits for this task hears of it as its connections close."""
+    def _give_up(self, key: tuple[int, Any], error: Exception, reason: str) -> None:
+        """What is under way is left; who waits for this task hears of it as its connections close. They stay
+        open for as long as anything holds them, as the calls do in which the error came up, and close when
+        nothing is under way any more: a thread of its own waits for that.
+        """
+        traceback.clear_frames(error.__traceback__)
         self._broken[key] = reason
-        for made in [made for made in self._process_groups if made[:2] == key]:
-            self._process_groups.pop(made).abort()
+        left = [self._process_groups.pop(made) for made in list(self._process_groups) if made[:2] == key]
+        threading.Thread(target=_close, args=(left,), name="tideflow-collectives", daemon=True).start()
 
     # -------------------------------------------------------------------------------- the store
 
@@ -287,6 +292,12 @@ class ProcessGroups:
         for made in list(self._process_groups):
             self._process_groups.pop(made).abort()
         self._made_store = None
+
+
+def _close(process_groups: list[Any]) -> None:
+    for one in process_groups:
+        one.abort()
+    process_groups.clear()  # the last to hold them: they close their connections as they end
 
 
 def _pauses() -> Iterator[float]:

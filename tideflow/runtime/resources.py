@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -35,6 +36,7 @@ def _references_of_a_local() -> int:
 
 # What the interpreter counts for a value that one local name and one attribute hold.
 _ONLY_THE_WRITER = _references_of_a_local() + 1
+_TURNS = 20  # that other threads get to let go of a value
 
 
 def owned(value: Any) -> Any:
@@ -45,7 +47,7 @@ def owned(value: Any) -> Any:
 class Variable:
     """A mutable buffer that steps share. `with variable as buffer:` gives a writer the buffer to itself."""
 
-    __slots__ = ("_lock", "_taken", "dtype", "message", "name", "shape", "value")
+    __slots__ = ("_lock", "_taken", "_writer", "dtype", "message", "name", "shape", "value")
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Variable:
         self.message = message
         self.value: Any = None  # None while uninitialized, and while a writer has it
         self._taken: Any = None
+        self._writer = threading.get_ident()  # the thread that wrote last
         self._lock = threading.RLock()
 
     @property
@@ -116,6 +119,11 @@ class Variable:
             self._taken = value  # first: an interrupt can come between any two instructions
             self.value = None
             held = sys.getrefcount(value) > _ONLY_THE_WRITER
+            if held and self._writer != threading.get_ident():
+                for _ in range(_TURNS):  # that writer has left, but its call may not have ended yet
+                    time.sleep(0)
+                    if not (held := sys.getrefcount(value) > _ONLY_THE_WRITER):
+                        break
             if isinstance(value, np.ndarray):
                 value = self._taken = value.copy() if held else value
             elif held or _uses_of_storage(value.untyped_storage()._cdata) > SOLE_STORAGE_USE:
@@ -133,6 +141,7 @@ class Variable:
             if self.value is None:
                 self.value = self._taken
             self._taken = None
+            self._writer = threading.get_ident()
             self._lock.release()
 
     def put_back(self) -> None:

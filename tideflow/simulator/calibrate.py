@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import socket
 import subprocess
 import sys
 import threading
@@ -28,6 +27,7 @@ import torch
 
 import tideflow as tf
 from tideflow.cluster import shared_memory
+from tideflow.cluster.ports import reserved
 from tideflow.simulator.network import Machine
 from tideflow.simulator.training import Job, Training
 
@@ -117,7 +117,14 @@ def _lead(session: tf.Session, release: tf.Operation) -> None:
 @contextmanager
 def _cluster() -> Iterator[str]:
     """A server here and one in another process: the target of a session."""
-    cluster = {job: [_free_address()] for job in ("ps", "worker")}
+    with reserved(2) as ports:
+        cluster = {job: [f"127.0.0.1:{port}"] for job, port in zip(("ps", "worker"), ports)}
+        with _served(cluster) as target:
+            yield target
+
+
+@contextmanager
+def _served(cluster: dict[str, list[str]]) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", _SERVE, json.dumps(cluster)],
         stdin=subprocess.PIPE,
@@ -138,12 +145,6 @@ def _cluster() -> Iterator[str]:
         shared_memory.WORTH_BYTES = worth
         process.kill()
         process.wait()
-
-
-def _free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
 
 
 def _measure(step: Callable[[], Any], steps: int) -> float:
