@@ -7,12 +7,11 @@ that cost what was measured of this runtime.
     python examples/backup_workers.py --need 4 --backups 3 --out out/backup_workers.png
 """
 
-import sys
 from pathlib import Path
 
 import numpy as np
-from cluster_task import task_of
-from sync_replicas import compare, experiment_flags, run_task, turn
+from cluster_task import run
+from sync_replicas import compare, experiment_flags, turn, work
 
 
 def expected(options):
@@ -62,19 +61,19 @@ def draw(path, options, real, simulated):
     figure.savefig(path, dpi=110)
 
 
+def compare_and_draw(options, arguments):
+    """The experiment, and what the simulator expects of it."""
+    real, simulated = compare(options, arguments), expected(options)
+    print("simulated: " + "   ".join(f"{backups}: {1000 * t:.1f} ms" for backups, t in enumerate(simulated)))
+    draw(options.out, options, real, simulated)
+    print(f"picture: {options.out}")
+
+
 def main():
     parser = experiment_flags(__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=Path("out/backup_workers.png"), help="the picture")
     parser.set_defaults(need=4, backups=3, steps=100)
-    options = parser.parse_args()
-    task = task_of(options)
-    if task is not None:
-        run_task(task, options)
-        return
-    real, simulated = compare(options, sys.argv[1:]), expected(options)
-    print("simulated: " + "   ".join(f"{backups}: {1000 * t:.1f} ms" for backups, t in enumerate(simulated)))
-    draw(options.out, options, real, simulated)
-    print(f"picture: {options.out}")
+    run(work, parser.parse_args(), alone=compare_and_draw)
 
 
 if __name__ == "__main__":

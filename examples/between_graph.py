@@ -9,10 +9,8 @@ With `--logdir` the chief writes checkpoints there, and a job that is started ag
 try kill -9 on any of the tasks.
 """
 
-import sys
-
 import numpy as np
-from cluster_task import flags, run_locally, task_of
+from cluster_task import flags, run
 from sklearn.datasets import load_digits
 
 import tideflow as tf
@@ -43,13 +41,13 @@ def build(task):
     return x, y, step, loss, right, train
 
 
-def work(task, server, options):
+def work(task, target, options):
     """What a worker does, until the workers together have taken enough steps."""
     x, y, step, loss, right, train = build(task)
     (pictures, digits), unseen = load()
     rng = np.random.RandomState(task.index)
     with tf.train.MonitoredTrainingSession(
-        master=server.target,
+        master=target,
         is_chief=task.index == 0,
         checkpoint_dir=options.logdir,
         hooks=[tf.train.StopAtStepHook(last_step=options.steps)],
@@ -75,16 +73,7 @@ def main():
     parser.add_argument("--steps", type=int, default=1000, help="steps of all workers together")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--logdir", help="where checkpoints are, which all tasks can reach")
-    options = parser.parse_args()
-    task = task_of(options)
-    if task is None:
-        run_locally(options, sys.argv[1:])
-        return
-    server = tf.train.Server(tf.train.ClusterSpec(task.cluster), task.job, task.index)
-    if task.job == "ps":
-        server.join()
-    else:
-        work(task, server, options)
+    run(work, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -13,6 +13,11 @@ import subprocess
 import sys
 from collections import namedtuple
 
+try:
+    import tideflow as tf
+except ImportError:
+    import tensorflow as tf  # TensorFlow 1.15 runs it as well
+
 Task = namedtuple("Task", "cluster job index")
 
 
@@ -49,6 +54,22 @@ def _with_chief(cluster, chief):
     if chief:
         others["worker"] = list(cluster[chief]) + list(others.get("worker", ()))
     return others
+
+
+def run(work, options, alone=None):
+    """Has this process do its part: a parameter server serves, a worker calls `work`.
+
+    A process that is no task calls `alone`, which is `run_locally` unless given.
+    """
+    task = task_of(options)
+    if task is None:
+        (alone or run_locally)(options, sys.argv[1:])
+        return
+    server = tf.train.Server(tf.train.ClusterSpec(task.cluster), task.job, task.index)
+    if task.job == "ps":
+        server.join()
+    else:
+        work(task, server.target, options)
 
 
 def run_locally(options, arguments):

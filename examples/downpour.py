@@ -9,8 +9,6 @@ Nobody waits for anybody: a worker that is slow, or gone, holds up no other.
     python examples/downpour.py --job_name=worker --task_index=0 --ps_hosts=… --worker_hosts=…
 """
 
-import sys
-
 import numpy as np
 
 try:
@@ -18,7 +16,7 @@ try:
 except ImportError:
     import tensorflow as tf  # TensorFlow 1.15 runs it as well
 
-from cluster_task import flags, run_locally, task_of
+from cluster_task import flags, run
 
 FEATURES, HIDDEN, CLASSES = 20, 32, 4
 SHAPES = {"w1": [FEATURES, HIDDEN], "b1": [HIDDEN], "w2": [HIDDEN, CLASSES], "b2": [CLASSES]}
@@ -109,16 +107,7 @@ def main():
     parser.add_argument("--pushes", type=int, default=400, help="pushes of all workers together")
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rate", type=float, default=0.1)
-    options = parser.parse_args()
-    task = task_of(options)
-    if task is None:
-        run_locally(options, sys.argv[1:])
-        return
-    server = tf.train.Server(tf.train.ClusterSpec(task.cluster), task.job, task.index)
-    if task.job == "ps":
-        server.join()
-    else:
-        work(task, server.target, options)
+    run(work, parser.parse_args())
 
 
 if __name__ == "__main__":

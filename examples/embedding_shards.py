@@ -9,7 +9,6 @@ the size of the batch, whatever the size of the table.
     tideflow launch --ps 2 --workers 2 examples/embedding_shards.py
 """
 
-import sys
 import time
 
 import numpy as np
@@ -19,7 +18,7 @@ try:
 except ImportError:
     import tensorflow as tf  # TensorFlow 1.15 runs it as well
 
-from cluster_task import flags, run_locally, task_of
+from cluster_task import flags, run
 
 
 def batch(rng, options):
@@ -93,16 +92,7 @@ def main():
     parser.add_argument("--sampled", type=int, default=64, help="wrong answers to compare with")
     parser.add_argument("--steps", type=int, default=600)
     parser.set_defaults(ps=2)
-    options = parser.parse_args()
-    task = task_of(options)
-    if task is None:
-        run_locally(options, sys.argv[1:])
-        return
-    server = tf.train.Server(tf.train.ClusterSpec(task.cluster), task.job, task.index)
-    if task.job == "ps":
-        server.join()
-    else:
-        work(task, server.target, options)
+    run(work, parser.parse_args())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ backups' machines are counted too.
 """
 
 import re
-import sys
 import time
 
 import numpy as np
@@ -20,7 +19,7 @@ try:
 except ImportError:
     import tensorflow as tf  # TensorFlow 1.15 runs it as well
 
-from cluster_task import flags, run_locally, task_of
+from cluster_task import flags, run, run_locally
 
 FEATURES = 10
 TRUTH = np.linspace(-1.0, 1.0, FEATURES, dtype=np.float32)
@@ -104,22 +103,8 @@ def experiment_flags(description):
     return parser
 
 
-def run_task(task, options):
-    """One process of the cluster."""
-    server = tf.train.Server(tf.train.ClusterSpec(task.cluster), task.job, task.index)
-    if task.job == "ps":
-        server.join()
-    else:
-        work(task, server.target, options)
-
-
 def main():
-    options = experiment_flags(__doc__.splitlines()[0]).parse_args()
-    task = task_of(options)
-    if task is None:
-        compare(options, sys.argv[1:])
-    else:
-        run_task(task, options)
+    run(work, experiment_flags(__doc__.splitlines()[0]).parse_args(), alone=compare)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 A module states its `title`, the `steps` of a round, and `reach`: the limits that it is held to, as
 {peer: largest ratio to its time}, {"seconds": largest time} or {"baseline": largest ratio to what the step
-is compared with}, which `baseline` names. One function per way of writing the work
-sets it up and returns the step to time: `tf1` serves Tideflow and TensorFlow alike; `pytorch`, `jax` and
-`numpy` say the same by hand. A step returns a number, which must be the same for every peer.
+is compared with}, which `baseline` names. One function per way of writing the work sets it up and returns
+the step to time: `tf1` serves Tideflow and TensorFlow alike; `pytorch`, `jax` and `numpy` say the same by
+hand. A step returns a number, which must be the same for every peer.
 """
 
 from collections.abc import Callable

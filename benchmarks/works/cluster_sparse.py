@@ -1,6 +1,4 @@
-"""A step that touches 32 rows of an embedding of 1 GB on a parameter server, beside one that
-fetches a scalar.
-"""
+"""A step on 32 rows of an embedding of 1 GB on a parameter server, beside one that fetches a scalar."""
 
 import numpy as np
 

@@ -1,6 +1,4 @@
-"""An asynchronous job that only computes, by two workers at once, beside one worker doing the work
-of both.
-"""
+"""An asynchronous job that only computes, by two workers at once, beside one worker doing it all."""
 
 import numpy as np
 

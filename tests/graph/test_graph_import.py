@@ -1,5 +1,9 @@
 """What scopes around `import_graph_def` do to the imported nodes."""
 
+import pytest
+from google.protobuf import text_format
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
 import tideflow as tf
 
 
@@ -27,3 +31,11 @@ def test_an_imported_colocation_keeps_the_device_of_its_group():
         with tf.colocate_with(anchor), tf.device("/cpu:0"):
             tf.import_graph_def(exported(), name="i")
         assert graph.get_operation_by_name("i/a").device == "/device:GPU:0"
+
+
+@pytest.mark.parametrize("attr", ['list { s: "loc:@\\377" }', "i: 3", 's: "loc:@a"'])
+def test_a_colocation_that_is_no_list_of_names_is_refused(attr):
+    graph_def = exported()
+    graph_def.node[0].attr["_class"].CopyFrom(text_format.Parse(attr, AttrValue()))
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"'_class' is .*, not a list of names"):
+        tf.import_graph_def(graph_def)

@@ -1,5 +1,6 @@
 """What both engines said, started once for the whole test session."""
 
+import pickle
 import sys
 from pathlib import Path
 
@@ -26,5 +27,9 @@ def results(oracle):
 
 @pytest.fixture(scope="session")
 def exchanged(oracle, tmp_path_factory):
-    """What a writer said of its graphs, and what the other side made of them."""
-    return runner.exchange(tmp_path_factory.mktemp("exchange"))
+    """What a writer said of its graphs, and what the other side made of them, by the writer's name."""
+    folder = runner.exchange("exchange.py", tmp_path_factory.mktemp("exchange"))
+    return {
+        side: [pickle.loads((folder / name).read_bytes()) for name in (side, f"{side}.read")]
+        for side in (runner.ORACLE, runner.SUBJECT)
+    }

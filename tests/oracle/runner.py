@@ -108,18 +108,16 @@ class Results:
         return self._known[path]
 
 
-def exchange(folder):
-    """Lets each side read what the other wrote: (written, read) by model, under the writer's name."""
-    found = {}
+def exchange(script, folder):
+    """Lets each side write under its name, and read what the other wrote into `<writer>.read`; the folder."""
     for side in (ORACLE, SUBJECT):
-        _exchange(side, "write", folder / side)
+        run(side, script, "write", folder / side)
     for writer, reader in ((ORACLE, SUBJECT), (SUBJECT, ORACLE)):
-        files = (folder / writer, folder / f"{writer}-{reader}")
-        _exchange(reader, "read", *files)
-        found[writer] = tuple(pickle.loads(f.read_bytes()) for f in files)
-    return found
+        run(reader, script, "read", folder / writer, folder / f"{writer}.read")
+    return folder
 
 
-def _exchange(side, *arguments):
-    status, said = start(side, "exchange.py", *arguments)
-    assert status == 0, f"{side} could not {arguments[0]}:\n{said}"
+def run(side, script, *arguments):
+    """Runs a script to its end, which is to be a good one."""
+    status, said = start(side, script, *arguments)
+    assert status == 0, f"{side} could not run {script} {' '.join(map(str, arguments))}:\n{said}"

@@ -1,30 +1,15 @@
 """Checkpoints written by TensorFlow are read here, and ours there: by savers, by imported graphs, by name."""
 
 import pickle
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import checkpoint_exchange
-from runner import ORACLE, SUBJECT, start
-
-
-def _run(side, *arguments):
-    status, said = start(side, "checkpoint_exchange.py", *arguments)
-    assert status == 0, f"{side} could not {arguments[0]}:\n{said}"
+import pytest
+from runner import ORACLE, SUBJECT, exchange
 
 
 @pytest.fixture(scope="module")
 def folder(oracle, tmp_path_factory):
-    home = tmp_path_factory.mktemp("checkpoints")
-    for side in (ORACLE, SUBJECT):
-        _run(side, "write", home / side)
-    for writer, reader in ((ORACLE, SUBJECT), (SUBJECT, ORACLE)):
-        _run(reader, "read", home / writer, home / f"{writer}.read")
-    return home
+    return exchange("checkpoint_exchange.py", tmp_path_factory.mktemp("checkpoints"))
 
 
 @pytest.mark.parametrize("model", checkpoint_exchange.MODELS)

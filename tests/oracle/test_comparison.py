@@ -1,13 +1,7 @@
 """The comparison itself: what it must see, and what it must let pass."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from comparison import differences
 from engine import encode_array
 

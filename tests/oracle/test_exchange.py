@@ -1,13 +1,7 @@
 """GraphDefs written by TensorFlow run here, and ours run there: same nodes, same values."""
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 import exchange
+import pytest
 from comparison import differences
 from runner import ORACLE, SUBJECT
 

@@ -1,33 +1,18 @@
 """Checkpoints of objects (tf.train.Checkpoint) written by TensorFlow are restored here, and ours there."""
 
 import pickle
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import object_exchange
-from runner import ORACLE, SUBJECT, start
+import pytest
+from runner import ORACLE, SUBJECT, exchange
 
 from tideflow.io.bundle import BundleReader
 from tideflow.io.object_graph import read_object_graph
 
 
-def _run(side, *arguments):
-    status, said = start(side, "object_exchange.py", *arguments)
-    assert status == 0, f"{side} could not {arguments[0]}:\n{said}"
-
-
 @pytest.fixture(scope="module")
 def folder(oracle, tmp_path_factory):
-    home = tmp_path_factory.mktemp("objects")
-    for side in (ORACLE, SUBJECT):
-        _run(side, "write", home / side)
-    for writer, reader in ((ORACLE, SUBJECT), (SUBJECT, ORACLE)):
-        _run(reader, "read", home / writer, home / f"{writer}.read")
-    return home
+    return exchange("object_exchange.py", tmp_path_factory.mktemp("objects"))
 
 
 @pytest.mark.parametrize("model", object_exchange.MODELS)

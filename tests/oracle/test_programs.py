@@ -1,17 +1,13 @@
 """Every program of the corpus gives under Tideflow what it gives under TensorFlow."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from comparison import differences
+from engine import load_programs
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-
-from comparison import differences  # noqa: E402
-from engine import load_programs  # noqa: E402
-
-FILES = {path: list(load_programs(str(path))) for path in sorted((HERE / "programs").glob("*.py"))}
+FOLDER = Path(__file__).parent / "programs"
+FILES = {path: list(load_programs(str(path))) for path in sorted(FOLDER.glob("*.py"))}
 PROGRAMS = [
     pytest.param(path, name, id=f"{path.stem}/{name}") for path, names in FILES.items() for name in names
 ]

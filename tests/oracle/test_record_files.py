@@ -2,17 +2,12 @@
 
 import pickle
 import random
-import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from record_files import KINDS
-from runner import ORACLE, SUBJECT, start
+from runner import ORACLE, SUBJECT, run
 
 
 def batches_of_records(count):
@@ -42,8 +37,7 @@ def test_record_files_of_one_are_read_by_the_other(writer, reader, oracle, tmp_p
     records.write_bytes(pickle.dumps(batches, 2))
     folder.mkdir()
     for side, arguments in ((writer, ("write", records, folder)), (reader, ("read", folder, found))):
-        status, said = start(side, "record_files.py", *arguments)
-        assert status == 0, said
+        run(side, "record_files.py", *arguments)
     assert pickle.loads(found.read_bytes()) == {
         f"{number}.{kind}": batch for number, batch in enumerate(batches) for kind in KINDS
     }

@@ -1,20 +1,13 @@
 """Training that one engine began the other goes on with, in the same folder, and comes to the same end."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
+from runner import ORACLE, SUBJECT, run
 
 import tideflow as tf
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from runner import ORACLE, SUBJECT, start
-
 
 def _trained(side, folder, last_step):
-    status, said = start(side, "resumed_training.py", folder, last_step)
-    assert status == 0, f"{side}:\n{said}"
+    run(side, "resumed_training.py", folder, last_step)
     newest = tf.train.latest_checkpoint(str(folder))
     assert newest == str(folder / f"model.ckpt-{last_step}")
     return {name: tf.train.load_variable(newest, name) for name, _ in tf.train.list_variables(newest)}

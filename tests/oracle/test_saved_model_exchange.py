@@ -2,32 +2,17 @@
 
 import pickle
 import subprocess
-import sys
-from pathlib import Path
-
-import numpy as np
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 import modern_models
+import numpy as np
+import pytest
 import saved_model_exchange
-from runner import ENVIRONMENTS, ORACLE, SUBJECT, start
-
-
-def _run(side, script, *arguments):
-    status, said = start(side, script, *arguments)
-    assert status == 0, f"{side} could not run {script} {arguments[0]}:\n{said}"
+from runner import ENVIRONMENTS, ORACLE, SUBJECT, exchange, run
 
 
 @pytest.fixture(scope="module")
 def folder(oracle, tmp_path_factory):
-    home = tmp_path_factory.mktemp("models")
-    for side in (ORACLE, SUBJECT):
-        _run(side, "saved_model_exchange.py", "write", home / side)
-    for writer, reader in ((ORACLE, SUBJECT), (SUBJECT, ORACLE)):
-        _run(reader, "saved_model_exchange.py", "read", home / writer, home / f"{writer}.read")
-    return home
+    return exchange("saved_model_exchange.py", tmp_path_factory.mktemp("models"))
 
 
 def _assert_close(found, expected):
@@ -86,7 +71,7 @@ def modern(tmp_path_factory):
     if not (ENVIRONMENTS / "tf2" / "bin" / "python").exists():
         pytest.fail("no oracle environment tf2: run tests/oracle/make-oracles")
     home = tmp_path_factory.mktemp("modern") / "models"
-    _run("tf2", "modern_models.py", "write", home)
+    run("tf2", "modern_models.py", "write", home)
     return home
 
 
@@ -132,7 +117,7 @@ def test_models_of_tensorflow_2_are_objects_here(model, modern):
 
 
 def test_ours_are_objects_in_tensorflow_2(folder, modern):
-    _run("tf2", "modern_models.py", "read", folder / SUBJECT, folder / "modern.read")
+    run("tf2", "modern_models.py", "read", folder / SUBJECT, folder / "modern.read")
     read = pickle.loads((folder / "modern.read").read_bytes())
     answers = pickle.loads((folder / SUBJECT / "answers").read_bytes())
     assert read.keys() == saved_model_exchange.MODELS.keys() - {"sparse"}

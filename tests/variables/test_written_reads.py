@@ -1,6 +1,4 @@
-"""Who comes after a write of a reference variable sees what was written, as with TensorFlow's
-shared buffers.
-"""
+"""Who comes after a write of a reference variable sees it, as with TensorFlow's shared buffers."""
 
 import numpy as np
 import pytest

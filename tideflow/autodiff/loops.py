@@ -320,8 +320,7 @@ class LoopGradients:
         if forward is None:
             raise ValueError(
                 f"'{op.name}' ends a loop of which the graph does not know the structure, as after importing "
-                "a "
-                "GraphDef: import a MetaGraphDef, which keeps it, to take gradients of its loops."
+                "a GraphDef: import a MetaGraphDef, which keeps it, to take gradients of its loops."
             )
         if forward in self._states:
             return

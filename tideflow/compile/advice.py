@@ -50,8 +50,7 @@ def advice_about_branches(
         cond = branch.pred.op.name.rpartition("/")[0]
         lines.append(
             f"{op.type} '{op.name}' runs in every step, although only the {side} branch of '{cond}' uses it: "
-            "it was "
-            f"made outside of the branch's function, at {op.user_line}"
+            f"it was made outside of the branch's function, at {op.user_line}"
         )
         if _changes_something(op) and op not in op.graph._told_about:
             op.graph._told_about.add(op)

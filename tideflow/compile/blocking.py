@@ -9,7 +9,7 @@ from tideflow.compile.ir import Program, walk
 from tideflow.graph.functions import outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import definition, definitions
-from tideflow.graph.operation import Operation
+from tideflow.graph.operation import Operation, ancestors
 from tideflow.ops.sending import RECV
 
 # Nobody waits for a gradient to be taken: where several are, one after the other will do.
@@ -33,7 +33,7 @@ def waits_independently(ops: Iterable[Operation]) -> bool:
     if len(waiting) > 1 and not _functions_wait(outermost(waiting[0].graph)):
         waiting = [op for op in waiting if op.type not in _ITERATORS]
     return any(
-        not (_needs(after, before) or _needs(before, after))
+        not (before in ancestors(after) or after in ancestors(before))
         for before, after in itertools.combinations(waiting, 2)
         if before.type not in _KEEP_NOBODY or after.type not in _KEEP_NOBODY
     )
@@ -43,18 +43,3 @@ def _functions_wait(graph: Graph) -> bool:
     """Whether any function of the graph has an operation that may wait."""
     types = {node.op for function in graph._functions.values() for node in function.node_def}
     return any(definition(name).blocking for name in types & definitions().keys())
-
-
-def _needs(after: Operation, before: Operation) -> bool:
-    """Whether one operation comes after another by the graph's edges."""
-    seen: set[Operation] = set()
-    stack = [after]
-    while stack:
-        op = stack.pop()
-        if op is before:
-            return True
-        if op not in seen:
-            seen.add(op)
-            stack += [tensor.op for tensor in op.inputs]
-            stack += op.control_inputs
-    return False

@@ -119,15 +119,13 @@ def _cycle(item: Any) -> InvalidArgumentError:
             None,
             None,
             f"The loop in frame '{item.name}' depends on what it gives: two loops in one frame, or an Exit "
-            "that "
-            "leads back into an Enter.",
+            "that leads back into an Enter.",
         )
     return InvalidArgumentError(
         item.node_def,
         item,
         f"The graph has a cycle through '{item.name}' ({item.type}), made at {item.user_line}; without a "
-        "loop "
-        "construct (NextIteration) a step cannot begin anywhere on it.",
+        "loop construct (NextIteration) a step cannot begin anywhere on it.",
     )
 
 

@@ -12,6 +12,7 @@ from tideflow.distributions.parameters import (
     log_combinations,
     logits_and_probs,
 )
+from tideflow.distributions.simplex import OfConcentrations
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -146,7 +147,7 @@ class Multinomial(Distribution):
 
 
 @export("distributions.DirichletMultinomial", "contrib.distributions.DirichletMultinomial")
-class DirichletMultinomial(Distribution):
+class DirichletMultinomial(OfConcentrations):
     """As `Multinomial`, with probabilities drawn from a Dirichlet distribution of these concentrations."""
 
     def __init__(
@@ -182,28 +183,6 @@ class DirichletMultinomial(Distribution):
         """How many trials there are."""
         return self._total_count
 
-    @property
-    def concentration(self) -> Tensor:
-        """The concentrations of the classes."""
-        return self._concentration
-
-    @property
-    def total_concentration(self) -> Tensor:
-        """Their sum."""
-        return self._total_concentration
-
-    def _batch_shape(self) -> TensorShape:
-        return self.total_concentration.shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shapes.shape(self.total_concentration)
-
-    def _event_shape(self) -> TensorShape:
-        return self.concentration.shape.with_rank_at_least(1)[-1:]
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shapes.shape(self.concentration)[-1:]
-
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         trials = casting.cast(self.total_count, dtypes.int32)
         classes = self.event_shape_tensor()[0]
@@ -227,11 +206,6 @@ class DirichletMultinomial(Distribution):
         scale = self._variance_scale()
         x = scale * self._mean()
         return x * (self.total_count * scale - x)
-
-    def _covariance(self) -> Tensor:
-        x = self._variance_scale() * self._mean()
-        products = matmul.matmul(x[..., None], x[..., None, :])
-        return diagonals.matrix_set_diag(-products, self._variance())
 
     def _variance_scale(self) -> Tensor:
         total = self.total_concentration[..., None]

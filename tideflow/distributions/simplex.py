@@ -148,8 +148,42 @@ def _positive(concentration: Any, name: str, validate_args: bool) -> Tensor:
     )
 
 
+class OfConcentrations(Distribution):
+    """A distribution of vectors with a concentration each; `_variance_scale` says how they vary."""
+
+    _concentration: Tensor
+    _total_concentration: Tensor
+
+    @property
+    def concentration(self) -> Tensor:
+        """The concentrations of the elements."""
+        return self._concentration
+
+    @property
+    def total_concentration(self) -> Tensor:
+        """Their sum."""
+        return self._total_concentration
+
+    def _batch_shape(self) -> TensorShape:
+        return self.total_concentration.shape
+
+    def _batch_shape_tensor(self) -> Tensor:
+        return shapes.shape(self.total_concentration)
+
+    def _event_shape(self) -> TensorShape:
+        return self.concentration.shape.with_rank_at_least(1)[-1:]
+
+    def _event_shape_tensor(self) -> Tensor:
+        return shapes.shape(self.concentration)[-1:]
+
+    def _covariance(self) -> Tensor:
+        x = self._variance_scale() * self._mean()
+        products = matmul.matmul(x[..., None], x[..., None, :])
+        return diagonals.matrix_set_diag(-products, self._variance())
+
+
 @export("distributions.Dirichlet", "contrib.distributions.Dirichlet")
-class Dirichlet(Distribution):
+class Dirichlet(OfConcentrations):
     """Dirichlet's distribution: shares along the last axis, with these concentrations."""
 
     def __init__(
@@ -174,28 +208,6 @@ class Dirichlet(Distribution):
             graph_parents=[self._concentration, self._total_concentration],
             name=name,
         )
-
-    @property
-    def concentration(self) -> Tensor:
-        """The concentrations."""
-        return self._concentration
-
-    @property
-    def total_concentration(self) -> Tensor:
-        """Their sum."""
-        return self._total_concentration
-
-    def _batch_shape(self) -> TensorShape:
-        return self.total_concentration.shape
-
-    def _batch_shape_tensor(self) -> Tensor:
-        return shapes.shape(self.total_concentration)
-
-    def _event_shape(self) -> TensorShape:
-        return self.concentration.shape.with_rank_at_least(1)[-1:]
-
-    def _event_shape_tensor(self) -> Tensor:
-        return shapes.shape(self.concentration)[-1:]
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         gammas = random.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
@@ -226,11 +238,6 @@ class Dirichlet(Distribution):
         scale = self._variance_scale()
         x = scale * self._mean()
         return x * (scale - x)
-
-    def _covariance(self) -> Tensor:
-        x = self._variance_scale() * self._mean()
-        products = matmul.matmul(x[..., None], x[..., None, :])
-        return diagonals.matrix_set_diag(-products, self._variance())
 
     def _variance_scale(self) -> Tensor:
         return unary.rsqrt(1.0 + self.total_concentration[..., None])

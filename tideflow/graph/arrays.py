@@ -136,8 +136,7 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
         elif accepted is None and isinstance(first, (str, bytes)) != isinstance(item, (str, bytes)):
             raise TypeError(
                 f"Expected {'string' if isinstance(first, (str, bytes)) else type(first).__name__}, got "
-                f"{item!r} of "
-                f"type '{type(item).__name__}' instead."
+                f"{item!r} of type '{type(item).__name__}' instead."
             )
     return first
 

@@ -82,8 +82,7 @@ def convert_to_tensor(
         if dtype is not None and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
                 f"{_prefix(name)}Conversion function {function!r} for type {type(value)} returned "
-                "incompatible dtype: "
-                f"requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
+                f"incompatible dtype: requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
             )
         return result
     raise TypeError(

@@ -1,6 +1,4 @@
-"""Functions in a graph's library: FunctionDef messages, their bodies as graphs, the op types that
-call them.
-"""
+"""Functions in a graph's library: FunctionDefs, their bodies as graphs, the op types that call them."""
 
 from __future__ import annotations
 
@@ -28,9 +26,7 @@ from tideflow.graph.schema import attr
 
 @dataclass
 class FunctionBody:
-    """A function as a graph: what it takes, what it gives, and what runs whether or not its output
-    is wanted.
-    """
+    """A function as a graph: what it takes, what it gives, and what runs in any case."""
 
     graph: Graph
     inputs: list[Tensor]
@@ -62,15 +58,16 @@ class FunctionGraph(Graph):
         return tensor
 
     def capture(self, tensor: Tensor) -> Tensor:
-        """The tensor of an outer graph, as this function sees it."""
-        if isinstance(self.outer, FunctionGraph) and tensor.graph is not self.outer:
+        """A tensor as this function sees it: itself, or the input that stands for one of an outer graph."""
+        if tensor.graph is self:
+            return tensor
+        if isinstance(self.outer, FunctionGraph):
             tensor = self.outer.capture(tensor)
         if tensor not in self.captured:
             if tensor.dtype._is_ref_dtype:
                 raise ValueError(
                     f"Cannot capture {tensor.name}, a variable's reference, by value: use a resource "
-                    "variable, or "
-                    "pass its value as an argument."
+                    "variable, or pass its value as an argument."
                 )
             self.captured[tensor] = self.add_input(
                 tensor.dtype, tensor.shape, tensor.op.name.rpartition("/")[2]

@@ -6,12 +6,16 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import device as device_names
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+    from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
@@ -87,15 +91,13 @@ class Graph:
         if session is None:
             raise ValueError(
                 f"Cannot {'evaluate' if method == 'eval' else 'execute'} {noun} using `{method}()`: No "
-                "default session is "
-                "registered. Use `with sess.as_default()` or pass an explicit session to "
+                "default session is registered. Use `with sess.as_default()` or pass an explicit session to "
                 f"`{method}(session=sess)`"
             )
         if session.graph is not self:
             raise ValueError(
                 f"Cannot use the given session to {'evaluate' if method == 'eval' else 'execute'} {noun}: "
-                f"the {noun}'s "
-                "graph is different from the session's graph."
+                f"the {noun}'s graph is different from the session's graph."
             )
         return session
 
@@ -335,7 +337,7 @@ class Graph:
         return len(self._ops)
 
     @property
-    def graph_def_versions(self):
+    def graph_def_versions(self) -> VersionDef:
         from tensorboard.compat.proto.versions_pb2 import VersionDef
 
         return VersionDef(producer=self._producer, min_consumer=self._min_consumer)
@@ -400,9 +402,8 @@ class Graph:
                     f'The name {name!r} refers to an Operation, not a {kinds}. Perhaps you meant "{name}:0"?'
                 )
             raise ValueError(
-                f"The name {name!r} looks like an (invalid) Operation name, not a {kinds}. Tensor names "
-                "must be of the "
-                'form "<op_name>:<output_index>".'
+                f"The name {name!r} looks like an (invalid) Operation name, not a {kinds}. Tensor names must "
+                'be of the form "<op_name>:<output_index>".'
             )
         if op is None:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph.{self._nearest(name)}")
@@ -412,22 +413,19 @@ class Graph:
         op_name, _, index = name.rpartition(":")
         if not index.isdigit() or not op_name:
             raise ValueError(
-                f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must "
-                "be of the form "
-                '"<op_name>:<output_index>".'
+                f"The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be "
+                'of the form "<op_name>:<output_index>".'
             )
         op = self._by_name.get(op_name)
         if op is None:
             raise KeyError(
                 f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, "
-                "does not exist "
-                f"in the graph.{self._nearest(op_name)}"
+                f"does not exist in the graph.{self._nearest(op_name)}"
             )
         if int(index) >= len(op.outputs):
             raise KeyError(
                 f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, "
-                "exists but only "
-                f"has {len(op.outputs)} outputs."
+                f"exists but only has {len(op.outputs)} outputs."
             )
         return op.outputs[int(index)]
 
@@ -492,7 +490,7 @@ class Graph:
 
     # ------------------------------------------------------------------ as a message
 
-    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False):
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         """The graph (or what was added since `from_version`) as a GraphDef that TensorFlow reads."""
         from tideflow.graph.graph_def import graph_def_proto
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import Frame, file_and_line, user_line
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.node_def_pb2 import NodeDef
+    from tensorboard.compat.proto.op_def_pb2 import OpDef
+
     from tideflow.graph.graph import Graph
     from tideflow.graph.op import Op
 
@@ -77,14 +80,14 @@ class Operation:
         return self._device
 
     @property
-    def op_def(self):
+    def op_def(self) -> OpDef:
         """The OpDef message of this op type."""
         from tideflow.graph.graph_def import op_def_proto
 
         return op_def_proto(self.definition)
 
     @property
-    def node_def(self):
+    def node_def(self) -> NodeDef:
         """The NodeDef message of this node."""
         from tideflow.graph.graph_def import node_def_proto
 
@@ -182,6 +185,19 @@ class Operation:
 
     def _set_control_flow_context(self, context: Any) -> None:
         self._control_flow_context = context
+
+
+def ancestors(op: Operation) -> Iterator[Operation]:
+    """The operation, and all that a step runs before it."""
+    seen, stack = {op}, [op]
+    yield op
+    while stack:
+        at = stack.pop()
+        for source in (*(tensor.op for tensor in at.inputs), *at.control_inputs):
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
+                yield source
 
 
 def _public_attr(value: Any) -> Any:
@@ -292,10 +308,8 @@ class Tensor:
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
             "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if "
-            "t:` to test "
-            "if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs "
-            "conditioned on the "
-            "value of a tensor."
+            "t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs "
+            "conditioned on the value of a tensor."
         )
 
     __nonzero__ = __bool__

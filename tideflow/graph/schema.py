@@ -208,8 +208,7 @@ def _not_allowed(op_name: str, name: str, spec: Attr, item: Any) -> Exception:
         allowed = ", ".join(dtype.name for dtype in spec.allowed)
         return TypeError(
             f"Value passed to parameter '{name}' of '{op_name}' Op has DataType {item.name} not in list of "
-            "allowed "
-            f"values: {allowed}"
+            f"allowed values: {allowed}"
         )
     allowed = ", ".join(f'"{choice}"' for choice in spec.allowed)
     return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{item}' not in: {allowed}.")

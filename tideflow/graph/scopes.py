@@ -111,25 +111,25 @@ def op_scope(values: Sequence[Any], name: str | None, default_name: str | None =
 
 
 @export("control_dependencies")
-def control_dependencies(control_inputs: Sequence[Any] | None):
+def control_dependencies(control_inputs: Sequence[Any] | None) -> contextlib.AbstractContextManager[None]:
     """Operations made inside run after all of `control_inputs`."""
     return get_default_graph().control_dependencies(control_inputs)
 
 
 @export("device")
-def device(device_name_or_function: Any):
+def device(device_name_or_function: Any) -> contextlib.AbstractContextManager[None]:
     """Operations made inside are placed on this device."""
     return get_default_graph().device(device_name_or_function)
 
 
 @export("colocate_with")
-def colocate_with(op: Any, ignore_existing: bool = False):
+def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
     """Operations made inside are placed beside `op`."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 @export("container")
-def container(container_name: str):
+def container(container_name: str) -> contextlib.AbstractContextManager[None]:
     """State made inside is kept in this resource container."""
     return get_default_graph().container(container_name)
 

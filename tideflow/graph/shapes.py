@@ -403,3 +403,8 @@ def _broadcast_size(a: int | None, b: int | None) -> int | None:
         known = b if a is None else a
         return known if known is not None and known > 1 else None
     return b if a == 1 else a
+
+
+def brackets(sizes: Iterable[int | None]) -> str:
+    """A shape as TensorFlow's kernels write it: [2,3]."""
+    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"

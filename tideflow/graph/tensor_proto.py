@@ -106,9 +106,7 @@ def value_count(proto: TensorProto) -> int:
 
 @export("make_ndarray")
 def make_ndarray(tensor: TensorProto) -> np.ndarray:
-    """The array that a TensorProto holds; fields shorter than the shape are filled with their last
-    element.
-    """
+    """The array that a TensorProto holds; too short a field is filled with its last element."""
     shape = [dim.size for dim in tensor.tensor_shape.dim]
     if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
         raise ValueError("A TensorProto needs a fully known shape.")

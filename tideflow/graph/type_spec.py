@@ -174,11 +174,39 @@ def _most_specific(a: Any, b: Any) -> Any:
 # -------------------------------------------------------------------------------- tensors
 
 
+class _ShapedSpec(BatchableTypeSpec):
+    """A spec that is made of a shape and a dtype."""
+
+    __slots__ = ("_dtype", "_shape")
+
+    @property
+    def shape(self) -> TensorShape:
+        return self._shape
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        return self._dtype
+
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        return type(self)(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
+
+    def _unbatch(self) -> TypeSpec:
+        if self._shape.ndims == 0:
+            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
+        return type(self)(self._shape[1:], self._dtype)
+
+    def _to_legacy_output_types(self) -> dtypes.DType:
+        return self._dtype
+
+    def _to_legacy_output_shapes(self) -> TensorShape:
+        return self._shape
+
+
 @export("TensorSpec")
-class TensorSpec(BatchableTypeSpec):
+class TensorSpec(_ShapedSpec):
     """What is known of a tensor: shape, dtype and, maybe, a name."""
 
-    __slots__ = ("_dtype", "_name", "_shape")
+    __slots__ = ("_name",)
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
         self._shape = TensorShape(shape)
@@ -196,14 +224,6 @@ class TensorSpec(BatchableTypeSpec):
         if not isinstance(tensor, Tensor):
             raise ValueError("`tensor` should be a tf.Tensor")
         return TensorSpec(tensor.shape, tensor.dtype, name or tensor.op.name)
-
-    @property
-    def shape(self) -> TensorShape:
-        return self._shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return self._dtype
 
     @property
     def name(self) -> str | None:
@@ -255,32 +275,18 @@ class TensorSpec(BatchableTypeSpec):
         tensor.set_shape(self._shape)
         return tensor
 
-    def _batch(self, batch_size: int | None) -> TensorSpec:
-        return TensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
-
-    def _unbatch(self) -> TensorSpec:
-        if self._shape.ndims == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        return TensorSpec(self._shape[1:], self._dtype)
-
-    def _to_legacy_output_types(self) -> dtypes.DType:
-        return self._dtype
-
-    def _to_legacy_output_shapes(self) -> TensorShape:
-        return self._shape
-
 
 # -------------------------------------------------------------------------------- sparse tensors
 
 
 @export("SparseTensorSpec")
-class SparseTensorSpec(BatchableTypeSpec):
+class SparseTensorSpec(_ShapedSpec):
     """What is known of a sparse tensor: its dense shape and its dtype.
 
     In lists of tensors it is one variant, which holds its three parts.
     """
 
-    __slots__ = ("_dtype", "_shape")
+    __slots__ = ()
 
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
         self._shape = as_shape(shape)
@@ -296,14 +302,6 @@ class SparseTensorSpec(BatchableTypeSpec):
         if not isinstance(value, composite.SparseTensor):
             raise TypeError("Expected SparseTensor or SparseTensorValue")
         return cls(value.shape, value.dtype)
-
-    @property
-    def shape(self) -> TensorShape:
-        return self._shape
-
-    @property
-    def dtype(self) -> dtypes.DType:
-        return self._dtype
 
     value_type = property(lambda self: composite.SparseTensor)
 
@@ -351,20 +349,6 @@ class SparseTensorSpec(BatchableTypeSpec):
         result.indices.set_shape([None, self._shape.ndims])
         result.dense_shape.set_shape([self._shape.ndims])
         return result
-
-    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
-        return SparseTensorSpec(TensorShape([batch_size]).concatenate(self._shape), self._dtype)
-
-    def _unbatch(self) -> SparseTensorSpec:
-        if self._shape.ndims == 0:
-            raise ValueError("Unbatching a tensor is only supported for rank >= 1")
-        return SparseTensorSpec(self._shape[1:], self._dtype)
-
-    def _to_legacy_output_types(self) -> dtypes.DType:
-        return self._dtype
-
-    def _to_legacy_output_shapes(self) -> TensorShape:
-        return self._shape
 
 
 # -------------------------------------------------------------------------------- indexed slices

@@ -71,6 +71,7 @@ from tideflow.ops import (  # noqa: F401
     operators,
     optionals,
     parsing,
+    parsing_datasets,
     pooling,
     products,
     proto_messages,
@@ -125,6 +126,7 @@ from tideflow.ops import (  # noqa: F401
     string_unicode,
     strings,
     summaries,
+    summary_writers,
     switches,
     tensor_array,
     tensor_array_ops,
@@ -134,5 +136,6 @@ from tideflow.ops import (  # noqa: F401
     tridiagonal,
     unary,
     unique_slices,
+    variants,
     vocabulary_remapping,
 )

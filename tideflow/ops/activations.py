@@ -19,7 +19,7 @@ from tideflow.ops import casting, creation, indexing, joining, reductions, shape
 from tideflow.ops.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import FLOATS_HALF_FIRST, NUMERIC, REAL, types
-from tideflow.ops.unsigned_math import add_kernel, widened
+from tideflow.ops.unsigned import add_kernel, widened
 from tideflow.ops.windows import channels
 
 _aten = torch.ops.aten

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import torch
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import ShapeError
 from tideflow.graph.partial import fully_known, partial_value
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 
 
 def of_rank(shape: TensorShape, rank: int) -> TensorShape:
@@ -45,6 +45,14 @@ def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
                 f"{brackets(shape.tuple)} and {brackets(other.tuple)}."
             )
     return shape.merge_with(other)
+
+
+def checked_sizes(sizes: Any) -> list[int]:
+    """The sizes in a host vector, none of them negative."""
+    for size in vector(sizes):
+        if size < 0:
+            raise ShapeError(f"Dimension {size} must be >= 0")
+    return sizes
 
 
 def host_rank(value: Any) -> int:
@@ -101,11 +109,6 @@ def size_product(*sizes: int | None) -> int | None:
     if 0 in sizes:
         return 0
     return None if None in sizes else math.prod(sizes)
-
-
-def brackets(sizes: Sequence[int | None]) -> str:
-    """A shape as TensorFlow's kernels write it: [2,3]."""
-    return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"
 
 
 # ---------------------------------------------------------------------------------- values of sizes

@@ -17,7 +17,7 @@ from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, un
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import casting, constants, creation, shapes, unary, unbroadcast, unsigned_math
+from tideflow.ops import casting, constants, creation, shapes, unary, unbroadcast, unsigned
 from tideflow.ops.axes import merged
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.elementwise import add_binary_samples, binary, published
@@ -253,7 +253,7 @@ realdiv = binary(
     _divided,
     _quotient_gradient(lambda x, y: realdiv(x, y)),
     types=DIVISIBLE,
-    uint64=unsigned_math.quotient,
+    uint64=unsigned.quotient,
     sized=True,
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
@@ -265,7 +265,7 @@ old_div = binary(
     _divided,
     _quotient_gradient(lambda x, y: x / y),
     types=DIVISIBLE,
-    uint64=unsigned_math.quotient,
+    uint64=unsigned.quotient,
     sized=True,
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
@@ -277,7 +277,7 @@ truncatediv = binary(
     _divided,
     _flat,
     types=DIVISIBLE,
-    uint64=unsigned_math.quotient,
+    uint64=unsigned.quotient,
     sized=True,
     domain=None,
     against=_quotient_of_arrays,
@@ -289,7 +289,7 @@ floor_div = binary(
     _floor_divided,
     _flat,
     types=DIVISIBLE,
-    uint64=unsigned_math.quotient,
+    uint64=unsigned.quotient,
     sized=True,
     domain=(0.5, 2.0),
     against=np.floor_divide,
@@ -301,7 +301,7 @@ floormod = binary(
     _floor_remainder,
     _floormod_gradient,
     types=SIGNED + UNSIGNED + FLOATS,
-    uint64=unsigned_math.remainder,
+    uint64=unsigned.remainder,
     sized=True,
     domain=(0.5, 2.0),
     against=np.mod,
@@ -547,7 +547,7 @@ maximum = binary(
     torch.maximum,
     _selecting_gradient(lambda x, y: greater_equal(x, y)),
     types=ORDERED,
-    uint64=unsigned_math.by_order(torch.maximum),
+    uint64=unsigned.by_order(torch.maximum),
     sized=True,
     against=np.maximum,
 )
@@ -558,7 +558,7 @@ minimum = binary(
     torch.minimum,
     _selecting_gradient(lambda x, y: less_equal(x, y)),
     types=ORDERED,
-    uint64=unsigned_math.by_order(torch.minimum),
+    uint64=unsigned.by_order(torch.minimum),
     sized=True,
     against=np.minimum,
 )
@@ -627,7 +627,7 @@ def comparison(
         kernel,
         not_differentiable,
         types=REAL,
-        uint64=unsigned_math.by_order(kernel),
+        uint64=unsigned.by_order(kernel),
         gives="bool",
         against=against,
     )
@@ -723,7 +723,7 @@ def _(x, y, *, tolerance):
     if x.shape != y.shape:
         raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
     bound = int(tolerance) if _is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
-    return unsigned_math.widened(lambda x, y: (x - y).abs() < bound)(x, y)
+    return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
 
 
 # -------------------------------------------------------------------------------- logic

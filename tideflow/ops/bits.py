@@ -10,7 +10,7 @@ import torch
 
 from tideflow.graph.op import Op, not_differentiable
 from tideflow.graph.operation import Tensor
-from tideflow.ops import unsigned_math
+from tideflow.ops import unsigned
 from tideflow.ops.elementwise import binary, same_shape, unary
 from tideflow.ops.samples import i32
 from tideflow.ops.types import INTEGERS
@@ -63,7 +63,7 @@ right_shift = bitwise(
     "x shifted right by y bits; negative numbers stay negative.",
     _shift(torch.bitwise_right_shift),
     np.right_shift,
-    uint64=_shift(unsigned_math.shifted_right),
+    uint64=_shift(unsigned.shifted_right),
 )
 
 invert = unary(

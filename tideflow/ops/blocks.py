@@ -20,7 +20,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops import creation
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import by_places, host_rank, of_rank, of_rank_at_least, size_product, vector
-from tideflow.ops.samples import f32, i32
+from tideflow.ops.samples import f32, i32, int32s
 from tideflow.ops.types import INDICES
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
@@ -197,24 +197,20 @@ def _(op, grad):
     return [space_to_batch_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
 
 
-def _ints(*values: Any) -> tuple[np.ndarray, ...]:
-    return tuple(np.array(value, np.int32) for value in values)
-
-
 space_to_batch_nd_op.samples(
-    (f32(2, 4, 4, 1), *_ints([2, 2], [[0, 0], [2, 0]])),
-    (i32(1, 6), *_ints([3], [[0, 0]])),
-    (f32(2, 3, 2), *_ints([2, 1], [[1, 0], [0, 0]])),
+    (f32(2, 4, 4, 1), *int32s([2, 2], [[0, 0], [2, 0]])),
+    (i32(1, 6), *int32s([3], [[0, 0]])),
+    (f32(2, 3, 2), *int32s([2, 1], [[1, 0], [0, 0]])),
 )
-space_to_batch_nd_op.refuses((f32(2, 5), *_ints([2], [[0, 0]])), "evenly divisible by 2 but is 5")
-space_to_batch_nd_op.refuses((f32(2, 4), *_ints([0], [[0, 0]])), "block_shape must be positive")
+space_to_batch_nd_op.refuses((f32(2, 5), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 5")
+space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape must be positive")
 batch_to_space_nd_op.samples(
-    (f32(4, 2, 2, 1), *_ints([2, 2], [[0, 1], [0, 0]])),
-    (i32(3, 2), *_ints([3], [[0, 0]])),
+    (f32(4, 2, 2, 1), *int32s([2, 2], [[0, 1], [0, 0]])),
+    (i32(3, 2), *int32s([3], [[0, 0]])),
 )
-batch_to_space_nd_op.refuses((f32(3, 4), *_ints([2], [[0, 0]])), "evenly divisible by 2 but is 3")
-space_to_batch_op.samples((f32(1, 4, 4, 2), *_ints([[0, 0], [2, 0]]), {"block_size": 2}))
-batch_to_space_op.samples((f32(4, 2, 2, 1), *_ints([[0, 1], [0, 0]]), {"block_size": 2}))
+batch_to_space_nd_op.refuses((f32(3, 4), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 3")
+space_to_batch_op.samples((f32(1, 4, 4, 2), *int32s([[0, 0], [2, 0]]), {"block_size": 2}))
+batch_to_space_op.samples((f32(4, 2, 2, 1), *int32s([[0, 1], [0, 0]]), {"block_size": 2}))
 
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")

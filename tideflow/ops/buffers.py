@@ -15,7 +15,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.ops.axes import as_sizes, brackets
 from tideflow.ops.samples import boolean, f32, i32
-from tideflow.ops.twins import modular
+from tideflow.ops.unsigned import modular
 from tideflow.runtime.values import empty_like_type
 
 # ---------------------------------------------------------------------------------- new memory

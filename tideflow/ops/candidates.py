@@ -15,8 +15,8 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import get_seed
 from tideflow.ops.axes import of_rank
+from tideflow.ops.random import seed_attrs
 from tideflow.ops.samples import i64
 from tideflow.runtime import candidates
 from tideflow.runtime.candidates import RESERVED_PER_CANDIDATE, Sampler
@@ -147,10 +147,6 @@ fixed_unigram_op.refuses(
 )
 
 
-def _seeds(seed: int | None) -> dict[str, int | None]:
-    return dict(zip(("seed", "seed2"), get_seed(seed)))
-
-
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
     true_classes: Any,
@@ -168,7 +164,7 @@ def uniform_candidate_sampler(
         num_sampled=num_sampled,
         unique=unique,
         range_max=range_max,
-        **_seeds(seed),
+        **seed_attrs(seed),
         name=name,
     )
 
@@ -190,7 +186,7 @@ def log_uniform_candidate_sampler(
         num_sampled=num_sampled,
         unique=unique,
         range_max=range_max,
-        **_seeds(seed),
+        **seed_attrs(seed),
         name=name,
     )
 
@@ -212,7 +208,7 @@ def learned_unigram_candidate_sampler(
         num_sampled=num_sampled,
         unique=unique,
         range_max=range_max,
-        **_seeds(seed),
+        **seed_attrs(seed),
         name=name,
     )
 
@@ -246,7 +242,7 @@ def fixed_unigram_candidate_sampler(
         num_shards=num_shards,
         shard=shard,
         unigrams=unigrams,
-        **_seeds(seed),
+        **seed_attrs(seed),
         name=name,
     )
 
@@ -262,7 +258,7 @@ def all_candidate_sampler(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """All classes: to see what a sampled loss would be without sampling."""
     return all_op(
-        true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, **_seeds(seed), name=name
+        true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, **seed_attrs(seed), name=name
     )
 
 
@@ -318,4 +314,6 @@ def compute_accidental_hits(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Rows, places in the sample, and the weight -FLT_MAX: of sampled classes that are true ones of a row."""
-    return accidental_hits_op(true_classes, sampled_candidates, num_true=num_true, **_seeds(seed), name=name)
+    return accidental_hits_op(
+        true_classes, sampled_candidates, num_true=num_true, **seed_attrs(seed), name=name
+    )

@@ -13,7 +13,7 @@ from tideflow.graph.arrays import typed_array
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape
@@ -241,6 +241,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("no_op")
-def no_operation(name: str | None = None):
+def no_operation(name: str | None = None) -> Operation:
     """An operation that only carries control dependencies."""
     return no_op(name=name)

@@ -95,9 +95,7 @@ class Context:
         self._known.update(tensors)
 
     def check_use(self, tensor: Tensor, name: str, op_type: str, where: Context | None) -> None:
-        """ValueError where an operation standing in `where` takes a value that stays inside this
-        context's loop.
-        """
+        """ValueError where an operation in `where` takes a value that stays inside this context's loop."""
         made_in = loop_of_output(tensor.op)
         used_in = None if where is None else where.loop
         if made_in is None or made_in is used_in:
@@ -107,8 +105,8 @@ class Context:
                 return  # on its way into a construct, of which it is made a part afterwards
             raise ValueError(
                 f"Cannot use '{tensor.op.name}' as input to '{name}' because '{tensor.op.name}' is in a "
-                "while loop. "
-                f"It was made at {tensor.op.user_line}; a value leaves a loop as one of its loop variables."
+                f"while loop. It was made at {tensor.op.user_line}; a value leaves a loop as one of its loop "
+                "variables."
             )
         state = used_in.grad_state
         if (

@@ -184,8 +184,7 @@ def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor,
             if not exclusive:
                 logging.getLogger("tideflow").warning(
                     "%s: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. "
-                    "The order "
-                    "of conditional tests is deterministic but not guaranteed.",
+                    "The order of conditional tests is deterministic but not guaranteed.",
                     name,
                 )
             pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
@@ -210,8 +209,7 @@ def _last_as_default(pairs: list[tuple[Tensor, Callable]]) -> tuple[Callable, li
     *others, (pred, action) = pairs
     message = (
         f"Implementation error: selected default action #{len(others)} was called, but some of other "
-        "predicates "
-        "are True: "
+        "predicates are True: "
     )
 
     def checked() -> Any:

@@ -21,7 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import binary, casting, constants, diagonals, joining, reductions, shapes
-from tideflow.ops.axes import as_sizes, moved, of_rank, one_value, scalar, vector
+from tideflow.ops.axes import as_sizes, checked_sizes, moved, of_rank, one_value, scalar
 from tideflow.ops.samples import f32, i32, i64
 from tideflow.ops.types import FLOATS, INDICES, types
 from tideflow.runtime.tensor_lists import zeros_of
@@ -59,19 +59,12 @@ fill_op.value(moved)
 
 @fill_op.kernel
 def _(dims, value):
-    return one_value(value, "value").expand(_checked_sizes(dims)).contiguous()
+    return one_value(value, "value").expand(checked_sizes(dims)).contiguous()
 
 
 @fill_op.kernel("string")
 def _(dims, value):
-    return np.full(_checked_sizes(dims), one_value(value, "value")[()], dtype=object)
-
-
-def _checked_sizes(sizes: list[int]) -> list[int]:
-    for size in vector(sizes):
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    return sizes
+    return np.full(checked_sizes(dims), one_value(value, "value")[()], dtype=object)
 
 
 @fill_op.gradient

@@ -13,7 +13,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops import binary, indexing, twins, unary
+from tideflow.ops import binary, indexing, unary, unsigned
 from tideflow.ops.axes import host_rank
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import FLOATS, INDICES, NUMERIC
@@ -63,13 +63,13 @@ def _along(
 
 
 @cumsum_op.kernel
-@twins.modular
+@unsigned.modular
 def _(x, axis, *, exclusive, reverse):
     return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumsum(part, dim, dtype=x.dtype), 0)
 
 
 @cumprod_op.kernel
-@twins.modular
+@unsigned.modular
 def _(x, axis, *, exclusive, reverse):
     return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumprod(part, dim, dtype=x.dtype), 1)
 

@@ -18,9 +18,7 @@ from tideflow.graph.scopes import get_default_graph
 
 
 class Defun:
-    """A decorator: the Python function's graph becomes a function of the library of whatever graph
-    calls it.
-    """
+    """A decorator: the function's graph becomes a function in the library of whatever graph calls it."""
 
     def __init__(self, *input_types: Any, **options: Any):
         self._input_types = [dtypes.as_dtype(dtype) for dtype in input_types]
@@ -127,13 +125,9 @@ class DefinedFunction:
             if isinstance(results, Operation):
                 results = []
             results = list(results) if isinstance(results, (list, tuple)) else [results]
-            outputs = [_output(body, convert_to_tensor(value)) for value in results]
+            outputs = [body.capture(convert_to_tensor(value)) for value in results]
         targets = [op for op in body.get_operations() if op.definition.stateful and op.type != "_Arg"]
         return FunctionBody(body, list(body.inputs), outputs, targets)
-
-
-def _output(body: FunctionGraph, tensor: Tensor) -> Tensor:
-    return tensor if tensor.graph is body else body.capture(tensor)
 
 
 def _digest(message: Any) -> str:

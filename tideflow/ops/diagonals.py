@@ -18,7 +18,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import creation, joining, reductions, shapes, slicing
 from tideflow.ops.axes import brackets, host_rank, merged, of_rank_at_least, scalar
-from tideflow.ops.samples import f32, i32
+from tideflow.ops.samples import f32, i32, int32s
 from tideflow.ops.types import INDICES, types
 
 _DIAG_TYPES = types("bfloat16 half float double int32 int64 complex64 complex128")
@@ -378,17 +378,13 @@ def define_gradients(diag_op: Op, part_op: Op, set_op: Op) -> None:
 define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
 
 
-def _numbers(*values: Any) -> tuple[np.ndarray, ...]:
-    return tuple(np.array(value, np.int32) for value in values)
-
-
 matrix_diag_v2_op.samples(
-    (f32(2, 3), *_numbers(1, -1, -1), f32()),
-    (f32(2, 2, 3), *_numbers([-1, 0], -1, -1), f32()),
-    (f32(2), *_numbers(0, 2, 4), f32()),
+    (f32(2, 3), *int32s(1, -1, -1), f32()),
+    (f32(2, 2, 3), *int32s([-1, 0], -1, -1), f32()),
+    (f32(2), *int32s(0, 2, 4), f32()),
 )
-matrix_diag_part_v2_op.samples((f32(2, 3, 4), *_numbers(1), f32()), (f32(3, 4), *_numbers([-1, 2]), f32()))
-matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *_numbers(1)), (f32(3, 3), f32(2, 3), *_numbers([-1, 0])))
+matrix_diag_part_v2_op.samples((f32(2, 3, 4), *int32s(1), f32()), (f32(3, 4), *int32s([-1, 2]), f32()))
+matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *int32s(1)), (f32(3, 3), f32(2, 3), *int32s([-1, 0])))
 
 # ---------------------------------------------------------------------------------- bands
 

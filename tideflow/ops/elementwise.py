@@ -19,7 +19,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.samples import SampleArray, f32, i32
 from tideflow.ops.types import FLOATS_COMPLEX
-from tideflow.ops.unsigned_math import add_kernel
+from tideflow.ops.unsigned import add_kernel
 from tideflow.runtime.values import to_numpy, to_torch
 
 MISMATCH = (f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 3 and 2 along axis -1"

@@ -28,9 +28,7 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:
-    """`fn` of each element along the first axis; `dtype` tells the types where they are not those
-    of `elems`.
-    """
+    """`fn` of each element along the first axis; `dtype` gives the types if they are not those of `elems`."""
     _check_callable(fn)
     if isinstance(elems, SparseTensor):
         raise TypeError(
@@ -90,9 +88,7 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """fn(...fn(fn(initializer, elems[0]), elems[1])..., elems[-1]); without an initializer the
-    first element is.
-    """
+    """fn(...fn(fn(initializer, elems[0]), elems[1])..., elems[-1]); elems[0] may be the initializer."""
     return _fold("foldl", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name)
 
 

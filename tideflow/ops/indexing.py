@@ -34,8 +34,8 @@ from tideflow.ops.axes import (
 )
 from tideflow.ops.samples import boolean, f32
 from tideflow.ops.state_scatter import check_rows, linear_rows
-from tideflow.ops.twins import modular
 from tideflow.ops.types import INDICES, NUMERIC, types
+from tideflow.ops.unsigned import modular
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
 from tideflow.io.examples import Blame, read_columns
 from tideflow.ops import counting, diagonals, parsing
-from tideflow.ops.samples import f32, i32, text
+from tideflow.ops.samples import f32, i32, int32s, text
 from tideflow.ops.types import INDICES, types
 from tideflow.runtime.values import to_torch
 
@@ -116,15 +116,11 @@ def _(input, diagonal, k, *, align):
 diagonals.define_gradients(matrix_diag_v3_op, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
 
 
-def _numbers(*values: object) -> tuple[np.ndarray, ...]:
-    return tuple(np.array(value, np.int32) for value in values)
-
-
 for _align in _ALIGN.allowed:
     _side = {"align": _align}
-    matrix_diag_v3_op.samples((f32(2, 3, 3), *_numbers([-1, 1], -1, -1), f32(), _side))
-    matrix_diag_part_v3_op.samples((f32(3, 4), *_numbers([-2, 2]), f32(), _side))
-    matrix_set_diag_v3_op.samples((f32(3, 3), f32(3, 3), *_numbers([-1, 1]), _side))
+    matrix_diag_v3_op.samples((f32(2, 3, 3), *int32s([-1, 1], -1, -1), f32(), _side))
+    matrix_diag_part_v3_op.samples((f32(3, 4), *int32s([-2, 2]), f32(), _side))
+    matrix_set_diag_v3_op.samples((f32(3, 3), f32(3, 3), *int32s([-1, 1]), _side))
 
 # ---------------------------------------------------------------------------------- variables
 

@@ -216,7 +216,6 @@ def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
         raise ValueError(
             f"The shape invariant specified for {inner.name} is not compatible with the initial shape of the "
             f"loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
-            "invariant "
-            f"is {shape}."
+            f"invariant is {shape}."
         )
     inner._shape = shape

@@ -15,7 +15,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import casting, reductions, shapes, twins, unary
+from tideflow.ops import casting, reductions, shapes, unary, unsigned
 from tideflow.ops.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.samples import c64, f32, i32
@@ -109,7 +109,7 @@ def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 @matmul_op.kernel
-@twins.modular
+@unsigned.modular
 def _(a, b, *, transpose_a, transpose_b):
     _check(a, b, transpose_a, transpose_b, 2)
     return _multiplied(a.mT if transpose_a else a, b.mT if transpose_b else b)
@@ -168,7 +168,7 @@ def _(x, y, *, adj_x, adj_y):
 
 
 @batch_matmul_v2_op.kernel
-@twins.modular
+@unsigned.modular
 def _(x, y, *, adj_x, adj_y):
     _check(x, y, adj_x, adj_y, None)
     return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)

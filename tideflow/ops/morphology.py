@@ -23,7 +23,7 @@ from tideflow.ops.axes import of_rank
 from tideflow.ops.pool_kernels import added_at, signed
 from tideflow.ops.samples import SampleArray, f32, i32
 from tideflow.ops.types import REAL
-from tideflow.ops.unsigned_math import widened
+from tideflow.ops.unsigned import widened
 from tideflow.ops.windows import Window, aten_padding
 
 _WINDOW = {

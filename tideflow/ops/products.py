@@ -15,7 +15,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import twins
+from tideflow.ops import unsigned
 from tideflow.ops.axes import brackets, merged, of_rank_at_least
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.matrices import same_size
@@ -36,7 +36,7 @@ def _(a, b):
 
 
 @cross_op.kernel
-@twins.modular
+@unsigned.modular
 def _(a, b):
     if a.shape != b.shape:
         raise ShapeError(f"Both inputs must be of same shape: {brackets(a.shape)} vs. {brackets(b.shape)}")

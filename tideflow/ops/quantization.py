@@ -151,12 +151,17 @@ dequantize_op.gradient(undefined_gradient)
 
 @dequantize_op.shape
 def _(input, min_range, max_range, *, axis):
+    return _as_ranged(input, min_range, max_range, axis)
+
+
+def _as_ranged(input: Any, low: Any, high: Any, axis: int) -> Any:
+    """The input's shape, where the range is one for all of it, or one for each place along an axis."""
     if axis == -1:
-        scalar(min_range)
-        scalar(max_range)
+        scalar(low)
+        scalar(high)
     else:
-        _channels(input, axis, vector(min_range))
-        _channels(input, axis, vector(max_range))
+        _channels(input, axis, vector(low))
+        _channels(input, axis, vector(high))
     return input
 
 
@@ -226,23 +231,13 @@ def _(input):
 
 @quantize_and_dequantize_v2_op.shape
 def _(input, input_min, input_max, *, axis):
-    return _there_and_back_shape(input, input_min, input_max, axis)
+    return _as_ranged(input, input_min, input_max, axis)
 
 
 @quantize_and_dequantize_v3_op.shape
 def _(input, input_min, input_max, num_bits, *, axis):
     scalar(num_bits)
-    return _there_and_back_shape(input, input_min, input_max, axis)
-
-
-def _there_and_back_shape(input: Any, low: Any, high: Any, axis: int) -> Any:
-    if axis == -1:
-        scalar(low)
-        scalar(high)
-    else:
-        _channels(input, axis, vector(low))
-        _channels(input, axis, vector(high))
-    return input
+    return _as_ranged(input, input_min, input_max, axis)
 
 
 @quantize_and_dequantize_op.kernel

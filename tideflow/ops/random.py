@@ -24,7 +24,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_seed, name_scope
 from tideflow.ops import binary, creation, flow, joining, reductions, shapes, slicing
-from tideflow.ops.axes import as_sizes, of_rank, scalar, vector
+from tideflow.ops.axes import as_sizes, checked_sizes, of_rank, scalar, vector
 from tideflow.ops.broadcasting import broadcast_shapes
 from tideflow.ops.samples import f32
 from tideflow.ops.types import FLOATS_HALF_FIRST, INDICES, REAL, REAL_PARTS, types
@@ -61,13 +61,6 @@ def _stateless(seed: list[int]) -> Philox:
     if len(vector(seed)) != 2:
         raise ShapeError(f"seed must have shape [2], not [{len(seed)}]")
     return Philox.stateless(*seed)
-
-
-def _checked(sizes: list[int]) -> list[int]:
-    for size in vector(sizes):
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    return sizes
 
 
 def _seed_shape(seed: Any) -> None:
@@ -107,12 +100,12 @@ def _numbers(name: str, stateless_name: str, exact: Callable, fast: Callable) ->
     def _(shape, *, seed, seed2, dtype, state, device):
         stream = _stream(state, seed, seed2)
         if stream is None:
-            return fast(_checked(shape), dtype.torch, device)
-        return to_torch(exact(stream, _checked(shape), dtype.as_numpy_dtype), device)
+            return fast(checked_sizes(shape), dtype.torch, device)
+        return to_torch(exact(stream, checked_sizes(shape), dtype.as_numpy_dtype), device)
 
     @stateless.kernel
     def _(shape, seed, *, dtype, device):
-        return to_torch(exact(_stateless(seed), _checked(shape), dtype.as_numpy_dtype), device)
+        return to_torch(exact(_stateless(seed), checked_sizes(shape), dtype.as_numpy_dtype), device)
 
     sizes = (np.array([2, 3], np.int32), np.array([], np.int32), np.array([0, 4], np.int64))
     stateful.samples(*((size, {"seed": 5, "dtype": dtypes.float32}) for size in sizes))
@@ -191,7 +184,9 @@ def _(shape, minval, maxval, *, seed, seed2, Tout, state, device):
     stream = _stream(state, seed, seed2)
     if stream is None and 0 < high - low < 2**63:
         generator = device_generator(device)
-        return torch.randint(low, high, _checked(shape), dtype=Tout.torch, device=device, generator=generator)
+        return torch.randint(
+            low, high, checked_sizes(shape), dtype=Tout.torch, device=device, generator=generator
+        )
     return _exact_integers(stream or Stream(), shape, low, high, Tout, device)
 
 
@@ -203,7 +198,7 @@ def _(shape, seed, minval, maxval, *, dtype, device):
 def _exact_integers(
     source: Source, sizes: list[int], low: int, high: int, dtype: DType, device: torch.device
 ) -> torch.Tensor:
-    numbers = distributions.uniform_int(source, _checked(sizes), low, high, dtype.as_numpy_dtype)
+    numbers = distributions.uniform_int(source, checked_sizes(sizes), low, high, dtype.as_numpy_dtype)
     return to_torch(numbers, device)
 
 
@@ -374,9 +369,9 @@ def _(shape, alpha, *, seed, seed2, state):
     stream = _stream(state, seed, seed2)
     if stream is None:
         wide = alpha.float() if alpha.dtype == torch.float16 else alpha
-        repeated = wide.expand(*_checked(shape), *wide.shape).contiguous()
+        repeated = wide.expand(*checked_sizes(shape), *wide.shape).contiguous()
         return torch._standard_gamma(repeated, generator=device_generator(alpha.device)).to(alpha.dtype)
-    return to_torch(distributions.gamma(stream, _checked(shape), to_numpy(alpha)), alpha.device)
+    return to_torch(distributions.gamma(stream, checked_sizes(shape), to_numpy(alpha)), alpha.device)
 
 
 @gamma_op.gradient
@@ -404,8 +399,8 @@ def _(alpha, sample):
 def _(shape, rate, *, seed, seed2, dtype, state):
     stream = _stream(state, seed, seed2)
     if stream is None:
-        return _fast_counts(rate.double().expand(*_checked(shape), *rate.shape)).to(dtype.torch)
-    counts = distributions.poisson(stream, _checked(shape), to_numpy(rate), dtype.as_numpy_dtype)
+        return _fast_counts(rate.double().expand(*checked_sizes(shape), *rate.shape)).to(dtype.torch)
+    counts = distributions.poisson(stream, checked_sizes(shape), to_numpy(rate), dtype.as_numpy_dtype)
     return to_torch(counts, rate.device)
 
 
@@ -449,7 +444,7 @@ def _(shape, means, stdevs, minvals, maxvals):
 
 @parameterized_truncated_normal_op.kernel
 def _(shape, means, stdevs, minvals, maxvals, *, seed, seed2, dtype, state, device):
-    if not _checked(shape):
+    if not checked_sizes(shape):
         raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
     parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
     for name, parameter in parameters.items():
@@ -485,7 +480,8 @@ def _shape_tensor(shape: Any) -> Tensor:
     return convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name="shape")
 
 
-def _seeds(seed: int | None) -> dict[str, int | None]:
+def seed_attrs(seed: int | None) -> dict[str, int | None]:
+    """The attributes of an op that draws numbers, with the graph's seed and its own."""
     return dict(zip(("seed", "seed2"), get_seed(seed)))
 
 
@@ -526,8 +522,8 @@ def random_uniform(
         shape = _shape_tensor(shape)
         low, high = _bounds(minval, maxval, dtype)
         if dtype.is_integer:
-            return uniform_int_op(shape, low, high, **_seeds(seed), name=name)
-        numbers = uniform_op(shape, dtype=dtype, **_seeds(seed))
+            return uniform_int_op(shape, low, high, **seed_attrs(seed), name=name)
+        numbers = uniform_op(shape, dtype=dtype, **seed_attrs(seed))
         return binary.add(numbers * (high - low), low, name=name)
 
 
@@ -543,7 +539,7 @@ def random_normal(
     """Normal numbers."""
     with name_scope(name, "random_normal", [shape, mean, stddev]) as name:
         shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(normal_op(shape, dtype=dtype, **_seeds(seed)) * stddev, mean, name=name)
+        return binary.add(normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name)
 
 
 @export("truncated_normal", "random.truncated_normal")
@@ -558,13 +554,15 @@ def truncated_normal(
     """Normal numbers, those further than two deviations from the mean drawn again."""
     with name_scope(name, "truncated_normal", [shape, mean, stddev]) as name:
         shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(truncated_normal_op(shape, dtype=dtype, **_seeds(seed)) * stddev, mean, name=name)
+        return binary.add(
+            truncated_normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name
+        )
 
 
 @export("random_shuffle", "random.shuffle")
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of `value` in a random order."""
-    return shuffle_op(value, **_seeds(seed), name=name)
+    return shuffle_op(value, **seed_attrs(seed), name=name)
 
 
 @export("random_crop", "image.random_crop")
@@ -604,7 +602,7 @@ def categorical(
 
 def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
     logits = convert_to_tensor(logits, name="logits")
-    return multinomial_op(logits, num_samples, **_seeds(seed), output_dtype=dtype)
+    return multinomial_op(logits, num_samples, **seed_attrs(seed), output_dtype=dtype)
 
 
 @export("random_gamma", "random.gamma")
@@ -622,7 +620,7 @@ def random_gamma(
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
         beta = convert_to_tensor(beta if beta is not None else 1, name="beta", dtype=dtype)
         alpha = alpha + creation.zeros_like(beta)
-        numbers = gamma_op(shape, alpha, **_seeds(seed)) / beta
+        numbers = gamma_op(shape, alpha, **seed_attrs(seed)) / beta
         return binary.maximum(np.finfo(dtypes.as_dtype(dtype).as_numpy_dtype).tiny, numbers)
 
 
@@ -633,7 +631,7 @@ def random_poisson(
     """Numbers of the Poisson distribution: `shape` of them for every rate in `lam`."""
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
-        return poisson_op(shape, lam, dtype=dtype, **_seeds(seed))
+        return poisson_op(shape, lam, dtype=dtype, **seed_attrs(seed))
 
 
 @export("random.stateless_uniform")

@@ -18,7 +18,7 @@ from tideflow.ops import binary, casting, creation, indexing, joining, reduction
 from tideflow.ops.axes import of_rank, of_rank_at_least, scalar
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES, REAL, types
-from tideflow.ops.unsigned_math import by_order, widened
+from tideflow.ops.unsigned import by_order, widened
 
 # ---------------------------------------------------------------------------- top k
 

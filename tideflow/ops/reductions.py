@@ -32,8 +32,8 @@ from tideflow.ops import (
     shapes,
     stitching,
     tiling,
-    twins,
     unary,
+    unsigned,
 )
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import brackets, host_rank, merged, scalar
@@ -108,7 +108,7 @@ def normal_axes(indices: Any, rank: int) -> list[int]:
 
 
 @sum_op.kernel
-@twins.modular
+@unsigned.modular
 def _(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
     return torch.sum(input, axes, keep_dims, dtype=input.dtype) if axes else input
@@ -129,7 +129,7 @@ def _(input, reduction_indices, *, keep_dims):
 
 
 @prod_op.kernel
-@twins.modular
+@unsigned.modular
 def _(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
     for axis in axes:
@@ -140,7 +140,7 @@ def _(input, reduction_indices, *, keep_dims):
 def _extreme(reduce: Any, of_nothing: Any) -> Any:
     """The kernel of Max or Min; reducing no elements gives the value that loses against any other."""
 
-    @twins.ordered
+    @unsigned.ordered
     def kernel(input, reduction_indices, *, keep_dims):
         axes = normal_axes(reduction_indices, input.dim())
         if not axes:
@@ -564,7 +564,7 @@ def _position(find: Any, instead_of_nan: float) -> Any:
             input = torch.where(torch.isnan(input), instead_of_nan, input)
         elif input.dtype == torch.bool:
             input = input.to(torch.uint8)
-        return find(twins.comparable(input), axis).to(output_type.torch)
+        return find(unsigned.comparable(input), axis).to(output_type.torch)
 
     return kernel
 
@@ -652,7 +652,7 @@ def _(inputs, *, shape):
 
 @add_n_op.kernel
 @accumulate_n_op.kernel
-@twins.modular
+@unsigned.modular
 def _(inputs):
     first, *others = inputs
     if any(other.shape != first.shape for other in others):

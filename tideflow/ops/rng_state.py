@@ -18,7 +18,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
-from tideflow.ops.axes import as_sizes, brackets, scalar, vector
+from tideflow.ops.axes import as_sizes, brackets, checked_sizes, scalar
 from tideflow.ops.samples import resource
 from tideflow.ops.types import FLOATS, INDICES, types
 from tideflow.runtime import distributions, sequential
@@ -64,13 +64,6 @@ def _check_kernel(op_type: str, dtype: DType, allowed: Sequence[DType]) -> None:
         )
 
 
-def _checked(sizes: list[int]) -> list[int]:
-    for size in vector(sizes):
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    return sizes
-
-
 # ---------------------------------------------------------------------------------- numbers by shape alone
 
 
@@ -93,7 +86,7 @@ def _numbers(name: str, allowed: tuple[DType, ...], default: DType, numbers: Cal
     @op.kernel
     def _(resource, algorithm, shape, *, dtype, device):
         _check_kernel(name, dtype, allowed)
-        generator = advance(resource, algorithm, math.prod(_checked(shape)))
+        generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
         return to_torch(numbers(generator, shape, dtype.as_numpy_dtype), device)
 
     op.samples(
@@ -142,7 +135,7 @@ def _(resource, shape):
 @normal_v1_op.kernel
 def _(resource, shape, *, dtype, device):
     _check_kernel("StatefulStandardNormal", dtype, FLOATS)
-    generator = advance(resource, PHILOX, math.prod(_checked(shape)))
+    generator = advance(resource, PHILOX, math.prod(checked_sizes(shape)))
     return to_torch(distributions.standard_normal(generator, shape, dtype.as_numpy_dtype), device)
 
 
@@ -173,7 +166,7 @@ def _(resource, algorithm, shape, minval, maxval, *, dtype, device):
     low, high = scalar(minval), scalar(maxval)
     if low >= high:
         raise InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
-    generator = advance(resource, algorithm, math.prod(_checked(shape)))
+    generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
     numbers = distributions.uniform_int(generator, shape, low, high, dtype.as_numpy_dtype)
     return to_torch(numbers, device)
 
@@ -213,7 +206,7 @@ def _(resource, algorithm, shape, counts, probs):
 
 @binomial_op.kernel
 def _(resource, algorithm, shape, counts, probs, *, dtype):
-    if not _checked(shape):
+    if not checked_sizes(shape):
         raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
     for name, parameter in (("counts", counts), ("probs", probs)):
         if parameter.ndim > 1 or parameter.numel() not in (1, shape[0]):
@@ -282,7 +275,9 @@ def _(shape):
 @non_deterministic_ints_op.kernel
 def _(shape, *, dtype, device):
     _check_kernel("NonDeterministicInts", dtype, _WHOLE)
-    return to_torch(distributions.uniform_full_int(Stream(), _checked(shape), dtype.as_numpy_dtype), device)
+    return to_torch(
+        distributions.uniform_full_int(Stream(), checked_sizes(shape), dtype.as_numpy_dtype), device
+    )
 
 
 skip_op.samples((_STATE, _PHILOX, np.array(3)), (_STATE, _PHILOX, np.array(-3)))

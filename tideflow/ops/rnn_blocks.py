@@ -7,6 +7,7 @@ state is left to each step: the product with the inputs is one for all steps.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -290,62 +291,21 @@ def _check_sequence(steps: int, x: torch.Tensor) -> None:
         raise ShapeError(f"seq_len_max must be in [0, {len(x)}], the steps of x, but is {steps}")
 
 
-@block_lstm_grad_op.kernel
-def _(
-    seq_len_max,
-    x,
-    cs_prev,
-    h_prev,
-    w,
-    wci,
-    wcf,
-    wco,
-    b,
-    i,
-    cs,
-    f,
-    o,
-    ci,
-    co,
-    h,
-    cs_grad,
-    h_grad,
-    *,
-    use_peephole,
-):
-    gates, peepholes = Gates(i, cs, f, o, ci, co, h), Peepholes(wci, wcf, wco)
-    return _lstm_back(
-        seq_len_max, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_grad, "icfo", use_peephole
-    )
+def _back_kernel(order: str) -> Callable:
+    """The kernel of the gradient of an LSTM whose gates come in this order."""
+
+    def kernel(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
+        *gates, cs_grad, h_grad = values
+        peepholes = Peepholes(wci, wcf, wco)
+        return _lstm_back(
+            steps, x, cs_prev, h_prev, w, peepholes, b, Gates(*gates), cs_grad, h_grad, order, use_peephole
+        )
+
+    return kernel
 
 
-@block_lstm_grad_v2_op.kernel
-def _(
-    seq_len_max,
-    x,
-    cs_prev,
-    h_prev,
-    w,
-    wci,
-    wcf,
-    wco,
-    b,
-    i,
-    cs,
-    f,
-    o,
-    ci,
-    co,
-    h,
-    cs_grad,
-    h_grad,
-    *,
-    use_peephole,
-):
-    gates, peepholes = Gates(i, cs, f, o, ci, co, h), Peepholes(wci, wcf, wco)
-    return _lstm_back(
-        seq_len_max, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_grad, "ifco", use_peephole
-    )
+block_lstm_grad_op.kernel(_back_kernel("icfo"))
+block_lstm_grad_v2_op.kernel(_back_kernel("ifco"))
 
 
 def _lstm_back(steps, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_grad, order, use_peephole):

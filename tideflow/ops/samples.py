@@ -75,6 +75,11 @@ def c64(*shape: int, low: float = -1.0, high: float = 1.0) -> SampleArray:
     return SampleArray(dtypes.complex64, shape, low, high)
 
 
+def int32s(*values: Any) -> tuple[np.ndarray, ...]:
+    """These very numbers, an array for each argument."""
+    return tuple(np.array(value, np.int32) for value in values)
+
+
 def text(*strings: str | bytes, shape: tuple[int, ...] = (-1,)) -> np.ndarray:
     """An array of byte strings: a vector, unless a shape is given."""
     return as_array(list(strings), dtypes.string).reshape(shape)

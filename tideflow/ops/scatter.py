@@ -15,10 +15,10 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops import constants, creation, indexing, unary
-from tideflow.ops.axes import as_sizes, brackets, merged, of_rank_at_least, vector
+from tideflow.ops.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.state import as_signed
-from tideflow.ops.state_scatter import linear_rows
+from tideflow.ops.state_scatter import linear_rows, subtract_rows
 from tideflow.ops.types import types
 
 Change = Callable[[Any, torch.Tensor, Any], None]
@@ -50,10 +50,6 @@ def _add(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
         rows.index_reduce_(0, at, updates, "amax")
     else:
         as_signed(rows).index_add_(0, at, as_signed(updates))
-
-
-def _subtract(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-    as_signed(rows).index_add_(0, at, as_signed(updates), alpha=-1)
 
 
 def _update(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
@@ -92,19 +88,12 @@ def _(indices, updates, shape):
 
 @scatter_nd_op.kernel
 def _(indices, updates, shape):
-    return _scattered(updates.new_zeros(_checked(shape)), indices, updates, _add)
+    return _scattered(updates.new_zeros(checked_sizes(shape)), indices, updates, _add)
 
 
 @scatter_nd_op.kernel("string")
 def _(indices, updates, shape):
-    return _scattered(np.full(_checked(shape), b"", dtype=object), indices, updates, _append_strings)
-
-
-def _checked(sizes: list[int]) -> list[int]:
-    for size in vector(sizes):
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    return sizes
+    return _scattered(np.full(checked_sizes(shape), b"", dtype=object), indices, updates, _append_strings)
 
 
 @scatter_nd_op.gradient
@@ -178,7 +167,7 @@ TENSOR_SCATTER_INDICES = {
 }
 tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", _update)
 tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", _add)
-tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", _subtract)
+tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", subtract_rows)
 
 
 @tensor_scatter_update_op.kernel("string")

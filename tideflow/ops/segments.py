@@ -16,7 +16,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import binary, casting, constants, creation, indexing, joining, shapes, twins, unary
+from tideflow.ops import binary, casting, constants, creation, indexing, joining, shapes, unary, unsigned
 from tideflow.ops.axes import brackets, of_rank, of_rank_at_least, scalar
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES, NUMERIC, REAL, types
@@ -105,14 +105,14 @@ def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
 
 
 @segment_sum_op.kernel
-@twins.modular
+@unsigned.modular
 def _(data, segment_ids):
     ids = checked_ids(data, segment_ids)
     return folded(data, ids, sorted_count(ids), "sum", 0)
 
 
 @segment_prod_op.kernel
-@twins.modular
+@unsigned.modular
 def _(data, segment_ids):
     ids = checked_ids(data, segment_ids)
     return folded(data, ids, sorted_count(ids), "prod", 1)
@@ -131,7 +131,7 @@ def _sorted_extreme(how: str) -> Any:
     def kernel(data, segment_ids):
         ids = checked_ids(data, segment_ids)
         count = sorted_count(ids)
-        extremes = twins.bits(twins.ordered(_fold_extreme)(data, ids, count, how))
+        extremes = unsigned.bits(unsigned.ordered(_fold_extreme)(data, ids, count, how))
         empty = torch.bincount(ids, minlength=count) == 0 if count else ids.new_zeros(0, dtype=torch.bool)
         empty = empty.view(-1, *[1] * (data.dim() - 1))
         return torch.where(empty, torch.zeros_like(extremes), extremes).view(data.dtype)
@@ -244,25 +244,25 @@ def _kept_rows(
 
 
 @unsorted_segment_sum_op.kernel
-@twins.modular
+@unsigned.modular
 def _(data, segment_ids, num_segments):
     return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "sum", 0)
 
 
 @unsorted_segment_prod_op.kernel
-@twins.modular
+@unsigned.modular
 def _(data, segment_ids, num_segments):
     return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "prod", 1)
 
 
 @unsorted_segment_max_op.kernel
-@twins.ordered
+@unsigned.ordered
 def _(data, segment_ids, num_segments):
     return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amax")
 
 
 @unsorted_segment_min_op.kernel
-@twins.ordered
+@unsigned.ordered
 def _(data, segment_ids, num_segments):
     return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amin")
 

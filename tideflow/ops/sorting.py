@@ -16,7 +16,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import constants, creation, ranking, scatter, shapes, twins
+from tideflow.ops import constants, creation, ranking, scatter, shapes, unsigned
 from tideflow.ops.axes import of_rank
 from tideflow.ops.samples import f32
 from tideflow.ops.types import INDICES
@@ -51,7 +51,7 @@ def _places(sorted_inputs: torch.Tensor, values: torch.Tensor, side: str, dtype:
             None,
             f"Leading dim_size of both tensors must match, but are {len(sorted_inputs)} and {len(values)}.",
         )
-    rows, wanted = twins.comparable(sorted_inputs).contiguous(), twins.comparable(values).contiguous()
+    rows, wanted = unsigned.comparable(sorted_inputs).contiguous(), unsigned.comparable(values).contiguous()
     return torch.searchsorted(rows, wanted, side=side).to(dtype.torch)
 
 

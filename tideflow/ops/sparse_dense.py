@@ -33,8 +33,8 @@ from tideflow.ops import (
     sparse_math,
     sparse_rows,
     stitching,
-    twins,
     unary,
+    unsigned,
 )
 from tideflow.ops.axes import as_sizes, brackets, of_rank, one_value
 from tideflow.ops.samples import boolean, c64, f32, i32
@@ -102,8 +102,8 @@ def _scattered(at: torch.Tensor, sizes: list[int], values: Any, default: Any) ->
         dense = np.full(count, default.item(), dtype=object)
         dense[at.numpy()] = values if values.ndim else values.item()
         return dense.reshape(sizes)
-    dense = twins.bits(default).expand(count).clone()
-    dense[at] = twins.bits(values)
+    dense = unsigned.bits(default).expand(count).clone()
+    dense[at] = unsigned.bits(values)
     return dense.view(values.dtype).reshape(sizes)
 
 
@@ -224,8 +224,8 @@ def _(a_indices, a_values, a_shape, b):
         )
     check_parts(a_indices, a_values, a_shape)
     sparse_rows.check_inside(a_indices, a_shape)
-    flat, at = twins.bits(b).reshape(-1), sparse_rows.places(a_indices.long(), a_shape)
-    return flat.index_add(0, at, twins.bits(a_values)).view(b.dtype).reshape(b.shape)
+    flat, at = unsigned.bits(b).reshape(-1), sparse_rows.places(a_indices.long(), a_shape)
+    return flat.index_add(0, at, unsigned.bits(a_values)).view(b.dtype).reshape(b.shape)
 
 
 @sparse_tensor_dense_add_op.gradient
@@ -438,9 +438,9 @@ def _product(
             torch.stack([rows, columns]), values.resolve_conj(), sizes, check_invariants=False
         )
         return torch.sparse.mm(matrix, b.resolve_conj())
-    numbers = twins.bits(b)
+    numbers = unsigned.bits(b)
     product = numbers.new_zeros(sizes[0], b.shape[1])
-    return product.index_add(0, rows, twins.bits(values).unsqueeze(1) * numbers[columns]).view(b.dtype)
+    return product.index_add(0, rows, unsigned.bits(values).unsqueeze(1) * numbers[columns]).view(b.dtype)
 
 
 @sparse_tensor_dense_matmul_op.gradient

@@ -21,7 +21,7 @@ from tideflow.ops import (
     sparse_parts,
     sparse_reductions,
     sparse_rows,
-    twins,
+    unsigned,
 )
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import brackets, of_rank, one_value
@@ -91,7 +91,7 @@ def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
 @sparse_add_op.kernel
 def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, device):
     groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
-    values = twins.bits(torch.cat([a_values, b_values]))
+    values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
     meet = torch.bincount(groups.members, minlength=groups.count) > 1  # a threshold is for true sums only
     kept = ~meet | _reaches(total.view(a_values.dtype), one_value(thresh, "The input threshold"))
@@ -102,7 +102,7 @@ def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, dev
 def _reaches(values: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
     """Whether each value is at least as far from 0 as the threshold."""
     distance = values.abs() if values.dtype.is_signed else values
-    return twins.comparable(distance) >= twins.comparable(threshold)
+    return unsigned.comparable(distance) >= unsigned.comparable(threshold)
 
 
 @sparse_add_op.gradient
@@ -139,7 +139,7 @@ def _(backprop_val_grad, a_indices, b_indices, sum_indices):
 
 @sparse_add_grad_op.kernel
 def _(backprop_val_grad, a_indices, b_indices, sum_indices):
-    found = sparse_parts.values_at(twins.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
+    found = sparse_parts.values_at(unsigned.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
     return [grads.view(backprop_val_grad.dtype) for grads in found]
 
 
@@ -194,10 +194,10 @@ def _extreme(is_better: Callable) -> Callable:
 
     def kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
-        a, b = (twins.bits(a_values).new_zeros(groups.count) for _ in range(2))
-        a[groups.members[: len(a_values)]] = twins.bits(a_values)
-        b[groups.members[len(a_values) :]] = twins.bits(b_values)
-        comparable = (twins.comparable(x.view(a_values.dtype)) for x in (a, b))
+        a, b = (unsigned.bits(a_values).new_zeros(groups.count) for _ in range(2))
+        a[groups.members[: len(a_values)]] = unsigned.bits(a_values)
+        b[groups.members[len(a_values) :]] = unsigned.bits(b_values)
+        comparable = (unsigned.comparable(x.view(a_values.dtype)) for x in (a, b))
         return groups.rows, torch.where(is_better(*comparable), b, a).view(a_values.dtype)
 
     return kernel

@@ -17,7 +17,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import constants, joining, reductions, shapes, sparse_rows, twins
+from tideflow.ops import constants, joining, reductions, shapes, sparse_rows, unsigned
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import normal_axis, of_rank, one_value
 from tideflow.ops.samples import f32
@@ -326,7 +326,7 @@ def _(backprop_val_grad, input_indices, input_start, output_indices):
 
 
 @sparse_slice_grad_op.kernel
-@twins.modular
+@unsigned.modular
 def _(backprop_val_grad, input_indices, input_start, output_indices):
     return values_at(backprop_val_grad, output_indices + input_start, [input_indices])[0]
 
@@ -415,8 +415,8 @@ def _filled_values(values: Any, default: Any, where_to: torch.Tensor, count: int
         filled = np.full(count, default.item(), dtype=object)
         filled[where_to.numpy()] = values
         return filled
-    filled = twins.bits(default).expand(count).clone()
-    filled[where_to] = twins.bits(values)
+    filled = unsigned.bits(default).expand(count).clone()
+    filled[where_to] = unsigned.bits(values)
     return filled.view(values.dtype)
 
 
@@ -453,7 +453,7 @@ def _(reverse_index_map, grad_values):
     wrong = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if bool(wrong.any()):
         raise ShapeError(f"Elements in reverse index must be in [0, {len(grad_values)})")
-    grads = twins.bits(grad_values)
+    grads = unsigned.bits(grad_values)
     others = torch.ones_like(grads, dtype=torch.bool)
     others[reverse_index_map] = False
     total = grads[others].sum(dtype=grads.dtype)

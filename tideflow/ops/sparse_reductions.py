@@ -15,7 +15,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known
-from tideflow.ops import casting, indexing, reductions, segments, shapes, sparse_rows, twins
+from tideflow.ops import casting, indexing, reductions, segments, shapes, sparse_rows, unsigned
 from tideflow.ops.arguments import renamed
 from tideflow.ops.axes import of_rank
 from tideflow.ops.samples import c64, f32, i32
@@ -89,12 +89,12 @@ def _folded(fold: Callable, indices, values, sizes, axes) -> tuple[list[int], to
     return reduced, groups.rows, fold(values, groups)
 
 
-@twins.modular
+@unsigned.modular
 def _total(values: torch.Tensor, groups: sparse_rows.Groups) -> torch.Tensor:
     return segments.folded(values, groups.members, groups.count, "sum", 0)
 
 
-@twins.ordered
+@unsigned.ordered
 def _largest(values: torch.Tensor, groups: sparse_rows.Groups) -> torch.Tensor:
     if not values.is_floating_point():
         return segments.folded(values, groups.members, groups.count, "amax", torch.iinfo(values.dtype).min)
@@ -109,8 +109,8 @@ def _dense(fold: Callable) -> Callable:
         reduced, rows, values = _folded(fold, input_indices, input_values, input_shape, reduction_axes)
         sizes = _left(input_shape, reduced, False)
         inside = ~sparse_rows.outside(rows, sizes)
-        output = twins.bits(input_values).new_zeros(np.prod(sizes, dtype=int).item())
-        output[sparse_rows.places(rows[inside], sizes)] = twins.bits(values)[inside]
+        output = unsigned.bits(input_values).new_zeros(np.prod(sizes, dtype=int).item())
+        output[sparse_rows.places(rows[inside], sizes)] = unsigned.bits(values)[inside]
         return output.view(input_values.dtype).reshape(_left(input_shape, reduced, keep_dims))
 
     return kernel

@@ -13,7 +13,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops import indexing, segments, shapes, twins
+from tideflow.ops import indexing, segments, shapes, unsigned
 from tideflow.ops.axes import merged, of_rank
 from tideflow.ops.samples import f32
 from tideflow.ops.types import FLOATS, INDICES, REAL
@@ -91,7 +91,7 @@ def _(data, indices, segment_ids, num_segments):
 def _kernel(divisor: Any) -> Any:
     """Sums of gathered rows, divided by a function of their number, or by nothing."""
 
-    @twins.modular
+    @unsigned.modular
     def kernel(data, indices, segment_ids, num_segments=None):
         ids, indices = segments.checked_ids(indices, segment_ids), indices.long()
         _check_range(indices, data.shape[0])

@@ -333,7 +333,7 @@ def assign(
 
 
 @export("assign_add")
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None):
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Adds `value` to `ref`; returns the variable after that."""
     if not is_reference(ref):
         return ref.assign_add(value)  # TensorFlow has no use for the name here either
@@ -341,7 +341,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 
 
 @export("assign_sub")
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None):
+def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtracts `value` from `ref`; returns the variable after that."""
     if not is_reference(ref):
         return ref.assign_sub(value)  # as assign_add

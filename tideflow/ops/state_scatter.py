@@ -92,7 +92,8 @@ def _add_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> No
     as_signed(rows).index_add_(0, at, as_signed(updates))
 
 
-def _subtract_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+def subtract_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+    """rows[at] -= updates, as often as a row occurs."""
     as_signed(rows).index_add_(0, at, as_signed(updates), alpha=-1)
 
 
@@ -137,7 +138,7 @@ def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 _UPDATES: dict[str, Callable] = {
     "Update": _copy_rows,
     "Add": _add_rows,
-    "Sub": _subtract_rows,
+    "Sub": subtract_rows,
     "Mul": _in_turns(torch.mul),
     "Div": _in_turns(_divide),
     "Min": _in_turns(_minimum),

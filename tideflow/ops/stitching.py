@@ -16,7 +16,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import creation, indexing, reductions, shapes, twins
+from tideflow.ops import creation, indexing, reductions, shapes, unsigned
 from tideflow.ops.axes import brackets, merged, of_rank
 from tideflow.ops.samples import f32, i32
 from tideflow.ops.types import INDICES
@@ -63,7 +63,7 @@ def _(indices, data):
     for position, (places, values) in enumerate(zip(indices, data, strict=True)):
         _check_prefix(position, tuple(places.shape), tuple(values.shape))
     row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
-    data = [twins.bits(values) for values in data]
+    data = [unsigned.bits(values) for values in data]
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
     result = data[0].new_zeros((count, *row))
     for places, values in zip(indices, data, strict=True):
@@ -233,7 +233,7 @@ def _(x, y):
 def _(x, y, *, out_idx):
     for value in (x, y):
         of_rank(TensorShape(value.shape), 1)
-    kept = torch.nonzero(~torch.isin(twins.bits(x), twins.bits(y))).reshape(-1)
+    kept = torch.nonzero(~torch.isin(unsigned.bits(x), unsigned.bits(y))).reshape(-1)
     return x[kept], kept.to(out_idx.torch)
 
 

@@ -208,8 +208,8 @@ class TensorArray:
         if value.dtype.base_dtype is not self._dtype:
             raise ValueError(
                 f"Error: Input value {value} has dtype {value.dtype.name}, but expected dtype "
-                f"{self._dtype.name}. "
-                "This leads to undefined behavior and will be an error in future versions of TensorFlow."
+                f"{self._dtype.name}. This leads to undefined behavior and will be an error in future "
+                "versions of TensorFlow."
             )
         return value
 

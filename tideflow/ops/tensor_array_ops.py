@@ -163,8 +163,7 @@ def _(handle, indices, flow_in, *, dtype, element_shape):
             None,
             None,
             f"TensorArray has size zero, but element shape {shape} is not fully defined. Currently only "
-            "static "
-            "shapes are supported when packing zero-size TensorArrays.",
+            "static shapes are supported when packing zero-size TensorArrays.",
         )
     if dtype.torch is None:
         return np.zeros((0, *shape.tuple), object)
@@ -229,8 +228,7 @@ def _(handle, value, lengths, flow_in, *, T):
             None,
             None,
             f"TensorArray's size is not equal to the size of lengths ({len(handle.values)} vs. "
-            f"{len(lengths)}), "
-            "and the TensorArray is not marked as dynamically resizeable",
+            f"{len(lengths)}), and the TensorArray is not marked as dynamically resizeable",
         )
     ends = np.cumsum([0, *lengths])
     for index, (start, end) in enumerate(itertools.pairwise(ends)):
@@ -259,18 +257,15 @@ def _wrong_type(handle: TensorArrayStorage, dtype: dtypes.DType, what: str) -> I
 
 
 def _gradient_source(name: str) -> str:
-    """The name of the `tf.gradients` call that made a node: arrays of gradients are shared within
-    one call.
-    """
+    """The name of the `tf.gradients` call that made a node, within which arrays of gradients are shared."""
     parts = name.split("/")
     found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not found:
         raise ValueError(
             f"Expected op/tensor name to start with gradients (excluding scope), got: {name}. This means "
-            "that a "
-            "tf.gradients op with this op in its dependency path has a custom name that does not start with "
-            "'gradients'. Please make sure all calls to tf.gradients that include non-empty `name` arguments "
-            "start with 'gradients'."
+            "that a tf.gradients op with this op in its dependency path has a custom name that does not "
+            "start with 'gradients'. Please make sure all calls to tf.gradients that include non-empty "
+            "`name` arguments start with 'gradients'."
         )
     return "/".join(parts[: found[-1] + 1])
 

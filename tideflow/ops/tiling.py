@@ -34,8 +34,8 @@ from tideflow.ops.axes import (
     vector,
 )
 from tideflow.ops.samples import f32, i32
-from tideflow.ops.twins import modular
 from tideflow.ops.types import INDICES, types
+from tideflow.ops.unsigned import modular
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 

@@ -12,7 +12,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.partial import fully_known
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import indexing, twins
+from tideflow.ops import indexing, unsigned
 from tideflow.ops.axes import vector
 from tideflow.ops.samples import f32
 from tideflow.ops.types import INDICES
@@ -86,7 +86,7 @@ def _unique(x: Any, axis: list[int]) -> tuple[Any, torch.Tensor, torch.Tensor]:
     first, numbers, counts = indexing.by_first_occurrence(_kinds(x, along))
     if isinstance(x, np.ndarray):
         return np.take(x, first.numpy(), along), numbers, counts
-    return twins.bits(x).index_select(along, first).view(x.dtype), numbers, counts
+    return unsigned.bits(x).index_select(along, first).view(x.dtype), numbers, counts
 
 
 def _kinds(x: Any, along: int) -> torch.Tensor:
@@ -95,7 +95,7 @@ def _kinds(x: Any, along: int) -> torch.Tensor:
         kinds: dict[tuple, int] = {}
         rows = [tuple(np.take(x, place, along).ravel()) for place in range(x.shape[along])]
         return torch.tensor([kinds.setdefault(row, len(kinds)) for row in rows], dtype=torch.int64)
-    parts = torch.view_as_real(x) if x.is_complex() else twins.bits(x)
+    parts = torch.view_as_real(x) if x.is_complex() else unsigned.bits(x)
     rows = parts.movedim(along, 0).flatten(1) if parts.dim() > 1 else parts.unsqueeze(1)
     if not rows.numel():
         return torch.zeros(len(rows), dtype=torch.int64, device=x.device)

@@ -1,6 +1,4 @@
-"""Decorators that mark functions and arguments as deprecated: they say so in the log, once a
-caller's line.
-"""
+"""Decorators that mark functions and arguments as deprecated: the log says so, once a caller's line."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 def deprecated_args(
     date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, warn_once: bool = True
 ) -> Callable:
-    """Decorator: arguments that are to go away. (name, value) is one that may still be given as
-    that value.
-    """
+    """Decorator: arguments that are to go away. (name, value) is one that may still have that value."""
     if not deprecated_arg_names_or_tuples:
         raise ValueError("Specify which argument is deprecated.")
     accepted = {a if isinstance(a, str) else a[0]: () if isinstance(a, str) else a[1:]

@@ -1,6 +1,4 @@
-"""`tf.load_op_library`: op types of the program's own, declared in a Python file with
-`tideflow.graph.op.Op`.
-"""
+"""`tf.load_op_library`: op types of the program's own, declared with `tideflow.graph.op.Op`."""
 
 from __future__ import annotations
 

@@ -63,10 +63,6 @@ class Placement:
     memory: PlacementMemory = field(default_factory=PlacementMemory, compare=False, repr=False)
 
     @property
-    def has_gpu(self) -> bool:
-        return any(device.device_type == "GPU" for device in self.devices)
-
-    @property
     def has_accelerator(self) -> bool:
         """Whether there is anything but CPUs."""
         return any(device.device_type != "CPU" for device in self.devices)

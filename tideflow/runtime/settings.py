@@ -1,6 +1,4 @@
-"""What `tf.config` has set for this process: sessions start from here, and their own ConfigProto
-adds to it.
-"""
+"""What `tf.config` has set for this process: sessions start from here and add their own ConfigProto."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The storage behind a TensorArray: a list of values, each written once and, unless asked
-otherwise, read once.
-"""
+"""The storage behind a TensorArray: values, each written once and, unless asked otherwise, read once."""
 
 from __future__ import annotations
 
@@ -59,8 +57,7 @@ class TensorArrayStorage:
                 None,
                 None,
                 f"Could not read index {index} twice because it was cleared after a previous read (perhaps "
-                "try "
-                "setting clear_after_read = false?).",
+                "try setting clear_after_read = false?).",
             )
         if self.clear_after_read:
             self.values[index] = _CLEARED
@@ -103,9 +100,8 @@ class TensorArrayStorage:
                 None,
                 None,
                 f"Could not write to TensorArray index {index} because the value shape is {list(shape)} "
-                "which is "
-                f"incompatible with the TensorArray's inferred element shape: {self.element_shape} (consider "
-                "setting infer_shape=False).",
+                f"which is incompatible with the TensorArray's inferred element shape: {self.element_shape} "
+                "(consider setting infer_shape=False).",
             )
         if self.identical_shapes and (known is None or None in known):
             self.element_shape = TensorShape(shape)
@@ -120,10 +116,9 @@ class TensorArrayStorage:
                 None,
                 f"Could not read index {index}: it was never written to, and the element shape is not fully "
                 f"defined: {self.element_shape}. It is possible you are working with a resizeable "
-                "TensorArray and "
-                "stop_gradients is not allowing the gradients to be written. If you set the full "
-                "element_shape "
-                "property on the forward TensorArray, the proper all-zeros tensor will be returned.",
+                "TensorArray and stop_gradients is not allowing the gradients to be written. If you set the "
+                "full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
+                "returned.",
             )
         if self.dtype.torch is None:
             return np.full(shape, b"", object)
@@ -141,8 +136,7 @@ class TensorArrayStorage:
                     None,
                     None,
                     f"TensorArray has inconsistent shapes.  Index {indices[0]} has shape: "
-                    f"{list(values[0].shape)} "
-                    f"but index {index} has shape: {list(value.shape)}",
+                    f"{list(values[0].shape)} but index {index} has shape: {list(value.shape)}",
                 )
         return values
 

@@ -1,6 +1,4 @@
-"""Threads around a session: a Coordinator asks them to stop together, and carries the first error
-to who waits.
-"""
+"""Threads around a session: a Coordinator has them stop together, and hands on the first error."""
 
 from __future__ import annotations
 

@@ -64,9 +64,7 @@ class FixedLossScale(LossScale):
 
 @export("train.experimental.DynamicLossScale")
 class DynamicLossScale(LossScale):
-    """A scale that grows after `increment_period` steps with finite gradients, and shrinks after
-    one without.
-    """
+    """A scale that grows after `increment_period` steps with finite gradients, and shrinks after others."""
 
     def __init__(
         self, initial_loss_scale: float = 2**15, increment_period: int = 2000, multiplier: float = 2.0
@@ -151,9 +149,7 @@ def _loss_scale(identifier: Any) -> LossScale:
 
 @export("train.experimental.MixedPrecisionLossScaleOptimizer")
 class MixedPrecisionLossScaleOptimizer(Optimizer):
-    """Another optimizer with the loss scaled up, and the gradients scaled down again before they
-    are applied.
-    """
+    """Another optimizer with the loss scaled up, and the gradients scaled down before they are applied."""
 
     def __init__(self, opt: Optimizer, loss_scale: Any):
         if not isinstance(opt, Optimizer):

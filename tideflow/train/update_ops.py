@@ -6,7 +6,7 @@ import warnings
 import weakref
 
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Operation
+from tideflow.graph.operation import Operation, ancestors
 from tideflow.graph.scopes import GraphKeys
 
 _warned: weakref.WeakSet[Graph] = weakref.WeakSet()
@@ -16,7 +16,7 @@ def warn_of_forgotten_updates(train_op: Operation) -> None:
     """Warns, once a graph, where UPDATE_OPS has operations and the train op depends on none of them."""
     graph = train_op.graph
     updates = {getattr(item, "op", item) for item in graph.get_collection(GraphKeys.UPDATE_OPS)}
-    if not updates or graph in _warned or _depends_on_any(train_op, updates):
+    if not updates or graph in _warned or not updates.isdisjoint(ancestors(train_op)):
         return
     _warned.add(graph)
     scopes = sorted({op.name.rpartition("/")[0] or op.name for op in updates if isinstance(op, Operation)})
@@ -28,17 +28,3 @@ def warn_of_forgotten_updates(train_op: Operation) -> None:
         "    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):",
         stacklevel=3,
     )
-
-
-def _depends_on_any(op: Operation, wanted: set[Operation]) -> bool:
-    seen: set[Operation] = set()
-    stack = [op]
-    while stack:
-        op = stack.pop()
-        if op in wanted:
-            return True
-        if op not in seen:
-            seen.add(op)
-            stack += [tensor.op for tensor in op.inputs]
-            stack += op.control_inputs
-    return False

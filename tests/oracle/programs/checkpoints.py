@@ -1,44 +1,14 @@
 """Savers: their nodes, what they keep and delete, the state file, readers, and what they refuse."""
 
 import os
-import re
-import shutil
-import tempfile
 
 from kit import cases, graph, raises
-
-
-class _Folder:
-    """A directory of its own, whose name is not part of the answer."""
-
-    def __enter__(self):
-        self.path = tempfile.mkdtemp()
-        return self
-
-    def __exit__(self, *exc):
-        shutil.rmtree(self.path)
-
-    def __call__(self, *parts):
-        return os.path.join(self.path, *parts)
-
-    def shown(self, value):
-        if isinstance(value, (list, tuple)):
-            return [self.shown(item) for item in value]
-        return None if value is None else str(value).replace(self.path, "HERE")
-
-    def files(self):
-        """The files' names; how many shards one says it is of is each engine's own affair."""
-        return sorted(re.sub(r"-of-\d+$", "", name) for name in os.listdir(self.path))
+from saved_files import Folder, message_text
 
 
 def _read(path):
     with open(path, "rb") as stream:
         return stream.read()
-
-
-def _text(message):
-    """A message as text, numbers as all versions write them."""
-    return re.sub(r"\.0\b", "", str(message))
 
 
 def _variables(tf, np):
@@ -67,14 +37,19 @@ _SAVERS = {
 def nodes(tf, np, options):
     _variables(tf, np)
     saver = tf.train.Saver(**options)
-    return [graph(tf), _text(saver.as_saver_def())]
+    return [graph(tf), message_text(saver.as_saver_def())]
 
 
 def nodes_of_a_second_saver(tf, np):
     _variables(tf, np)
     tf.train.Saver()
     saver = tf.train.Saver([tf.global_variables()[0]], max_to_keep=None)
-    return [graph(tf), _text(saver.to_proto()), _text(saver.to_proto("save_1")), saver.to_proto("other")]
+    return [
+        graph(tf),
+        message_text(saver.to_proto()),
+        message_text(saver.to_proto("save_1")),
+        saver.to_proto("other"),
+    ]
 
 
 def nodes_of_tables(tf, np):
@@ -86,7 +61,7 @@ def nodes_of_tables(tf, np):
 
 
 def names_in_the_checkpoint(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         a = tf.get_variable("a", initializer=np.float32(3))
         with tf.variable_scope("s"):
             b = tf.get_variable("b", initializer=np.ones([2], np.float32))
@@ -97,7 +72,7 @@ def names_in_the_checkpoint(tf, np):
 
 @cases(0, 1, 2, 5, None)
 def kept(tf, np, count):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         step = tf.get_variable("step", initializer=np.int64(10), use_resource=True)
         saver = tf.train.Saver(max_to_keep=count)
         sess.run(tf.global_variables_initializer())
@@ -112,7 +87,7 @@ def kept(tf, np, count):
             "files": folder.files(),
             "state": folder.shown(state),
             "latest": folder.shown(tf.train.latest_checkpoint(folder())),
-            "parsed": folder.shown(_text(tf.train.get_checkpoint_state(folder()))),
+            "parsed": folder.shown(message_text(tf.train.get_checkpoint_state(folder()))),
         }
 
 
@@ -131,7 +106,7 @@ def kept(tf, np, count):
     }
 )
 def files(tf, np, options, how):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         _variables(tf, np)
         saver = tf.train.Saver(**options)
         sess.run(tf.global_variables_initializer())
@@ -146,7 +121,7 @@ def files(tf, np, options, how):
 
 @cases({"plain": ({},), "sharded": ({"sharded": True},), "reshape": ({"reshape": True},)})
 def there_and_back(tf, np, options):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         _variables(tf, np)
         values = tf.global_variables()
         saver = tf.train.Saver(**options)
@@ -159,7 +134,7 @@ def there_and_back(tf, np, options):
 
 
 def restored_without_initialization(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Session() as sess:
             _variables(tf, np)
             saver = tf.train.Saver()
@@ -171,7 +146,7 @@ def restored_without_initialization(tf, np):
 
 
 def reshaped(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             v = tf.get_variable("v", initializer=np.arange(6, dtype=np.float32).reshape(2, 3))
             sess.run(v.initializer)
@@ -183,7 +158,7 @@ def reshaped(tf, np):
 
 
 def partitioned_otherwise(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             v = tf.get_variable(
                 "v",
@@ -227,7 +202,7 @@ def bad_savers(tf, np):
 
 
 def bad_saves(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         v = tf.get_variable("v", shape=[2])
         saver = tf.train.Saver()
         found = [raises(saver.save, sess, folder("m")), folder.files()]
@@ -243,7 +218,7 @@ def bad_saves(tf, np):
 
 @cases("missing", "shape", "dtype", "slice")
 def bad_restores(tf, np, kind):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             v = tf.get_variable("v", initializer=np.ones([4], np.float32))
             sess.run(v.initializer)
@@ -260,7 +235,7 @@ def bad_restores(tf, np, kind):
 
 
 def recovered(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         v = tf.get_variable("v", initializer=np.float32(1))
         saver = tf.train.Saver(max_to_keep=2)
         sess.run(v.initializer)
@@ -284,10 +259,10 @@ def recovered(tf, np):
 def states(tf, np):
     make = tf.train.generate_checkpoint_state_proto
     return [
-        _text(make("/d", "/d/a")),
-        _text(make("/d", "/d/a", ["/d/b", "/d/a"], [1.5, 2.5], 0.5)),
-        _text(make("rel", "rel/a", ["rel/b"])),
-        _text(make("rel", "/d/a")),
+        message_text(make("/d", "/d/a")),
+        message_text(make("/d", "/d/a", ["/d/b", "/d/a"], [1.5, 2.5], 0.5)),
+        message_text(make("rel", "rel/a", ["rel/b"])),
+        message_text(make("rel", "/d/a")),
         raises(make, "/d", "/d/a", ["/d/b"], [1.0]),
         tf.train.get_checkpoint_state("/nonexistent"),
         tf.train.latest_checkpoint("/nonexistent"),
@@ -296,18 +271,18 @@ def states(tf, np):
 
 
 def bad_states(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         found = []
         for text in ("nonsense", 'model_checkpoint_path: "gone"\n'):
             with open(folder("checkpoint"), "w") as stream:
                 stream.write(text)
-            found.append(folder.shown(_text(tf.train.get_checkpoint_state(folder()))))
+            found.append(folder.shown(message_text(tf.train.get_checkpoint_state(folder()))))
             found.append(tf.train.latest_checkpoint(folder()))
         return found
 
 
 def readers(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with Folder() as folder, tf.Session() as sess:
         _variables(tf, np)
         tf.get_variable("t", initializer=np.array([b"x", b""], object))
         sess.run(tf.global_variables_initializer())
@@ -328,7 +303,7 @@ def readers(tf, np):
 
 
 def initialized(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             with tf.variable_scope("m"):
                 _variables(tf, np)
@@ -356,7 +331,7 @@ def initialized(tf, np):
 
 
 def meta_graphs(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             _variables(tf, np)
             x = tf.placeholder(tf.float32, [None, 2], name="x")
@@ -384,7 +359,7 @@ def meta_graphs(tf, np):
                     [v is w for v, w in zip(tf.global_variables(), tf.trainable_variables())],
                     [tf.get_collection(k) for k in ("numbers", "texts", "floats")],
                     [tf.get_collection(k)[0].name for k in ("tensors", "ops")],
-                    _text(saver.as_saver_def()),
+                    message_text(saver.as_saver_def()),
                 ]
         return found
 
@@ -407,7 +382,7 @@ def meta_graph_messages(tf, np):
 
 @cases(True, False)
 def written_graphs(tf, np, as_text):
-    with _Folder() as folder:
+    with Folder() as folder:
         tf.constant(3, name="c")
         path = tf.train.write_graph(tf.get_default_graph(), folder("deep"), "g", as_text=as_text)
         data = _read(path)

@@ -1,24 +1,10 @@
 """Linear algebra: decompositions, equations, functions of matrices. Factors are compared multiplied back."""
 
 from kit import Close, cases, differentiated, names, normal, product, raises, run, upstream
+from matrices import definite_matrices, random_array, square_matrices
 
 _TYPES = ["float32", "float64", "complex64", "complex128"]
 _BATCHES = {"one": (), "batch": (2,), "grid": (2, 3), "none": (0,), "some none": (2, 0)}
-
-
-def _random(np, dtype, *shape):
-    x = normal(np, *shape)
-    return (x + 0.5j * np.sin(3 * x) if "complex" in dtype else x).astype(dtype)
-
-
-def _square(np, dtype, *batch):
-    """Well conditioned square matrices."""
-    return (_random(np, dtype, *(batch + (3, 3))) + 3 * np.eye(3)).astype(dtype)
-
-
-def _definite(np, dtype, *batch):
-    x = _random(np, dtype, *(batch + (3, 3)))
-    return (np.matmul(x, np.swapaxes(x, -1, -2).conj()) + np.eye(3)).astype(dtype)
 
 
 def _loose(dtype, value):
@@ -48,19 +34,19 @@ _OF_ONE = {
 
 @cases(*product(_OF_ONE, _TYPES, ["one", "batch", "grid"]))
 def of_definite(tf, np, name, dtype, batch):
-    x = _definite(np, dtype, *_BATCHES[batch])
+    x = definite_matrices(np, dtype, *_BATCHES[batch])
     return _by_matrix(tf, np, lambda x: _OF_ONE[name](tf, x), x, dtype)
 
 
 @cases(*product(["det", "inverse", "slogdet", "singular values"], _TYPES, ["one", "batch"]))
 def of_square(tf, np, name, dtype, batch):
-    x = _square(np, dtype, *_BATCHES[batch])
+    x = square_matrices(np, dtype, *_BATCHES[batch])
     return _by_matrix(tf, np, lambda x: _OF_ONE[name](tf, x), x, dtype)
 
 
 @cases(*product(["cholesky", "det", "inverse", "slogdet", "eigenvalues"], _BATCHES))
 def of_empty(tf, np, name, batch):
-    x = tf.constant(_definite(np, "float64", *_BATCHES[batch]))
+    x = tf.constant(definite_matrices(np, "float64", *_BATCHES[batch]))
     y = _OF_ONE[name](tf, x)
     nothing = _OF_ONE[name](tf, tf.zeros([0, 0], tf.float64))
     return [y.shape, run(tf, y), nothing.shape, run(tf, nothing)]
@@ -68,7 +54,7 @@ def of_empty(tf, np, name, batch):
 
 @cases(*product(_TYPES, [(3, 3), (4, 3), (2, 4), (2, 3, 3), (2, 4, 2)]))
 def qr(tf, np, dtype, shape):
-    x = tf.constant(_random(np, dtype, *shape))
+    x = tf.constant(random_array(np, dtype, *shape))
     made = []
     for full in (False, True):
         q, r = tf.qr(x, full_matrices=full)
@@ -79,7 +65,7 @@ def qr(tf, np, dtype, shape):
 
 @cases(*product(_TYPES, [(3, 3), (4, 3), (2, 4), (2, 3, 3)], [False, True]))
 def svd(tf, np, dtype, shape, full):
-    x = tf.constant(_random(np, dtype, *shape))
+    x = tf.constant(random_array(np, dtype, *shape))
     s, u, v = tf.svd(x, full_matrices=full)
     k = min(shape[-2:])
     back = tf.matmul(u[..., :k] * tf.cast(s, u.dtype)[..., None, :], v[..., :k], adjoint_b=True)
@@ -89,7 +75,7 @@ def svd(tf, np, dtype, shape, full):
 
 @cases(*product(_TYPES, ["one", "batch"]))
 def eigh(tf, np, dtype, batch):
-    x = tf.constant(_definite(np, dtype, *_BATCHES[batch]))
+    x = tf.constant(definite_matrices(np, dtype, *_BATCHES[batch]))
     e, v = tf.self_adjoint_eig(x)
     back = tf.matmul(v * e[..., None, :], v, adjoint_b=True)
     made = [e, back, tf.matmul(v, v, adjoint_a=True)]
@@ -113,7 +99,7 @@ def gradient_through_svd(tf, np, dtype, batch, part):
             return tf.matmul(v / s[..., None, :], v, adjoint_b=True)
         return tf.matmul(u * tf.sqrt(s)[..., None, :], v, adjoint_b=True)
 
-    return _by_matrix(tf, np, build, _square(np, dtype, *_BATCHES[batch]), dtype)
+    return _by_matrix(tf, np, build, square_matrices(np, dtype, *_BATCHES[batch]), dtype)
 
 
 @cases((2, 3), (3, 2), (2, 4), (2, 2, 3))
@@ -122,7 +108,7 @@ def gradient_through_svd_of_rectangles(tf, np, *shape):
         s, u, v = tf.svd(x)
         return tf.matmul(u * tf.sqrt(s)[..., None, :], v, adjoint_b=True)
 
-    return _by_matrix(tf, np, build, _random(np, "float64", *shape), "float64")
+    return _by_matrix(tf, np, build, random_array(np, "float64", *shape), "float64")
 
 
 @cases((2, 3), (3, 2))
@@ -131,7 +117,7 @@ def gradient_through_full_svd(tf, np, *shape):
         s, u, v = tf.svd(x, full_matrices=True)
         return [tf.square(u), tf.square(v), s]
 
-    return _by_matrix(tf, np, build, _random(np, "float64", *shape), "float64")
+    return _by_matrix(tf, np, build, random_array(np, "float64", *shape), "float64")
 
 
 @cases(*product(["float64", "complex128"], ["one", "batch"]))
@@ -140,7 +126,7 @@ def gradient_through_eigh(tf, np, dtype, batch):
         e, v = tf.self_adjoint_eig(x)
         return tf.matmul(v * tf.sqrt(e)[..., None, :], v, adjoint_b=True)
 
-    return _by_matrix(tf, np, build, _definite(np, dtype, *_BATCHES[batch]), dtype)
+    return _by_matrix(tf, np, build, definite_matrices(np, dtype, *_BATCHES[batch]), dtype)
 
 
 @cases((3, 3), (4, 3), (2, 4, 3))
@@ -149,11 +135,11 @@ def gradient_through_qr(tf, np, *shape):
         q, r = tf.qr(x)
         return [tf.matmul(q, q, adjoint_b=True), tf.matmul(r, r, adjoint_a=True)]
 
-    return _by_matrix(tf, np, build, _random(np, "float64", *shape), "float64")
+    return _by_matrix(tf, np, build, random_array(np, "float64", *shape), "float64")
 
 
 def second_derivatives(tf, np):
-    x = tf.constant(_definite(np, "float64"))
+    x = tf.constant(definite_matrices(np, "float64"))
     found = []
     for name in ("cholesky", "inverse", "logdet", "eigenvalues"):
         y = _OF_ONE[name](tf, x)
@@ -168,7 +154,7 @@ def second_derivatives(tf, np):
 @cases(*product(_TYPES, ["int32", "int64"], ["one", "batch", "none"]))
 def lu(tf, np, dtype, index, batch):
     lu, p = tf.linalg.lu(
-        tf.constant(_square(np, dtype, *_BATCHES[batch])), output_idx_type=getattr(tf, index)
+        tf.constant(square_matrices(np, dtype, *_BATCHES[batch])), output_idx_type=getattr(tf, index)
     )
     return [lu, p, _loose(dtype, run(tf, lu)), run(tf, p)]
 
@@ -178,14 +164,17 @@ def lu(tf, np, dtype, index, batch):
 
 @cases(*product(_TYPES, [False, True], ["one", "batch", "none"], [1, 3, 0]))
 def solve(tf, np, dtype, adjoint, batch, columns):
-    a, b = _square(np, dtype, *_BATCHES[batch]), _random(np, dtype, *(_BATCHES[batch] + (3, columns)))
+    a, b = (
+        square_matrices(np, dtype, *_BATCHES[batch]),
+        random_array(np, dtype, *(_BATCHES[batch] + (3, columns))),
+    )
     found = differentiated(tf, np, lambda a, b: tf.matrix_solve(a, b, adjoint=adjoint), a, b)
     return [_loose(dtype, found["values"]), found["shapes"], _loose(dtype, found["gradients"])]
 
 
 @cases(*product(_TYPES, [False, True], [False, True], ["one", "batch"]))
 def triangular_solve(tf, np, dtype, lower, adjoint, batch):
-    a, b = _square(np, dtype, *_BATCHES[batch]), _random(np, dtype, *(_BATCHES[batch] + (3, 2)))
+    a, b = square_matrices(np, dtype, *_BATCHES[batch]), random_array(np, dtype, *(_BATCHES[batch] + (3, 2)))
     options = {"lower": lower, "adjoint": adjoint}
     found = differentiated(tf, np, lambda a, b: tf.matrix_triangular_solve(a, b, **options), a, b)
     return [_loose(dtype, found["values"]), found["shapes"], _loose(dtype, found["gradients"])]
@@ -193,14 +182,17 @@ def triangular_solve(tf, np, dtype, lower, adjoint, batch):
 
 @cases(*product(_TYPES, ["one", "batch"]))
 def cholesky_solve(tf, np, dtype, batch):
-    a, b = _definite(np, dtype, *_BATCHES[batch]), _random(np, dtype, *(_BATCHES[batch] + (3, 2)))
+    a, b = (
+        definite_matrices(np, dtype, *_BATCHES[batch]),
+        random_array(np, dtype, *(_BATCHES[batch] + (3, 2))),
+    )
     found = differentiated(tf, np, lambda a, b: tf.cholesky_solve(tf.cholesky(a), b), a, b)
     return [_loose(dtype, found["values"]), found["shapes"], _loose(dtype, found["gradients"])]
 
 
 @cases(*product(["float32", "float64"], [(4, 2), (2, 4), (3, 3), (2, 4, 3)], [0.0, 0.3], ["fast", "op"]))
 def least_squares(tf, np, dtype, shape, l2, how):
-    a, b = _random(np, dtype, *shape), _random(np, dtype, *(shape[:-1] + (2,)))
+    a, b = random_array(np, dtype, *shape), random_array(np, dtype, *(shape[:-1] + (2,)))
 
     def build(a, b):
         if how == "fast":
@@ -213,7 +205,7 @@ def least_squares(tf, np, dtype, shape, l2, how):
 
 @cases(*product(_TYPES, [(4, 2), (2, 4), (2, 4, 3)]))
 def least_squares_slowly(tf, np, dtype, shape):
-    a, b = _random(np, dtype, *shape), _random(np, dtype, *(shape[:-1] + (2,)))
+    a, b = random_array(np, dtype, *shape), random_array(np, dtype, *(shape[:-1] + (2,)))
     x = tf.matrix_solve_ls(a, b, fast=False)
     return [x.shape, _loose(dtype, run(tf, x))]
 
@@ -230,15 +222,15 @@ def least_squares_of_unknown_shape(tf, np):
     with tf.Session() as session:
         found = []
         for shape in ((4, 2), (2, 4)):
-            feeds = {a: _random(np, "float64", *shape), b: _random(np, "float64", shape[0], 2)}
+            feeds = {a: random_array(np, "float64", *shape), b: random_array(np, "float64", shape[0], 2)}
             found.append(session.run([x] + grads, feeds))
     return Close(found, 1e-7, 1e-8)
 
 
 @cases(*product(_TYPES, ["compact", "sequence", "matrix"], [True, False]))
 def tridiagonal_solve(tf, np, dtype, form, pivoting):
-    dense = (_random(np, dtype, 4, 4) + 4 * np.eye(4)).astype(dtype)
-    rhs = _random(np, dtype, 4, 2)
+    dense = (random_array(np, dtype, 4, 4) + 4 * np.eye(4)).astype(dtype)
+    rhs = random_array(np, dtype, 4, 2)
     diagonals = _tridiagonals(tf, np, dense, form)
     x = tf.linalg.tridiagonal_solve(diagonals, rhs, diagonals_format=form, partial_pivoting=pivoting)
     vector = tf.linalg.tridiagonal_solve(diagonals, rhs[:, 0], diagonals_format=form, conjugate_rhs=True)
@@ -259,8 +251,8 @@ def _tridiagonals(tf, np, dense, form):
 
 @cases(*product(["float64", "float32"], ["compact", "sequence", "matrix"]))
 def tridiagonal_gradients(tf, np, dtype, form):
-    dense = (_random(np, dtype, 4, 4) + 4 * np.eye(4)).astype(dtype)
-    rhs = tf.constant(_random(np, dtype, 4, 2))
+    dense = (random_array(np, dtype, 4, 4) + 4 * np.eye(4)).astype(dtype)
+    rhs = tf.constant(random_array(np, dtype, 4, 2))
     diagonals = _tridiagonals(tf, np, dense, form)
     parts = diagonals if isinstance(diagonals, list) else [diagonals]
     found = []
@@ -271,8 +263,8 @@ def tridiagonal_gradients(tf, np, dtype, form):
 
 
 def tridiagonal_batches(tf, np):
-    three = tf.constant(_random(np, "float64", 2, 3, 4) + 4 * np.eye(3, 4))
-    rhs = tf.constant(_random(np, "float64", 2, 4, 3))
+    three = tf.constant(random_array(np, "float64", 2, 3, 4) + 4 * np.eye(3, 4))
+    rhs = tf.constant(random_array(np, "float64", 2, 4, 3))
     made = [tf.linalg.tridiagonal_solve(three, rhs), tf.linalg.tridiagonal_matmul(three, rhs)]
     return [[t.shape for t in made], Close(run(tf, made), 1e-6, 1e-7)]
 
@@ -313,13 +305,13 @@ def logarithms(tf, np, name, dtype):
 
 @cases(*product(["complex64", "complex128"], [1e-3, 1.0, 1e3]))
 def logarithms_of_batches(tf, np, dtype, scale):
-    x = (_definite(np, dtype, 2, 2) * scale).astype(dtype)
+    x = (definite_matrices(np, dtype, 2, 2) * scale).astype(dtype)
     return _loose(dtype, run(tf, tf.linalg.logm(x)))
 
 
 @cases(*product(_TYPES, [1e-3, 0.1, 1.0, 4.0], ["one", "batch", "grid"]))
 def exponentials(tf, np, dtype, scale, batch):
-    x = (_random(np, dtype, *(_BATCHES[batch] + (3, 3))) * scale).astype(dtype)
+    x = (random_array(np, dtype, *(_BATCHES[batch] + (3, 3))) * scale).astype(dtype)
     found = differentiated(tf, np, lambda x: tf.linalg.expm(x), x)
     return [_loose(dtype, found["values"]), found["shapes"], _loose(dtype, found["gradients"])]
 
@@ -332,7 +324,7 @@ def exponentials_of_nothing(tf, np):
 def exponentials_of_unknown_shape(tf, np):
     x = tf.placeholder(tf.float64, [None, 2, 2])
     with tf.Session() as session:
-        return Close(session.run(tf.linalg.expm(x), {x: _random(np, "float64", 3, 2, 2)}), 1e-9)
+        return Close(session.run(tf.linalg.expm(x), {x: random_array(np, "float64", 3, 2, 2)}), 1e-9)
 
 
 # ---------------------------------------------------------------------------------- rank, norm
@@ -340,7 +332,7 @@ def exponentials_of_unknown_shape(tf, np):
 
 @cases(*product(["float32", "float64"], [(3, 3), (2, 4, 3), (2, 3, 4)]))
 def pseudo_inverse(tf, np, dtype, shape):
-    x = _random(np, dtype, *shape)
+    x = random_array(np, dtype, *shape)
     x[..., -1] = x[..., 0]
     y = tf.linalg.pinv(x)
     ranks = [tf.linalg.matrix_rank(x), tf.linalg.matrix_rank(x, tol=100.0)]
@@ -356,7 +348,7 @@ def pseudo_inverse_with_cutoff(tf, np):
 def pseudo_inverse_of_unknown_shape(tf, np):
     x = tf.placeholder(tf.float64)
     with tf.Session() as session:
-        feeds = {x: _random(np, "float64", 2, 3)}
+        feeds = {x: random_array(np, "float64", 2, 3)}
         made = [tf.linalg.pinv(x), tf.linalg.matrix_rank(x), tf.linalg.pinv(x, validate_args=True)]
         return Close(session.run(made, feeds), 1e-9)
 
@@ -415,7 +407,7 @@ _EQUATIONS = {
 
 @cases(*product(_EQUATIONS, ["float32", "complex128"]))
 def einsum(tf, np, equation, dtype):
-    inputs = [tf.constant(_random(np, dtype, *shape)) for shape in _EQUATIONS[equation]]
+    inputs = [tf.constant(random_array(np, dtype, *shape)) for shape in _EQUATIONS[equation]]
     y = tf.raw_ops.Einsum(inputs=inputs, equation=equation)
     return [y, _loose(dtype, run(tf, y))]
 
@@ -495,7 +487,7 @@ def named(tf, np):
 
 @cases("float32", "float64")
 def names_of_gradients(tf, np, dtype):
-    x = tf.constant(_definite(np, dtype))
+    x = tf.constant(definite_matrices(np, dtype))
     tf.gradients(tf.matrix_inverse(x), x)
     tf.gradients(tf.matrix_determinant(x), x)
     return [(op.type) for op in tf.get_default_graph().get_operations()]

@@ -1,22 +1,9 @@
 """Linear operators: what they compute, their hints, shapes, names and refusals."""
 
 from kit import Close, cases, names, normal, product, raises, run
+from matrices import definite_matrices, random_array, square_matrices
 
 _DTYPES = ["float64", "complex128"]
-
-
-def _random(np, dtype, *shape):
-    x = normal(np, *shape)
-    return (x + 0.5j * np.sin(3 * x) if "complex" in dtype else x).astype(dtype)
-
-
-def _square(np, dtype, *batch):
-    return (_random(np, dtype, *(batch + (3, 3))) + 3 * np.eye(3)).astype(dtype)
-
-
-def _definite(np, dtype, *batch):
-    x = _random(np, dtype, *(batch + (3, 3)))
-    return (np.matmul(x, np.swapaxes(x, -1, -2).conj()) + np.eye(3)).astype(dtype)
 
 
 def _kinds(tf, np, dtype, given):
@@ -24,13 +11,13 @@ def _kinds(tf, np, dtype, given):
     lin, kind = tf.linalg, getattr(tf, dtype)
 
     def full(*batch):
-        return lin.LinearOperatorFullMatrix(given(_square(np, dtype, *batch)))
+        return lin.LinearOperatorFullMatrix(given(square_matrices(np, dtype, *batch)))
 
     def diag(*shape):
-        return lin.LinearOperatorDiag(given(_random(np, dtype, *shape) + 2))
+        return lin.LinearOperatorDiag(given(random_array(np, dtype, *shape) + 2))
 
     def definite():
-        matrix = given(_definite(np, dtype, 2))
+        matrix = given(definite_matrices(np, dtype, 2))
         return lin.LinearOperatorFullMatrix(matrix, is_self_adjoint=True, is_positive_definite=True)
 
     def real_diag():
@@ -44,33 +31,37 @@ def _kinds(tf, np, dtype, given):
         "full": full,
         "batch of full": lambda: full(2),
         "definite": definite,
-        "triangular": lambda: lin.LinearOperatorLowerTriangular(given(_square(np, dtype, 2))),
-        "householder": lambda: lin.LinearOperatorHouseholder(given(_random(np, dtype, 2, 3))),
+        "triangular": lambda: lin.LinearOperatorLowerTriangular(given(square_matrices(np, dtype, 2))),
+        "householder": lambda: lin.LinearOperatorHouseholder(given(random_array(np, dtype, 2, 3))),
         "identity": lambda: lin.LinearOperatorIdentity(3, dtype=kind),
         "batch of identity": lambda: lin.LinearOperatorIdentity(3, [2], dtype=kind),
-        "scaled identity": lambda: lin.LinearOperatorScaledIdentity(3, given(_random(np, dtype, 2) + 2)),
+        "scaled identity": lambda: lin.LinearOperatorScaledIdentity(3, given(random_array(np, dtype, 2) + 2)),
         "adjoint": lambda: lin.LinearOperatorAdjoint(full(2)),
         "inversion": lambda: lin.LinearOperatorInversion(full(2)),
         "composition": lambda: lin.LinearOperatorComposition([full(2), diag(3)]),
         "block diag": lambda: lin.LinearOperatorBlockDiag([full(2), diag(2), full()]),
         "kronecker": lambda: lin.LinearOperatorKronecker([full(2), diag(2)]),
         "kronecker of three": lambda: lin.LinearOperatorKronecker([diag(2), full(), diag(2)]),
-        "low rank": lambda: lin.LinearOperatorLowRankUpdate(real_diag(), given(_random(np, dtype, 2, 3, 2))),
+        "low rank": lambda: lin.LinearOperatorLowRankUpdate(
+            real_diag(), given(random_array(np, dtype, 2, 3, 2))
+        ),
         "low rank with diagonal": lambda: lin.LinearOperatorLowRankUpdate(
-            full(), given(_random(np, dtype, 3, 2)), given(_random(np, dtype, 2) + 2)
+            full(), given(random_array(np, dtype, 3, 2)), given(random_array(np, dtype, 2) + 2)
         ),
         "low rank of two": lambda: lin.LinearOperatorLowRankUpdate(
-            full(), given(_random(np, dtype, 3, 2)), v=given(_random(np, dtype, 2, 3, 2)[0])
+            full(), given(random_array(np, dtype, 3, 2)), v=given(random_array(np, dtype, 2, 3, 2)[0])
         ),
         "toeplitz": lambda: lin.LinearOperatorToeplitz(
             given(np.array([4, 2, 1]).astype(dtype)), given(np.array([4, -1, 0.5]).astype(dtype))
         ),
-        "circulant": lambda: lin.LinearOperatorCirculant(given(_random(np, "complex128", 2, 4) + 2), kind),
+        "circulant": lambda: lin.LinearOperatorCirculant(
+            given(random_array(np, "complex128", 2, 4) + 2), kind
+        ),
         "circulant 2d": lambda: lin.LinearOperatorCirculant2D(
-            given(_random(np, "complex128", 2, 3) + 2), kind
+            given(random_array(np, "complex128", 2, 3) + 2), kind
         ),
         "circulant 3d": lambda: lin.LinearOperatorCirculant3D(
-            given(_random(np, "complex128", 2, 2, 3) + 2), kind
+            given(random_array(np, "complex128", 2, 2, 3) + 2), kind
         ),
     }
 
@@ -106,7 +97,7 @@ _KINDS = [
 def _arguments(np, dtype, operator, side):
     """Matrices and vectors that the operator can be multiplied with."""
     batch = operator.batch_shape.as_list() if operator.batch_shape.ndims is not None else []
-    matrix = _random(np, dtype, *(batch + [side, 2]))
+    matrix = random_array(np, dtype, *(batch + [side, 2]))
     return matrix, matrix[..., 0], np.swapaxes(matrix, -1, -2).conj()
 
 
@@ -248,7 +239,7 @@ def no_cholesky(tf, np, kind):
 def cholesky_of_parts(tf, np, kind):
     lin = tf.linalg
     hints = {"is_self_adjoint": True, "is_positive_definite": True}
-    parts = [lin.LinearOperatorFullMatrix(_definite(np, "float64", 2), **hints)] * 2
+    parts = [lin.LinearOperatorFullMatrix(definite_matrices(np, "float64", 2), **hints)] * 2
     cls = lin.LinearOperatorBlockDiag if kind == "block diag" else lin.LinearOperatorKronecker
     operator = cls(parts)
     return [_hints([operator, operator.cholesky()]), Close(run(tf, operator.cholesky().to_dense()), 1e-8)]
@@ -263,11 +254,13 @@ def _small(tf, np, name):
         "diag": lambda: lin.LinearOperatorDiag([1.0, 2.0, 3.0]),
         "real_diag": lambda: lin.LinearOperatorDiag([3.0, 1.0, 2.0], is_positive_definite=True),
         "scaled": lambda: lin.LinearOperatorScaledIdentity(3, 2.0, is_positive_definite=True),
-        "triangular": lambda: lin.LinearOperatorLowerTriangular(_square(np, "float32"), is_non_singular=True),
+        "triangular": lambda: lin.LinearOperatorLowerTriangular(
+            square_matrices(np, "float32"), is_non_singular=True
+        ),
         "identity": lambda: lin.LinearOperatorIdentity(3),
         "zeros": lambda: lin.LinearOperatorZeros(3),
         "circulant": lambda: lin.LinearOperatorCirculant([1.0, 2.0, 2.0], input_output_dtype=tf.float32),
-        "full": lambda: lin.LinearOperatorFullMatrix(_square(np, "float32")),
+        "full": lambda: lin.LinearOperatorFullMatrix(square_matrices(np, "float32")),
     }[name]()
 
 
@@ -505,8 +498,8 @@ def broadcast(tf, np, method, kind):
     }[kind]
     found = []
     for batch, other in (((), (2,)), ((2,), ()), ((2, 1), (3,)), ((3,), (2, 3))):
-        operator = maker(_square(np, "float64", *batch))
-        y = getattr(operator, method)(_random(np, "float64", *(other + (3, 2))))
+        operator = maker(square_matrices(np, "float64", *batch))
+        y = getattr(operator, method)(random_array(np, "float64", *(other + (3, 2))))
         found += [y.shape, Close(run(tf, y), 1e-8)]
     return found
 

@@ -6,17 +6,6 @@ import tempfile
 from kit import cases, raises
 
 
-class _Folder:
-    """A folder that is gone with the program."""
-
-    def __enter__(self):
-        self._folder = tempfile.TemporaryDirectory()
-        return self._folder.name
-
-    def __exit__(self, *exc):
-        self._folder.cleanup()
-
-
 def _shapes(tf, path):
     return sorted(tf.train.NewCheckpointReader(path).get_variable_to_shape_map().items())
 
@@ -39,7 +28,7 @@ def _trained(tf, units=2):
 
 
 def saved_and_restored(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         train, checkpoint = _trained(tf)
         sess.run(tf.global_variables_initializer())
         sess.run(train)
@@ -70,7 +59,7 @@ def saved_and_restored(tf, np):
 
 
 def made_after_the_call(tf, np):
-    with _Folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         with tf.Graph().as_default(), tf.Session() as sess:
             train, checkpoint = _trained(tf)
             sess.run(tf.global_variables_initializer())
@@ -89,7 +78,7 @@ def made_after_the_call(tf, np):
 
 
 def partly_there(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         a, b = tf.Variable(1.0, name="a"), tf.Variable(2.0, name="b")
         sess.run(tf.global_variables_initializer())
         path = tf.train.Checkpoint(a=a).save(os.path.join(folder, "m"), session=sess)
@@ -125,7 +114,7 @@ def what_is_no_object(tf, np):
 
 def by_names_from_objects(tf, np):
     """tf.train.Saver reads checkpoints of objects by the variables' names."""
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         train, checkpoint = _trained(tf)
         sess.run(tf.global_variables_initializer())
         sess.run(train)
@@ -138,7 +127,7 @@ def by_names_from_objects(tf, np):
 
 
 def manager(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         v = tf.Variable(1.0)
         checkpoint = tf.train.Checkpoint(v=v)
         sess.run(v.initializer)
@@ -169,7 +158,7 @@ def python_state(tf, np):
         def deserialize(self, string_value):
             self.value = string_value
 
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         state = State()
         checkpoint = tf.train.Checkpoint(state=state)
         first = checkpoint.save(os.path.join(folder, "m"), session=sess)
@@ -210,7 +199,7 @@ def _numbers(tf):
 
 
 def warm_start_by_name(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         path = _earlier(tf, folder, a=np.float32([1, 2]), b=np.float32([3]), c=np.float32(4))
         a = tf.get_variable("a", shape=[2])
         b = tf.get_variable("renamed", shape=[1])
@@ -225,7 +214,7 @@ def warm_start_by_name(tf, np):
 
 @cases((0, 0, 1), (0, 1, 1), (0, 2, 2), (1, 0, 1), (1, 2, 1))
 def warm_start_by_word(tf, np, axis, buckets, parts):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         old = np.arange(12, dtype=np.float32).reshape(3, 4)
         old = old if axis == 0 else old.T
         path = _earlier(tf, folder, w=old)
@@ -241,7 +230,7 @@ def warm_start_by_word(tf, np, axis, buckets, parts):
 
 
 def part_of_an_old_vocabulary(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         path = _earlier(tf, folder, w=np.float32([[1, 2], [3, 4]]))
         words = _vocabulary(folder, "words", "a", "b", "c")
         w = tf.get_variable("w", shape=[3, 2])
@@ -252,7 +241,7 @@ def part_of_an_old_vocabulary(tf, np):
 
 
 def warm_start_from_objects(tf, np):
-    with _Folder() as folder, tf.Session() as sess:
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as sess:
         v = tf.get_variable("v", initializer=np.float32([1, 2]))
         sess.run(v.initializer)
         path = tf.train.Checkpoint(x=v).save(os.path.join(folder, "m"), session=sess)
@@ -266,7 +255,7 @@ def warm_start_from_objects(tf, np):
 
 
 def warm_start_refuses(tf, np):
-    with _Folder() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = _earlier(tf, folder, a=np.float32([1, 2]))
         tf.get_variable("a", shape=[2])
         return [

@@ -1,51 +1,10 @@
 """SavedModels and MetaGraphs: what is written and read back, signatures, contexts, and what is refused."""
 
 import os
-import re
 import shutil
-import tempfile
 
 from kit import GraphNodes, cases, graph, raises
-
-
-class _Folder:
-    """A directory of its own, whose name is not part of the answer."""
-
-    def __enter__(self):
-        self.path = tempfile.mkdtemp()
-        return self
-
-    def __exit__(self, *exc):
-        shutil.rmtree(self.path)
-
-    def __call__(self, *parts):
-        return os.path.join(self.path, *parts)
-
-    def shown(self, value):
-        if isinstance(value, dict):
-            return {self.shown(k): self.shown(v) for k, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self.shown(item) for item in value]
-        text = value.decode() if isinstance(value, bytes) else str(value)
-        return text.replace(self.path, "HERE")
-
-    def files(self):
-        """All files; how many shards one says it is of is each engine's own affair."""
-        found = []
-        for base, _, names in os.walk(self.path):
-            relative = os.path.relpath(base, self.path)
-            found += [os.path.join(relative, re.sub(r"-of-\d+$", "", name)) for name in names]
-        return sorted(found)
-
-    def file(self, name, text):
-        with open(self(name), "w") as stream:
-            stream.write(text)
-        return self(name)
-
-
-def _text(message):
-    """A message as text, numbers as all versions write them."""
-    return re.sub(r"\.0\b", "", str(message))
+from saved_files import Folder, message_text
 
 
 def _without_places(graph_def):
@@ -79,7 +38,7 @@ def _described(message, attrs=None):
         "tags": list(message.meta_info_def.tags),
         "stripped": message.meta_info_def.stripped_default_attrs,
         "ops": [op.name for op in message.meta_info_def.stripped_op_list.op],
-        "saver": _text(message.saver_def),
+        "saver": message_text(message.saver_def),
         "signatures": {k: _sorted_signature(v) for k, v in message.signature_def.items()},
     }
 
@@ -87,8 +46,8 @@ def _described(message, attrs=None):
 def _sorted_signature(signature):
     return [
         signature.method_name,
-        sorted((k, _text(v)) for k, v in signature.inputs.items()),
-        sorted((k, _text(v)) for k, v in signature.outputs.items()),
+        sorted((k, message_text(v)) for k, v in signature.inputs.items()),
+        sorted((k, message_text(v)) for k, v in signature.outputs.items()),
     ]
 
 
@@ -110,7 +69,7 @@ def _simple(tf, np, path, resource=False):
 
 @cases(False, True)
 def simple_save(tf, np, resource):
-    with _Folder() as folder:
+    with Folder() as folder:
         _simple(tf, np, folder("m"), resource)
         with tf.Graph().as_default() as g, tf.Session() as sess:
             message = tf.saved_model.load(sess, [tf.saved_model.SERVING], folder("m"))
@@ -129,7 +88,7 @@ def simple_save(tf, np, resource):
 @cases({"binary": (False, True, False), "text": (True, False, True)})
 def builder(tf, np, as_text, strip, clear):
     """Two graphs over one set of variables, with assets, a main op and a table that reads one."""
-    with _Folder() as folder:
+    with Folder() as folder:
         source = folder.file("words", "a\nb\nc\n")
         os.mkdir(folder("other"))
         same, other = folder.file("other/words", "a\nb\nc\n"), folder.file("other/text", "t")
@@ -173,7 +132,7 @@ def builder(tf, np, as_text, strip, clear):
 
 
 def builder_errors(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         _simple(tf, np, folder("m"))
         build = tf.saved_model.Builder
         x, y = _model(tf, np)
@@ -210,7 +169,7 @@ def builder_errors(tf, np):
 
 
 def load_errors(tf, np):
-    with _Folder() as folder:
+    with Folder() as folder:
         _simple(tf, np, folder("m"))
         os.mkdir(folder("junk"))
         folder.file("junk/saved_model.pb", "no message at all")
@@ -287,9 +246,9 @@ def tensor_infos(tf, np):
     with tf.name_scope("scope"):
         tf.placeholder(tf.int8, name="Placeholder")
     return [
-        {k: _text(v) for k, v in infos.items()},
-        _text(ragged),
-        _text(slices),
+        {k: message_text(v) for k, v in infos.items()},
+        message_text(ragged),
+        message_text(slices),
         back,
         sm.get_tensor_from_tensor_info(infos["dense"], tf.get_default_graph(), "scope"),
         raises(sm.get_tensor_from_tensor_info, empty),
@@ -461,7 +420,7 @@ def scoped_variables(tf, np):
         for scope in ("a", "a"):
             mapped = {name.decode(): x for name in message.collection_def["unbound_inputs"].bytes_list.value}
             saver = tf.train.import_meta_graph(message, import_scope=scope, input_map=mapped)
-            results.append(None if saver is None else _text(saver.as_saver_def()))
+            results.append(None if saver is None else message_text(saver.as_saver_def()))
         sess.run(tf.global_variables_initializer())
         results += [
             [(v.name, v.trainable) for v in tf.global_variables()],
@@ -483,7 +442,9 @@ def under_a_name_scope(tf, np):
         with tf.Graph().as_default(), tf.name_scope("outer"):
             saver = tf.train.import_meta_graph(message, import_scope=scope)
             results += [
-                None if scope else _text(saver.as_saver_def()),  # TensorFlow adds the outer scope twice
+                None
+                if scope
+                else message_text(saver.as_saver_def()),  # TensorFlow adds the outer scope twice
                 [v.name for v in tf.global_variables()],
                 [v is w for v, w in zip(tf.global_variables(), tf.trainable_variables())],
                 graph(tf),

@@ -173,9 +173,7 @@ def spatial_softmax(
     trainable: bool = True,
     data_format: str = NHWC,
 ) -> Tensor:
-    """Where each channel of an image is strongest: the expected coordinates under a softmax over
-    the pixels.
-    """
+    """Where each channel of an image is strongest: expected coordinates under a softmax over pixels."""
     with variable_scope(name, "spatial_softmax"):
         check_data_format(data_format, NHWC, NCHW)
         sizes = shapes.shape(features)

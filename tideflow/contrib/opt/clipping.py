@@ -14,9 +14,7 @@ from tideflow.ops import clipping
 def clip_gradients_by_global_norm(
     gradients_variables: Sequence[tuple[Any, Any]], clip_norm: float = 20.0
 ) -> tuple[list[tuple[Any, Any]], Tensor]:
-    """All gradients scaled by one factor, so that their norm together is at most `clip_norm`; and
-    the norm.
-    """
+    """All gradients, scaled by one factor to a norm of at most `clip_norm` together; and the norm."""
     gradients, variables = zip(*gradients_variables)
     clipped, norm = clipping.clip_by_global_norm(list(gradients), clip_norm)
     return list(zip(clipped, variables)), norm

@@ -96,9 +96,7 @@ class DecoupledWeightDecayExtension:
 
 @export("contrib.opt.extend_with_decoupled_weight_decay")
 def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[Optimizer]:
-    """A class of optimizers that is `base_optimizer` with weight decay, the first argument of its
-    constructor.
-    """
+    """A class like `base_optimizer`, with weight decay as the first argument of its constructor."""
 
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
         """An optimizer with weight decay apart from the gradient."""

@@ -147,9 +147,8 @@ def sorted_array(t: Any, parent_ids: Tensor, lengths: Tensor, batch_size: Any, b
     if not t._infer_shape or shape.ndims is None or shape.ndims < 1:
         logging.warn(
             "The TensorArray %s in the cell state is not amenable to sorting based on the beam search "
-            "result. "
-            "For a TensorArray to be sorted, its elements shape must be defined and have at least a rank of "
-            "1, but saw shape: %s",
+            "result. For a TensorArray to be sorted, its elements shape must be defined and have at least a "
+            "rank of 1, but saw shape: %s",
             t.handle.name,
             shape,
         )

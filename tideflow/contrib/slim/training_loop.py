@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
@@ -99,14 +100,7 @@ def train(
         if global_step is None:
             global_step = get_or_create_global_step()
         saver = saver or Saver()
-        with name_scope("init_ops"):
-            if init_op is _USE_DEFAULT:
-                init_op = variables.global_variables_initializer()
-            if ready_op is _USE_DEFAULT:
-                ready_op = variables.report_uninitialized_variables()
-            if local_init_op is _USE_DEFAULT:
-                local_init_op = flow.group(variables.local_variables_initializer(), tables_initializer())
-            local_init_op, ready_for_local_init_op = _synchronized(local_init_op, optimizers, is_chief)
+        starting = _starting_ops(init_op, local_init_op, ready_op, optimizers, is_chief)
         if summary_op is _USE_DEFAULT:
             summary_op = summaries.merge_all()
         leaders = optimizers if is_chief else []
@@ -121,11 +115,8 @@ def train(
         graph=graph,
         is_chief=is_chief,
         logdir=logdir,
-        init_op=init_op,
+        **starting,
         init_feed_dict=init_feed_dict,
-        local_init_op=local_init_op,
-        ready_for_local_init_op=ready_for_local_init_op,
-        ready_op=ready_op,
         summary_op=summary_op,
         summary_writer=Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer,
         global_step=global_step,
@@ -161,15 +152,9 @@ def train(
                     logging.info("Wrapping session with wrapper function: %s", session_wrapper)
                     sess = session_wrapper(sess)
                 threads = begin(sess)
-                try:
-                    while not supervisor.should_stop():
-                        loss, should_stop = train_step_fn(sess, train_op, global_step, train_step_kwargs)
-                        if should_stop:
-                            logging.info("Stopping Training.")
-                            supervisor.request_stop()
-                            break
-                except OutOfRangeError as error:
-                    logging.info("Caught OutOfRangeError. Stopping Training. %s", error)
+                step = functools.partial(train_step_fn, sess, train_op, global_step, train_step_kwargs)
+                for found in _losses(supervisor, step):
+                    loss = found
                 if logdir and supervisor.is_chief:
                     logging.info("Finished training! Saving model to disk.")
                     supervisor.saver.save(sess, supervisor.save_path, global_step=supervisor.global_step)
@@ -204,6 +189,44 @@ def _as_list(sync_optimizer: Any) -> list[SyncReplicasOptimizer]:
     if not all(isinstance(optimizer, SyncReplicasOptimizer) for optimizer in given):
         raise ValueError("`sync_optimizer` must be a tf.train.SyncReplicasOptimizer.")
     return given
+
+
+def _starting_ops(
+    init_op: Any,
+    local_init_op: Any,
+    ready_op: Any,
+    optimizers: Sequence[SyncReplicasOptimizer],
+    is_chief: bool,
+) -> dict[str, Any]:
+    """What makes a model ready, and tells whether it is; by the names that Supervisor has for them."""
+    with name_scope("init_ops"):
+        if init_op is _USE_DEFAULT:
+            init_op = variables.global_variables_initializer()
+        if ready_op is _USE_DEFAULT:
+            ready_op = variables.report_uninitialized_variables()
+        if local_init_op is _USE_DEFAULT:
+            local_init_op = flow.group(variables.local_variables_initializer(), tables_initializer())
+        local_init_op, ready_for_local_init_op = _synchronized(local_init_op, optimizers, is_chief)
+    return {
+        "init_op": init_op,
+        "local_init_op": local_init_op,
+        "ready_op": ready_op,
+        "ready_for_local_init_op": ready_for_local_init_op,
+    }
+
+
+def _losses(supervisor: Supervisor, step: Callable[[], tuple[Any, Any]]) -> Iterator[Any]:
+    """The loss of each step, until one says to stop, or the data ends."""
+    try:
+        while not supervisor.should_stop():
+            loss, should_stop = step()
+            yield loss
+            if should_stop:
+                logging.info("Stopping Training.")
+                supervisor.request_stop()
+                return
+    except OutOfRangeError as error:
+        logging.info("Caught OutOfRangeError. Stopping Training. %s", error)
 
 
 def _synchronized(
