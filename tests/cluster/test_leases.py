@@ -7,6 +7,8 @@ import pytest
 import tideflow as tf
 from tideflow.cluster import server as servers
 from tideflow.cluster import worker as workers
+from tideflow.cluster.tasks import task_name
+from tideflow.cluster.transport import Message
 
 _SECONDS = 60
 
@@ -65,3 +67,25 @@ def test_a_session_of_a_lost_master_is_forgotten(server, rounds):
             _wait_for(rounds, 20)
             with pytest.raises(tf.errors.AbortedError, match="session was closed"):
                 session.run(one)
+
+
+@pytest.mark.parametrize(("late", "is_lost"), [(1, False), (2, True)])
+def test_a_peer_is_lost_when_it_is_late_twice(monkeypatch, late, is_lost):
+    """Once may be because this process itself was stopped while a heartbeat was under way."""
+    cluster = {"ps": ["localhost:0"], "worker": ["localhost:1"]}
+    server = tf.train.Server(cluster, job_name="ps", task_index=0, start=False)
+    task = server._tasks[task_name("worker", 0)]
+    answers = [tf.errors.DeadlineExceededError(None, None, "late")] * late + [Message("alive", {"gone": []})]
+    lost = []
+
+    def call(message, timeout):
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(task.peer, "call", call)
+    monkeypatch.setattr(server, "_lose", lambda *peer: lost.append(peer))
+    server._greet(task, Message("alive"))
+    assert bool(lost) == is_lost
+    server.stop()

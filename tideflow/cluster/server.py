@@ -45,6 +45,7 @@ from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Worker
 from tideflow.export import export
 from tideflow.graph.errors import (
     AbortedError,
+    DeadlineExceededError,
     InternalError,
     InvalidArgumentError,
     NotFoundError,
@@ -442,8 +443,12 @@ class Server:
             self._forget_lost_clients()
 
     def _greet(self, task: RemoteTask, greeting: Message) -> None:
+        call = partial(task.peer.call, greeting, timeout=5 * HEARTBEAT_SECONDS)
         try:
-            answer = task.peer.call(greeting, timeout=5 * HEARTBEAT_SECONDS)
+            try:
+                answer = call()
+            except DeadlineExceededError:  # maybe it was this process that was stopped meanwhile
+                answer = call()
             self._job.heard(task.name)
             self._job.told(task.name, answer.fields["gone"])
         except OpError as error:
