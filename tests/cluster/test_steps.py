@@ -1,5 +1,6 @@
 """Steps over several tasks: whatever a step is cut into, its results are those of one process."""
 
+import gc
 import threading
 
 import numpy as np
@@ -382,3 +383,27 @@ def test_an_all_reduce_over_tasks(target):
     with tf.Session(target) as session:
         for value in session.run(parts):
             np.testing.assert_allclose(value, [3.0, 4.0])
+
+
+def test_a_step_leaves_nothing_to_the_collector(target):
+    """What waits for it holds memory, shared memory even, and copies of variables are made because of it."""
+    with _on("ps"):
+        table = tf.get_variable("table", initializer=np.ones([100, 100], np.float32))
+    with _on("worker"):
+        train = table.assign_add(table + 1.0)
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(3):
+            session.run([train, table])
+        gc.collect()
+        gc.disable()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            session.run([train, table])
+            gc.collect()
+            left = [type(one) for one in gc.garbage if type(one).__module__.startswith(("tideflow", "torch"))]
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
+            gc.enable()
+    assert not left

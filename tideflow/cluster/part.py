@@ -169,8 +169,7 @@ class Visit:
     """
 
     def __init__(self, run: Run, limits: Limits, soon: Soon, done: Done):
-        self._run, self._limits, self._done = run, limits, done
-        self._again = lambda: soon(self.go_on)
+        self._run, self._limits, self._soon, self._done = run, limits, soon, done
         self._wish: Wish | None = None
         self._over = False
 
@@ -193,4 +192,7 @@ class Visit:
 
     def _granted(self) -> Any:
         """What the run goes on with: None at its beginning."""
-        return None if self._wish is None else waiting.ask(self._wish, self._limits, self._again)
+        return None if self._wish is None else waiting.ask(self._wish, self._limits, self._come_back)
+
+    def _come_back(self) -> None:
+        self._soon(self.go_on)

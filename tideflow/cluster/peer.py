@@ -57,7 +57,7 @@ class Pending:
 
     def cancel(self) -> None:
         """Waits no longer. The other side is not told: its answer finds the connection closed."""
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._heed = self._connection, None, None
         if connection is not None:
             connection.close(linger=0)
 
@@ -81,7 +81,8 @@ class Pending:
             self._heed(message)
         if message.kind == protocol.AHEAD:
             return False
-        self._answer, self._connection = message, None
+        # Who heeds may hold this request: nothing may wait for the collector, least of all shared memory.
+        self._answer, self._connection, self._heed = message, None, None
         self._peer._give_back(connection)
         wire.raise_error(message)
         return True
