@@ -8,6 +8,7 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import servers
+from tideflow.cluster.part import Part
 from tideflow.runtime.rendezvous import Rendezvous
 
 
@@ -407,3 +408,23 @@ def test_a_step_leaves_nothing_to_the_collector(target):
             gc.garbage.clear()
             gc.enable()
     assert not left
+
+
+def test_a_part_that_runs_on_tokens_hears_from_the_others(target, monkeypatch):
+    """Its own thread does not wait for what they send."""
+    real = Part._compile
+
+    def by_tokens(part, *arguments):
+        part._rules_off |= {"structure"}
+        return real(part, *arguments)
+
+    monkeypatch.setattr(Part, "_compile", by_tokens)
+    with _on("ps"):
+        table = tf.get_variable("table", initializer=np.ones([3], np.float32), use_resource=True)
+    with _on("worker"):
+        train = table.assign_add(table * 2.0)
+    with tf.Session(target) as session:
+        session.run(table.initializer)
+        for _ in range(4):
+            session.run(train.op, options=tf.RunOptions(timeout_in_ms=60_000))
+        assert session.run(table).tolist() == [81.0] * 3

@@ -127,7 +127,7 @@ class Master:
         fed = {tensor: i for i, tensor in enumerate(feeds)}
         given = [(i, fed[tensor]) for i, tensor in enumerate(fetches) if tensor in fed]
         graphs = [part.graph_def for part in cut.parts.values()]
-        run = _Step(self, parts, len(fetches), given, graphs, tokens)
+        run = _Step(self, parts, len(fetches), given, graphs)
         about = [
             f"{part.task.name}: {len(cut.parts[part.task.name].graph_def.node)} operations" for part in parts
         ]
@@ -234,7 +234,6 @@ class _Step:
         fetches: int,
         given: list[tuple[int, int]],
         graphs: list[GraphDef],
-        tokens: bool,
     ):
         self._master = master
         self._graphs = graphs
@@ -242,23 +241,28 @@ class _Step:
         self._remote = [part for part in parts if not part.task.is_local]
         self._fetches = fetches
         self._given = given
-        # Where this thread itself waits for what the other parts send, it takes that from their connections.
-        self._home = self._local.task.name if self._local is not None and not tokens else ""
 
     def __call__(self, *feeds: Any) -> list[Any]:
         results = [None] * self._fetches
         for position, feed in self._given:
             results[position] = feeds[feed]
-        step = self._master.new_step()
+        handle, step = self._master.handle, self._master.new_step()
         limits = waiting.limits()
         if limits.trace is not None:
             limits.trace.partition_graphs.extend(self._graphs)
-        traffic = _Traffic(self._master, step, self._local if self._home else None)
+        traffic = _Traffic(self._master, step, self._local)
         try:
             for part in self._remote:
                 values = [feeds[i] for i in part.feeds]
                 traffic.pending[part.task.name] = part.task.start(
-                    self._master.handle, part.name, step, values, limits, part.life, self._home, traffic.heed
+                    handle,
+                    part.name,
+                    step,
+                    values,
+                    limits,
+                    part.life,
+                    traffic.home,
+                    traffic.heed,
                 )
             if self._local is not None:
                 _put(results, self._local, self._run_local(feeds, step, limits, traffic))
@@ -291,14 +295,16 @@ class _Step:
 
 
 class _Traffic:
-    """What the part of a step on this task and the others tell each other. Little things go beside the
-    requests: the thread that runs the part here waits on their connections itself, so that no other thread
-    has to wake it.
+    """What the part of a step on this task and the others tell each other. Where it is the thread that runs
+    the part here which waits for them, little things go beside the requests: that thread waits on their
+    connections itself, and no other has to wake it.
     """
 
     def __init__(self, master: Master, step: str, local: _Placed | None):
         self._master, self._step, self._local = master, step, local
-        self._beside = _MOST_BESIDE if local is not None else 0
+        waits = local is not None and local.task.is_resumable(master.handle, local.name)
+        self.home = local.task.name if waits else ""  # the task for which things come beside the requests
+        self._beside = _MOST_BESIDE if waits else 0
         self.pending: dict[str, Pending] = {}
 
     def heed(self, message: Message) -> None:

@@ -67,6 +67,7 @@ class Part:
         self._variants = Variants(self._compile)
         self._traced: tuple[Trace, Variants] | None = None
         self._tracing = threading.Lock()
+        self.is_resumable = False  # as far as is known: it was not compiled yet
         self._may_wait = True
         self._seconds = (math.inf, math.inf)  # that its last runs computed
 
@@ -84,6 +85,7 @@ class Part:
         )
         uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.type in _ANYTHING]
         self._may_wait = not all(plan.resumable and leaves(node) for node in uncertain)
+        self.is_resumable = plan.resumable
         return plan
 
     def is_quick(self, feeds: Sequence[Any]) -> bool:

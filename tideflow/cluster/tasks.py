@@ -64,6 +64,10 @@ class LocalTask:
     def register(self, session: str, isolated: bool, spec: Spec, life: int) -> str:
         return self.worker.register(session, isolated, spec)
 
+    def is_resumable(self, session: str, part: str) -> bool:
+        """Whether a part, where it waits, has its own thread wait."""
+        return self.worker.part(session, part).is_resumable
+
     def run(
         self, session: str, part: str, step: str, feeds: Sequence[Any], limits: Limits, send: Send, wait: Wait
     ) -> Sequence[Any]:
