@@ -255,14 +255,7 @@ class _Step:
             for part in self._remote:
                 values = [feeds[i] for i in part.feeds]
                 traffic.pending[part.task.name] = part.task.start(
-                    handle,
-                    part.name,
-                    step,
-                    values,
-                    limits,
-                    part.life,
-                    traffic.home,
-                    traffic.heed,
+                    handle, part.name, step, values, limits, part.life, traffic.home, traffic.heed
                 )
             if self._local is not None:
                 _put(results, self._local, self._run_local(feeds, step, limits, traffic))
