@@ -228,8 +228,8 @@ class Peer:
             connection = self._posts
             if connection is None:
                 return False
-            while ready := poll(connection.polled, 0):
-                self._window.acknowledged(connection.acknowledged(ready, message.kind))
+            while self._hear_of_posts(connection, 0, message.kind):
+                pass
             if not self._window.is_open():
                 return False
             self._post(connection, message, compress)
@@ -335,9 +335,14 @@ class Peer:
         return new
 
     def _await_window(self, connection: Connection, limits: Limits, what: str) -> None:
-        while True:
+        heard = True
+        while heard or not self._window.is_open():
             is_full = not self._window.is_open()
-            ready = poll(connection.polled, sleep_ms(limits, what, self.is_closed) if is_full else 0)
-            if not ready and not is_full:
-                return
-            self._window.acknowledged(connection.acknowledged(ready, what))
+            pause = sleep_ms(limits, what, self.is_closed) if is_full else 0
+            heard = self._hear_of_posts(connection, pause, what)
+
+    def _hear_of_posts(self, connection: Connection, milliseconds: int, what: str) -> bool:
+        """Takes in which posts were handled, if something of that comes in time; whether it did."""
+        ready = poll(connection.polled, milliseconds)
+        self._window.acknowledged(connection.acknowledged(ready, what))
+        return bool(ready)

@@ -23,7 +23,7 @@ from tideflow.cluster.collectives import TaskGroups
 from tideflow.cluster.crew import Crew
 from tideflow.cluster.job import Job, exit_was_clean
 from tideflow.cluster.master import Master
-from tideflow.cluster.part import Part, Spec
+from tideflow.cluster.part import Done, Part, Spec
 from tideflow.cluster.ports import number_of, reserve
 from tideflow.cluster.protocol import AHEAD
 from tideflow.cluster.tasks import (
@@ -41,7 +41,7 @@ from tideflow.cluster.tasks import (
 )
 from tideflow.cluster.transport import Identity, Listener, Message, Peer, Reply
 from tideflow.cluster.wire import error_message, error_of
-from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Worker
+from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Order, Worker
 from tideflow.export import export
 from tideflow.graph.errors import (
     AbortedError,
@@ -312,22 +312,20 @@ class Server:
         session, step = fields["session"], fields["step"]
         part, limits = self._worker.part(session, fields["part"]), limits_of(message)
         outlet = _Outlet(self, part, step, fields["home"], reply)
+        order, end = Order(session, part, step, feeds, limits, outlet.send), partial(outlet.end, limits)
         if limits.trace is None and part.is_quick(feeds):
             outlet.may_wait = False
-            soon, done = self._listener.soon, partial(outlet.end, limits)
-            self._worker.start(session, part, step, feeds, limits, outlet.send, soon, done)
+            self._worker.start(order, self._listener.soon, end)
         else:
-            self._crew.do(self._run_part, session, part, step, feeds, limits, outlet)
+            self._crew.do(self._run_part, order, end)
 
-    def _run_part(
-        self, session: str, part: Part, step: str, feeds: list, limits: Limits, outlet: _Outlet
-    ) -> None:
+    def _run_part(self, order: Order, end: Done) -> None:
         try:
-            values = self._worker.run(session, part, step, feeds, limits, outlet.send)
+            values = self._worker.run(order)
         except Exception as error:
-            outlet.end(limits, (), error)
+            end((), error)
         else:
-            outlet.end(limits, values, None)
+            end(values, None)
 
     def _send(self, step: str, part: Part, task: str, parcel: Parcel) -> None:
         self._tasks[task].send(step, parcel, part.compress)

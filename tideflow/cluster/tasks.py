@@ -13,7 +13,7 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tideflow.cluster.part import Spec
 from tideflow.cluster.transport import Peer, Pending
 from tideflow.cluster.wire import Message, error_message, size_of
-from tideflow.cluster.worker import Worker
+from tideflow.cluster.worker import Order, Worker
 from tideflow.graph.errors import DeadlineExceededError, OpError
 from tideflow.runtime.devices import CPU, Device
 from tideflow.runtime.rendezvous import DEAD, Parcel, Send, Wait
@@ -76,7 +76,7 @@ class LocalTask:
         own.trace = RunMetadata() if limits.trace is not None else None
         try:
             found = self.worker.part(session, part)
-            values = self.worker.run(session, found, step, feeds, own, send, wait)
+            values = self.worker.run(Order(session, found, step, feeds, own, send, wait))
             own.rendezvous.flush()
             return values
         finally:

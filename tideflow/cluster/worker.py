@@ -36,6 +36,21 @@ class _Session:
     silent: int = 0  # rounds of heartbeats since the master was last heard of
 
 
+@dataclass
+class Order:
+    """A run of a part that is asked for, in a step, within the limits. `send` takes what leaves for other
+    tasks, `wait` waits for what they send.
+    """
+
+    session: str
+    part: Part
+    step: str
+    feeds: Sequence[Any]
+    limits: Limits
+    send: Send
+    wait: Wait = Bell.wait
+
+
 class Worker:
     """Runs parts of steps, on one task."""
 
@@ -78,63 +93,42 @@ class Worker:
         found.silent = 0
         return found.parts[name]
 
-    def run(
-        self,
-        session: str,
-        part: Part,
-        step: str,
-        feeds: Sequence[Any],
-        limits: Limits,
-        send: Send,
-        wait: Wait = Bell.wait,
-    ) -> tuple:
-        """Runs a part in a step, within the limits, in this thread. `send` takes what leaves for other tasks;
-        the last of it is left to the caller, with the limits' rendezvous.
+    def run(self, order: Order) -> tuple:
+        """Runs a part in this thread. The last of what leaves for other tasks is left to the caller, with the
+        limits' rendezvous.
         """
-        found = self._begin(session, part, step, limits, send, wait)
+        found, limits = self._begin(order), order.limits
         try:
             if limits.trace is not None:
-                return part.run_traced(feeds, limits)
-            return part.run(feeds, limits).to_its_end()
+                return order.part.run_traced(order.feeds, limits)
+            return order.part.run(order.feeds, limits).to_its_end()
         except CancelledError as error:
             raise limits.rendezvous.reason(error) from error
         finally:
-            self._end(found, step)
+            self._end(found, order.step)
 
-    def start(
-        self,
-        session: str,
-        part: Part,
-        step: str,
-        feeds: Sequence[Any],
-        limits: Limits,
-        send: Send,
-        soon: Soon,
-        done: Done,
-    ) -> None:
+    def start(self, order: Order, soon: Soon, done: Done) -> None:
         """The same without waiting: the part is left where it would have to, and taken up by `soon`."""
-        found = self._begin(session, part, step, limits, send)
+        found, limits = self._begin(order), order.limits
 
         def end(values: tuple, error: Exception | None) -> None:
-            self._end(found, step)
+            self._end(found, order.step)
             done(values, error and limits.rendezvous.reason(error))
 
-        Visit(part.run(feeds, limits), limits, soon, end).go_on()
+        Visit(order.part.run(order.feeds, limits), limits, soon, end).go_on()
 
-    def _begin(
-        self, session: str, part: Part, step: str, limits: Limits, send: Send, wait: Wait = Bell.wait
-    ) -> _Session:
-        found = self._sessions.get(session)
+    def _begin(self, order: Order) -> _Session:
+        found, limits = self._sessions.get(order.session), order.limits
         if found is None:
             raise CancelledError(None, None, f"The session was closed on {self.task}.")
-        limits.rendezvous = self._meetings.begin(step, send, wait)
-        found.steps[step] = limits, part
+        limits.rendezvous = self._meetings.begin(order.step, order.send, order.wait)
+        found.steps[order.step] = limits, order.part
         try:
             limits.rendezvous.check()  # it may have failed elsewhere before it was known here
             if found.resources.closed:
                 raise CancelledError(None, None, f"The session was closed on {self.task}.")
         except BaseException:
-            self._end(found, step)
+            self._end(found, order.step)
             raise
         return found
 
