@@ -5,8 +5,8 @@ iterators of every kind, and what is refused.
 import collections
 import os
 import sqlite3
-import tempfile
 
+from input_files import folder, text_file
 from kit import cases, graph, names, raises
 
 
@@ -33,13 +33,6 @@ def _all(tf, dataset, feeds=None):
     return [repr(dataset), found, sorted(element.items()) if isinstance(element, dict) else element]
 
 
-def _file(*lines):
-    path = os.path.join(tempfile.mkdtemp(), "lines")
-    with open(path, "w") as file:
-        file.write("".join(line + "\n" for line in lines))
-    return path
-
-
 def _example(tf, i):
     feature = {
         "a": tf.train.Feature(int64_list=tf.train.Int64List(value=[i])),
@@ -49,7 +42,7 @@ def _example(tf, i):
 
 
 def _records(tf, count):
-    path = os.path.join(tempfile.mkdtemp(), "records")
+    path = os.path.join(folder(), "records")
     with tf.python_io.TFRecordWriter(path) as writer:
         for i in range(count):
             writer.write(_example(tf, i))
@@ -57,7 +50,7 @@ def _records(tf, count):
 
 
 def _database():
-    path = os.path.join(tempfile.mkdtemp(), "rows.db")
+    path = os.path.join(folder(), "rows.db")
     connection = sqlite3.connect(path)
     connection.execute("create table t (name text, n integer, x real)")
     connection.executemany("insert into t values (?, ?, ?)", [("a", 1, 1.5), ("b", 2, 2.5)])
@@ -81,14 +74,16 @@ def _wanted(tf):
 
 _FROM_FILES = {
     "csv": lambda tf, x: x.CsvDataset(
-        _file("a,b", "1,2.5", "3,", '"4",5'), [tf.int32, tf.constant([0.0])], header=True
+        text_file("a,b", "1,2.5", "3,", '"4",5'), [tf.int32, tf.constant([0.0])], header=True
     ),
     "csv_columns": lambda tf, x: x.CsvDataset(
-        _file("a,b", "1,2.5", '"4",5'), [tf.float32], header=True, select_cols=[0]
+        text_file("a,b", "1,2.5", '"4",5'), [tf.float32], header=True, select_cols=[0]
     ),
-    "table": lambda tf, x: x.make_csv_dataset(_file(*_TABLE), 2, num_epochs=1, shuffle=False, label_name="z"),
+    "table": lambda tf, x: x.make_csv_dataset(
+        text_file(*_TABLE), 2, num_epochs=1, shuffle=False, label_name="z"
+    ),
     "table_columns": lambda tf, x: x.make_csv_dataset(
-        _file(*_TABLE),
+        text_file(*_TABLE),
         2,
         num_epochs=2,
         shuffle=False,
@@ -96,12 +91,12 @@ _FROM_FILES = {
         column_defaults=[tf.int64, tf.string],
     ),
     "table_shuffled": lambda tf, x: x.make_csv_dataset(
-        _file(*_TABLE), 2, num_epochs=1, shuffle_seed=3, shuffle_buffer_size=3
+        text_file(*_TABLE), 2, num_epochs=1, shuffle_seed=3, shuffle_buffer_size=3
     ),
     "table_without_header": lambda tf, x: x.make_csv_dataset(
-        _file(*_TABLE[1:]), 1, column_names=["p", "q", "r"], header=False, num_epochs=1, shuffle=False
+        text_file(*_TABLE[1:]), 1, column_names=["p", "q", "r"], header=False, num_epochs=1, shuffle=False
     ),
-    "table_epochs": lambda tf, x: x.make_csv_dataset(_file(*_TABLE), 2, shuffle_seed=5).take(3),
+    "table_epochs": lambda tf, x: x.make_csv_dataset(text_file(*_TABLE), 2, shuffle_seed=5).take(3),
     "features": lambda tf, x: x.make_batched_features_dataset(
         _records(tf, 5), 2, _wanted(tf), num_epochs=1, shuffle=False
     ),
@@ -125,7 +120,7 @@ _FROM_FILES = {
         [_records(tf, 2), _records(tf, 3)], num_parallel_reads=2
     ).map(tf.strings.length),
     "lines_of_several": lambda tf, x: tf.data.Dataset.from_tensor_slices(
-        [_file("a1", "a2", "a3"), _file("b1"), _file("c1", "c2")]
+        [text_file("a1", "a2", "a3"), text_file("b1"), text_file("c1", "c2")]
     ).interleave(lambda name: tf.data.TextLineDataset(name).skip(1), cycle_length=2, block_length=1),
     "sql": lambda tf, x: x.SqlDataset(
         "sqlite", _database(), "select name, n, x from t order by n", (tf.string, tf.int32, tf.float64)
@@ -166,7 +161,7 @@ def read_batch_features(tf, np):
 
 
 def bad_tables(tf, np):
-    make, path = tf.data.experimental.make_csv_dataset, _file(*_TABLE)
+    make, path = tf.data.experimental.make_csv_dataset, text_file(*_TABLE)
     return [
         raises(make, path + "?", 2),
         raises(make, path, 2, header=False),
@@ -501,7 +496,7 @@ def saved_and_restored(tf, np):
     saveable = tf.data.experimental.make_saveable_from_iterator(iterator)
     tf.add_to_collection(tf.GraphKeys.SAVEABLE_OBJECTS, saveable)
     saver = tf.train.Saver()
-    path = os.path.join(tempfile.mkdtemp(), "model")
+    path = os.path.join(folder(), "model")
     with tf.Session() as session:
         session.run(iterator.initializer)
         found = [session.run(element)]

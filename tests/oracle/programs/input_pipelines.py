@@ -1,9 +1,9 @@
 """Input by queues as tutorials wrote it: files, readers, batches, threads; how it ends, and how it fails."""
 
 import os
-import tempfile
 import threading
 
+from input_files import folder, text_file
 from kit import cases, graph, names, raises
 
 
@@ -25,15 +25,8 @@ def _loop(tf, fetches, most=60):
     return [found, end, [thread.is_alive() for thread in threads]]
 
 
-def _file(*lines):
-    path = os.path.join(tempfile.mkdtemp(), "lines")
-    with open(path, "w") as file:
-        file.write("".join(line + "\n" for line in lines))
-    return path
-
-
 def _tables():
-    return [_file(*("%d,%d,%s" % (i, i * i, "ab"[i % 2]) for i in range(k, k + 5))) for k in (0, 10)]
+    return [text_file(*("%d,%d,%s" % (i, i * i, "ab"[i % 2]) for i in range(k, k + 5))) for k in (0, 10)]
 
 
 def _numbers(tf, count, epochs=1):
@@ -70,9 +63,9 @@ def csv_files_shuffled(tf, np):
 
 def cifar10(tf, np):
     """Images of fixed size, as the tutorial reads them."""
-    folder = tempfile.mkdtemp()
+    base = folder()
     random = np.random.RandomState(0)
-    paths = [os.path.join(folder, "data_batch_%d.bin" % i) for i in (1, 2)]
+    paths = [os.path.join(base, "data_batch_%d.bin" % i) for i in (1, 2)]
     for path in paths:
         with open(path, "wb") as file:
             file.write(random.randint(0, 255, (10, 1 + 8 * 8 * 3)).astype(np.uint8).tobytes())
@@ -91,7 +84,7 @@ def cifar10(tf, np):
 
 
 def several_readers(tf, np):
-    paths = [_file(*map(str, range(k, k + 5))) for k in (0, 10, 20)]
+    paths = [text_file(*map(str, range(k, k + 5))) for k in (0, 10, 20)]
     files = tf.train.string_input_producer(paths, num_epochs=1, shuffle=True)
     examples = [[tf.string_to_number(tf.TextLineReader().read(files)[1])] for _ in range(3)]
     batch = tf.train.shuffle_batch_join(examples, 4, 50, 5, allow_smaller_final_batch=True)
