@@ -8,8 +8,8 @@ import torch
 import tideflow as tf
 from tests.cluster.clusters import cluster_of, free_addresses, servers
 from tideflow.cluster import client, keys, sockets
-from tideflow.ops.optionals import Optional
-from tideflow.ops.variants import pack, unpack
+from tideflow.ops.control_flow.optionals import Optional
+from tideflow.ops.distributed.variants import pack, unpack
 from tideflow.runtime.tensor_lists import as_variant
 from tideflow.runtime.waiting import within
 

@@ -8,7 +8,7 @@ import tideflow as tf
 from tests.cluster.clusters import servers
 from tideflow.cluster.part import Visit
 from tideflow.runtime import waiting
-from tideflow.runtime.waiting import ABSENT, Limits, Wish
+from tideflow.runtime.waiting import ABSENT, Limits, PendingValue
 
 _SECONDS = 60
 _WAITERS = 12
@@ -70,9 +70,9 @@ def test_who_waits_at_a_queue_of_another_task_keeps_no_thread_there(cluster):
     _, take, put = _queue()
     with tf.Session(cluster["worker", 0].target) as session:
         _warm(session, put, take)
-        hired = server._crew._hired
+        started = server._threads._started
         waiters = _Waiters(session, take, _WAITERS, server)
-        assert server._crew._hired == hired
+        assert server._threads._started == started
         for _ in range(_WAITERS):
             session.run(put)
         assert waiters.join() == [7] * _WAITERS
@@ -123,8 +123,8 @@ def test_gradients_of_other_tasks_are_waited_for(cluster):
         assert waiters.join() == [2.0, 2.0]
 
 
-class _Promise(Wish):
-    """A wish that the test grants."""
+class _Promise(PendingValue):
+    """A pending value that the test grants."""
 
     what = "Waiting for the test"
 
@@ -135,75 +135,75 @@ class _Promise(Wish):
         self.call = call
         return self.value
 
-    def give_up(self):
+    def cancel(self):
         self.given_up = True
         return self.value
 
 
 class _Steps:
-    """A run with one wish, which gives what it was granted."""
+    """A run with one pending value, which gives what it was granted."""
 
-    def __init__(self, wish):
-        self._wishes, self.values = iter([wish, None]), ()
+    def __init__(self, pending):
+        self._pending, self.values = iter([pending, None]), ()
 
     def go_on(self, value=None):
         self.values = (value,)
-        return next(self._wishes)
+        return next(self._pending)
 
 
 @pytest.fixture
 def visit():
-    """A visit with a wish, what it puts off, and how it ended."""
-    wish, later, ends, limits = _Promise(), [], [], Limits()
-    Visit(_Steps(wish), limits, later.append, lambda *end: ends.append(end)).go_on()
-    return wish, later, ends, limits
+    """A visit with a pending value, what it puts off, and how it ended."""
+    pending, later, ends, limits = _Promise(), [], [], Limits()
+    Visit(_Steps(pending), limits, later.append, lambda *end: ends.append(end)).go_on()
+    return pending, later, ends, limits
 
 
-def test_a_visit_is_over_when_its_wish_is_granted(visit):
-    wish, later, ends, _ = visit
+def test_a_run_is_over_when_its_pending_value_arrives(visit):
+    pending, later, ends, _ = visit
     assert not ends
-    wish.value = 3
-    wish.call(), wish.call()  # once too often
+    pending.value = 3
+    pending.call(), pending.call()  # once too often
     for call in later:
         call()
     assert ends == [((3,), None)]
 
 
-def test_a_visit_that_is_called_for_nothing_goes_on_waiting(visit):
-    wish, later, ends, _ = visit
-    wish.call()
+def test_a_run_that_is_woken_for_nothing_goes_on_waiting(visit):
+    pending, later, ends, _ = visit
+    pending.call()
     later.pop()()
-    assert not ends and not wish.given_up
+    assert not ends and not pending.given_up
 
 
-def test_a_visit_of_a_cancelled_step_gives_up(visit):
-    wish, later, ends, limits = visit
+def test_a_run_of_a_cancelled_step_ends(visit):
+    pending, later, ends, limits = visit
     limits.cancelled = True
-    wish.call()
+    pending.call()
     later.pop()()
     ((_, error),) = ends
-    assert isinstance(error, tf.errors.CancelledError) and wish.given_up
+    assert isinstance(error, tf.errors.CancelledError) and pending.given_up
 
 
 def test_what_was_granted_at_the_last_moment_counts():
-    wish = _Promise()
+    pending = _Promise()
 
     def late(call):
-        wish.value = ABSENT
+        pending.value = ABSENT
         return ABSENT
 
-    wish.get, wish.give_up = late, lambda: 4
+    pending.get, pending.cancel = late, lambda: 4
     with waiting.under(Limits(deadline=0.0, seconds=1.0)):
-        assert waiting.grant(wish) == 4
+        assert waiting.wait_for(pending) == 4
 
 
-def test_an_interrupt_gives_the_wish_up(monkeypatch):
-    wish = _Promise()
+def test_an_interrupt_cancels_the_pending_value(monkeypatch):
+    pending = _Promise()
 
-    def interrupted(bell, seconds):
+    def interrupted(wake_event, seconds):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(waiting.Bell, "wait", interrupted)
+    monkeypatch.setattr(waiting.WakeEvent, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        waiting.grant(wish)
-    assert wish.given_up
+        waiting.wait_for(pending)
+    assert pending.given_up

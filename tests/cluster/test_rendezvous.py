@@ -7,7 +7,7 @@ import torch
 
 import tideflow as tf
 from tideflow.runtime import waiting
-from tideflow.runtime.rendezvous import Meetings, Rendezvous
+from tideflow.runtime.rendezvous import Rendezvous, RendezvousTable
 
 
 def test_a_value_that_came_first_is_taken_at_once():
@@ -42,7 +42,7 @@ def test_waiting_has_a_limit():
 
 def test_values_for_another_task_are_sent():
     sent = []
-    meeting = Meetings().begin("step", lambda *message: sent.append(message))
+    meeting = RendezvousTable().begin("step", lambda *message: sent.append(message))
     small, large = torch.zeros(1), torch.zeros(1 << 20)
     meeting.put("small", small, "/job:ps/replica:0/task:0")
     assert not sent  # it waits for company
@@ -52,7 +52,7 @@ def test_values_for_another_task_are_sent():
 
 def test_what_is_to_leave_does_before_its_step_waits():
     sent = []
-    meeting = Meetings().begin("step", lambda *message: sent.append(message))
+    meeting = RendezvousTable().begin("step", lambda *message: sent.append(message))
     meeting.put("edge", torch.zeros(1), "/job:ps/replica:0/task:0")
     with waiting.within(0.01), pytest.raises(tf.errors.DeadlineExceededError):
         meeting.take("other")
@@ -60,32 +60,32 @@ def test_what_is_to_leave_does_before_its_step_waits():
 
 
 def test_what_comes_before_its_step_is_kept_and_what_comes_after_is_dropped():
-    meetings = Meetings()
-    meetings.deliver("step", "edge", 4)
-    assert meetings.begin("step", None).take("edge") == 4
-    meetings.finish("step")
-    meetings.deliver("step", "edge", 5)
+    rendezvous_table = RendezvousTable()
+    rendezvous_table.deliver("step", "edge", 4)
+    assert rendezvous_table.begin("step", None).take("edge") == 4
+    rendezvous_table.finish("step")
+    rendezvous_table.deliver("step", "edge", 5)
     with pytest.raises(tf.errors.AbortedError, match="before"):
-        meetings.begin("step", None)
+        rendezvous_table.begin("step", None)
 
 
 def test_what_comes_for_a_step_that_never_does_is_forgotten():
-    meetings = Meetings(patience=-1.0)
-    meetings.deliver("never", "edge", 6)
-    meetings.deliver("other", "edge", 7)
-    assert list(meetings._early) == ["other"]
+    rendezvous_table = RendezvousTable(patience=-1.0)
+    rendezvous_table.deliver("never", "edge", 6)
+    rendezvous_table.deliver("other", "edge", 7)
+    assert list(rendezvous_table._early) == ["other"]
 
 
 def test_only_so_many_steps_are_remembered():
-    meetings = Meetings(remembered=2)
+    rendezvous_table = RendezvousTable(remembered=2)
     for step in "abc":
-        meetings.begin(step, None)
-        meetings.finish(step)
-    assert list(meetings._over) == ["b", "c"]
+        rendezvous_table.begin(step, None)
+        rendezvous_table.finish(step)
+    assert list(rendezvous_table._over) == ["b", "c"]
 
 
 def test_a_step_that_has_failed_elsewhere_does_not_begin():
-    meetings = Meetings()
-    meetings.end("step", tf.errors.DataLossError(None, None, "the reason"))
+    rendezvous_table = RendezvousTable()
+    rendezvous_table.end("step", tf.errors.DataLossError(None, None, "the reason"))
     with pytest.raises(tf.errors.DataLossError, match="the reason"):
-        meetings.begin("step", None)
+        rendezvous_table.begin("step", None)

@@ -374,7 +374,7 @@ def test_state_that_says_no_place_is_shared(cluster, target):
 
 
 def test_an_all_reduce_over_tasks(target):
-    from tideflow.ops import collectives
+    from tideflow.ops.distributed import collectives
 
     parts = []
     for i in range(2):

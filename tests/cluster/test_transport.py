@@ -26,8 +26,8 @@ from tideflow.graph.errors import (
     UnknownError,
 )
 from tideflow.runtime import waiting
-from tideflow.runtime.bells import Bell
 from tideflow.runtime.waiting import Limits
+from tideflow.runtime.wake_events import WakeEvent
 
 SOON = 30.0  # seconds, for what must come
 
@@ -516,7 +516,9 @@ def test_what_comes_ahead_of_an_answer_is_heeded_in_order(pair):
 
     _, peer = pair(handle)
     heeded = []
-    pending = peer.start(Message("question"), heed=lambda message: heeded.append(message.fields["count"]))
+    pending = peer.start(
+        Message("question"), on_message=lambda message: heeded.append(message.fields["count"])
+    )
     assert pending.result(SOON).fields == {"count": 3}
     assert heeded == [0, 1, 2, 3]
     assert peer.call(Message("question"), SOON).kind == "ok"  # the connection is as good as new
@@ -542,17 +544,17 @@ def test_what_is_added_to_a_request_comes_behind_it(pair):
         pending.add(Message("more", {"count": 3}))
 
 
-def test_who_attends_to_requests_hears_a_bell_too(pair):
+def test_who_attends_to_requests_hears_a_wake_event_too(pair):
     _, peer = pair(lambda message, reply: replies.append(reply))
-    replies, bell = [], Bell()
+    replies, wake_event = [], WakeEvent()
     pending = peer.start(Message("question"))
-    bell.ring()
-    attend([pending], bell, SOON)
-    assert not bell.wait(0)
+    wake_event.set()
+    attend([pending], wake_event, SOON)
+    assert not wake_event.wait(0)
     while not replies:
-        attend([pending], bell, 0.01)
+        attend([pending], wake_event, 0.01)
     replies.pop()(Message("ok"))
-    attend([pending], bell, SOON)
+    attend([pending], wake_event, SOON)
     assert pending.result(SOON).kind == "ok"
 
 

@@ -9,7 +9,7 @@ import torch
 import tideflow as tf
 from tests.compile.steps import program
 from tideflow.compile.place import place
-from tideflow.ops.defun import Defun
+from tideflow.ops.control_flow.defun import Defun
 from tideflow.runtime.devices import Device, Placement
 
 TASK = "/job:localhost/replica:0/task:0"

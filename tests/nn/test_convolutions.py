@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tests.ops.test_convolution import convolved, normal, run
+from tests.ops.nn.test_convolution import convolved, normal, run
 
 
 def types_in(tensor):

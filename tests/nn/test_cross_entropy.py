@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 import tideflow as tf
-from tests.ops.test_convolution import normal, run
+from tests.ops.nn.test_convolution import normal, run
 
 
 def test_sigmoid_cross_entropy_is_stable():

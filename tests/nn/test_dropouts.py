@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tests.ops.test_convolution import run
+from tests.ops.nn.test_convolution import run
 
 
 def test_dropout_keeps_the_mean():

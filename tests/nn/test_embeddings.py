@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tests.ops.test_convolution import run
+from tests.ops.nn.test_convolution import run
 
 TABLE = np.random.default_rng(1).standard_normal((10, 2))
 IDS = np.array([[0, 9], [5, 3]])

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special
 
 import tideflow as tf
-from tests.ops.test_convolution import normal, run
+from tests.ops.nn.test_convolution import normal, run
 
 
 def test_dense_layers():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tests.ops.test_convolution import normal, run
-from tests.ops.test_pooling import pooled
+from tests.ops.nn.test_convolution import normal, run
+from tests.ops.nn.test_pooling import pooled
 
 KINDS = {"MAX": np.max, "AVG": np.mean}
 

@@ -16,7 +16,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.arrays import as_array
 from tideflow.graph.op import Op, definitions, not_differentiable
 from tideflow.graph.schema import Arg
-from tideflow.ops.samples import SampleArray, SampleRef
+from tideflow.ops.helpers.samples import SampleArray, SampleRef
 
 UNFETCHABLE = (dtypes.resource, dtypes.variant)
 PLAIN = ConfigProto()

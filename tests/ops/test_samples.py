@@ -12,7 +12,7 @@ import tideflow as tf
 from tests.ops import cases as sampled
 from tests.ops.cases import Built, Case, arrays, assert_same, assert_same_outputs, build, result
 from tideflow.graph.op import Op
-from tideflow.ops.samples import SampleArray
+from tideflow.ops.helpers.samples import SampleArray
 
 CASES = sampled.cases()
 REFUSALS = {

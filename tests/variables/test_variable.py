@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.ops import state
+from tideflow.ops.state import reference_variables
 from tideflow.variables.reference import RefVariable
 from tideflow.variables.resource import ResourceVariable
 
@@ -223,7 +223,7 @@ def test_conversion_checks_the_type(use_resource):
     with pytest.raises(ValueError, match="Incompatible type conversion requested to type 'int32'"):
         tf.convert_to_tensor(v, dtype=tf.int32)
     with pytest.raises(TypeError, match="mutable tensor"):
-        state.assign_op(tf.zeros([1]), [1.0])
+        reference_variables.assign_op(tf.zeros([1]), [1.0])
 
 
 # ------------------------------------------------------------------------------------------ initial values

@@ -11,7 +11,8 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.ops import casting, joining, reductions, segments
+from tideflow.ops.arrays import joining
+from tideflow.ops.math import casting, reductions, segments
 
 
 @export("AggregationMethod")

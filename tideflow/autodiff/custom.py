@@ -13,7 +13,7 @@ from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
-from tideflow.ops import constants
+from tideflow.ops.arrays import constants
 
 _uids = itertools.count()
 

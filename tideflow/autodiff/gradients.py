@@ -22,8 +22,9 @@ from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, device, name_scope
-from tideflow.ops import constants, creation, flow, indexing, joining, shapes, switches
-from tideflow.ops.contexts import is_exit, is_loop_switch
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.control_flow import grouping, switches
+from tideflow.ops.control_flow.contexts import is_exit, is_loop_switch
 
 Grad = Tensor | IndexedSlices | None
 
@@ -244,7 +245,7 @@ class _Walk:
                 )
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
                 with device(None), colocate_with(None, ignore_existing=True):  # the gate is nobody's
-                    in_grads = flow.tuple(in_grads)
+                    in_grads = grouping.tuple(in_grads)
         for tensor, grad in zip(op.inputs, in_grads, strict=True):
             if grad is not None:
                 self._send(op, tensor, grad)

@@ -16,8 +16,9 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import binary, casting, constants, creation, joining, shapes, stacks, switches
-from tideflow.ops.contexts import (
+from tideflow.ops.arrays import constants, creation, joining, shapes
+from tideflow.ops.control_flow import stacks, switches
+from tideflow.ops.control_flow.contexts import (
     CondContext,
     Context,
     LoopContext,
@@ -30,6 +31,7 @@ from tideflow.ops.contexts import (
     loop_of_output,
     output_context,
 )
+from tideflow.ops.math import binary, casting
 
 
 class LoopGradient:

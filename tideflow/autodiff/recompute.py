@@ -12,7 +12,7 @@ from tideflow.autodiff.custom import custom_gradient
 from tideflow.autodiff.gradients import gradients
 from tideflow.export import export
 from tideflow.graph.scopes import control_dependencies
-from tideflow.ops import buffers
+from tideflow.ops.arrays import buffers
 
 
 @export("recompute_grad")

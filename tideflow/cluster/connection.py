@@ -15,7 +15,7 @@ from tideflow.cluster import protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
 from tideflow.cluster.sockets import POLLIN, poll
 from tideflow.cluster.wire import Envelope, Message
-from tideflow.graph.errors import ResourceExhaustedError, UnauthenticatedError, UnavailableError
+from tideflow.graph import errors
 from tideflow.runtime import waiting
 from tideflow.runtime.waiting import Limits
 
@@ -64,9 +64,7 @@ class Connection:
         try:
             self._socket, self._monitor = _context().socket(zmq.DEALER), _context().socket(zmq.PAIR)
         except zmq.ZMQError as error:
-            raise ResourceExhaustedError(
-                None, None, f"No further connection to {name}: {error.strerror}."
-            ) from None
+            raise errors.resource_exhausted(f"No further connection to {name}: {error.strerror}.") from None
         # What wakes who waits for an answer: the answer, or the connection's end.
         self.polled = [(self._socket, POLLIN), (self._monitor, POLLIN)]
         try:
@@ -101,20 +99,16 @@ class Connection:
         while not self._events & _UP:
             if self._events & _NO_MEMBER:
                 has = "has one" if key is not None else "has none"
-                raise UnauthenticatedError(
-                    None,
-                    None,
+                raise errors.unauthenticated(
                     f"{self.name} refused the connection: both sides need the same cluster key "
                     f"(TIDEFLOW_CLUSTER_KEY names its file); this one {has}.",
                 )
             if self._events & _HUNG_UP:  # as a server does that cannot read a greeting, or that is killed
-                raise UnavailableError(
-                    None,
-                    None,
+                raise errors.unavailable(
                     f"{self.name} hung up while greeted: it is going down, or has another cluster key.",
                 )
             if self._events & _DOWN:
-                raise UnavailableError(None, None, f"{self.name} cannot be reached: nobody answers there.")
+                raise errors.unavailable(f"{self.name} cannot be reached: nobody answers there.")
             ready = poll(self.polled, sleep(f"Connecting to {self.name}"))
             if self._monitor in ready:
                 self._look()
@@ -141,7 +135,7 @@ class Connection:
         try:
             sockets.send(self._socket, frames)
         except zmq.Again:  # nobody is connected to this socket any more
-            raise UnavailableError(None, None, f"{self.name} is gone: the connection broke.") from None
+            raise errors.unavailable(f"{self.name} is gone: the connection broke.") from None
 
     def take(self, request: int, ready: Collection[Any], what: str) -> Message | None:
         """The answer to a request if it is what is ready; an error where the connection has broken."""
@@ -161,7 +155,7 @@ class Connection:
         if self._monitor in ready:
             self._look()
         if self._events & _DOWN:
-            raise UnavailableError(None, None, f"{what}: the connection broke; the task is gone.")
+            raise errors.unavailable(f"{what}: the connection broke; the task is gone.")
         return None
 
     def is_alive(self) -> bool:

@@ -9,12 +9,7 @@ import secrets
 import stat
 from dataclasses import dataclass, field
 
-from tideflow.graph.errors import (
-    AlreadyExistsError,
-    FailedPreconditionError,
-    InvalidArgumentError,
-    NotFoundError,
-)
+from tideflow.graph import errors
 
 VARIABLE = "TIDEFLOW_CLUSTER_KEY"
 INSECURE = "TIDEFLOW_INSECURE"  # set to 1 where the network is trusted
@@ -56,11 +51,11 @@ def write(key: Key, path: str | os.PathLike) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        raise AlreadyExistsError(
-            None, None, f"{path} exists already; a cluster key is never written over another file."
+        raise errors.already_exists(
+            f"{path} exists already; a cluster key is never written over another file."
         ) from None
     except OSError as error:
-        raise NotFoundError(None, None, f"The key {path} cannot be written: {error.strerror}.") from None
+        raise errors.not_found(f"The key {path} cannot be written: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as file:
         file.write(f"{_LABEL} {key.secret.hex()}\n")
 
@@ -72,14 +67,12 @@ def read(path: str | os.PathLike) -> Key:
             mode = os.fstat(file.fileno()).st_mode
             content = file.read(1024)
     except OSError as error:
-        raise NotFoundError(
-            None,
-            None,
+        raise errors.not_found(
             f"The cluster key {path} cannot be read: {error.strerror}. `tideflow keygen` makes one.",
         ) from None
     if stat.S_ISREG(mode) and mode & 0o077:
-        raise FailedPreconditionError(
-            None, None, f"The cluster key {path} is open to others (mode {mode & 0o777:o}): chmod 600 {path}."
+        raise errors.failed_precondition(
+            f"The cluster key {path} is open to others (mode {mode & 0o777:o}): chmod 600 {path}."
         )
     label, _, digits = content.decode("ascii", "replace").strip().partition(" ")
     try:
@@ -87,9 +80,7 @@ def read(path: str | os.PathLike) -> Key:
     except ValueError:
         secret = b""
     if label != _LABEL or len(secret) != _BYTES:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"{path} is not a cluster key: `tideflow keygen` writes '{_LABEL}' and {2 * _BYTES} digits.",
         )
     return Key(secret)

@@ -18,7 +18,8 @@ from tideflow.cluster import protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
 from tideflow.cluster.protocol import Identity, Load
 from tideflow.cluster.wire import Envelope, Message
-from tideflow.graph.errors import AbortedError, FailedPreconditionError, InternalError, OpError, UnknownError
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError
 
 PENDING_IN_ALL = 65536  # requests that wait for an answer, of all clients together
 
@@ -40,7 +41,7 @@ class Reply:
 
     def __call__(self, message: Message, *, compress: bool = False) -> None:
         if self.answered:
-            raise InternalError(None, None, f"A request was answered twice, now with '{message.kind}'.")
+            raise errors.internal(f"A request was answered twice, now with '{message.kind}'.")
         try:
             frames = self._encoded(message, compress)
         except OpError as error:  # who asked should know, whoever answers
@@ -60,7 +61,7 @@ class Reply:
 
     def __del__(self) -> None:
         if not self.answered:  # nobody can answer any more: who asked should not wait for it
-            error = InternalError(None, None, "The request was dropped without an answer.")
+            error = errors.internal("The request was dropped without an answer.")
             frames = wire.encode(wire.error_message(error), Envelope(request=self._envelope.request))
             self._listener._answer_later(self._client, frames)
 
@@ -124,9 +125,7 @@ class Listener:
                 guard.stop()
             self._context.destroy(linger=0)
             self._awake.close(), self._waker.close()
-            raise UnknownError(
-                None, None, f"Could not start a server at {address}: {error.strerror}."
-            ) from None
+            raise errors.unknown(f"Could not start a server at {address}: {error.strerror}.") from None
 
     # ---- its own thread
 
@@ -148,7 +147,7 @@ class Listener:
             self._context.term()
             self._awake.close(), self._waker.close()
 
-    def soon(self, call: Callable[[], None]) -> None:
+    def call_soon(self, call: Callable[[], None]) -> None:
         """Has the listener's thread call something, which must be quick, when it has done what it does."""
         self._put_off.append(call)
         if threading.current_thread() is not self._thread:
@@ -205,9 +204,7 @@ class Listener:
     def _see_to(self, envelope: Envelope, frames: list, reply: Reply | None) -> None:
         me = self.identity
         if envelope.incarnation not in (me.incarnation, 0):
-            raise AbortedError(
-                None,
-                None,
+            raise errors.aborted(
                 f"{me.task or 'The task'} was restarted: the message is for its life "
                 f"{envelope.incarnation:x}, this is {me.incarnation:x}.",
             )
@@ -217,7 +214,7 @@ class Listener:
         elif message.kind == protocol.HELLO and reply is not None:
             reply(protocol.welcome(me, message, os.getpid(), shared_memory.reaches))
         else:
-            raise FailedPreconditionError(None, None, f"Who sends '{message.kind:.50}' must say hello first.")
+            raise errors.failed_precondition(f"Who sends '{message.kind:.50}' must say hello first.")
 
     def _tell(self, error: Exception, reply: Reply | None) -> None:
         if reply is None:

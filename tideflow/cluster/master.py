@@ -29,14 +29,15 @@ from tideflow.compile.partition import Part, partition
 from tideflow.compile.place import tell
 from tideflow.compile.placer import asked_for, assign, spec_of
 from tideflow.compile.prune import needed
-from tideflow.graph.errors import AbortedError, CancelledError, OpError, UnavailableError
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError, UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime import waiting
-from tideflow.runtime.bells import Bell
 from tideflow.runtime.devices import Device, PlacementMemory
 from tideflow.runtime.rendezvous import Parcel
 from tideflow.runtime.waiting import Limits
+from tideflow.runtime.wake_events import WakeEvent
 from tideflow.session.config import apply_config
 
 _SAY_SO_SECONDS = 10.0  # how often a master that waits for a task says which
@@ -203,7 +204,7 @@ class Master:
 
     def new_step(self) -> str:
         if self.closed:
-            raise CancelledError(None, None, "The session was closed.")
+            raise errors.cancelled("The session was closed.")
         return f"{self.handle}:{next(self._steps)}"
 
     def told_of(self, error: OpError) -> OpError:
@@ -255,7 +256,7 @@ class _Step:
             for part in self._remote:
                 values = [feeds[i] for i in part.feeds]
                 traffic.pending[part.task.name] = part.task.start(
-                    handle, part.name, step, values, limits, part.life, traffic.home, traffic.heed
+                    handle, part.name, step, values, limits, part.life, traffic.home, traffic.on_message
                 )
             if self._local is not None:
                 _put(results, self._local, self._run_local(feeds, step, limits, traffic))
@@ -277,7 +278,7 @@ class _Step:
     def _give_up(self, step: str, error: BaseException, pending: Iterable[Pending]) -> None:
         """Ends the step on the tasks on which it still runs, and waits for that."""
         known = isinstance(error, OpError)
-        reason = error if known else AbortedError(None, None, f"The step failed: {error!r}")
+        reason = error if known else errors.aborted(f"The step failed: {error!r}")
         for one in pending:
             one.cancel()
         for part in self._remote:
@@ -295,12 +296,12 @@ class _Traffic:
 
     def __init__(self, master: Master, step: str, local: _Placed | None):
         self._master, self._step, self._local = master, step, local
-        waits = local is not None and local.task.is_resumable(master.handle, local.name)
+        waits = local is not None and local.task.is_suspendable(master.handle, local.name)
         self.home = local.task.name if waits else ""  # the task for which things come beside the requests
         self._beside = _MOST_BESIDE if waits else 0
         self.pending: dict[str, Pending] = {}
 
-    def heed(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         for key, value in unpack(message):
             self._local.task.worker.deliver(self._step, key, value)
 
@@ -312,8 +313,8 @@ class _Traffic:
         else:
             self._master.tasks[task].send(self._step, parcel, compress)
 
-    def wait(self, bell: Bell, seconds: float) -> None:
-        attend(list(self.pending.values()), bell, seconds)
+    def wait(self, wake_event: WakeEvent, seconds: float) -> None:
+        attend(list(self.pending.values()), wake_event, seconds)
 
 
 def _put(results: list[Any], part: _Placed, values: Sequence[Any]) -> None:

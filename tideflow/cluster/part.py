@@ -2,7 +2,7 @@
 
 A part is compiled when it is first run, for the shapes it is fed with. Its run goes in stretches, each to
 where it would have to wait: for a value from another task, or at a queue. Somebody may wait there in a thread
-of his own, or leave, and let whoever grants the wish go on.
+of his own, or leave, and let whoever grants the pending value go on.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import Plan, leaves
+from tideflow.compile.emit import Plan, suspends
 from tideflow.compile.failures import explained
 from tideflow.compile.ir import walk
 from tideflow.compile.variants import Variants
@@ -27,14 +27,14 @@ from tideflow.runtime import waiting
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import ABSENT, Limits, Wish
+from tideflow.runtime.waiting import ABSENT, Limits, PendingValue
 from tideflow.session.partitions import Devices
 from tideflow.session.trace import Trace
 
 _QUICK_SECONDS = 500e-6  # a part that computes no longer is run where it arrives
 _ANYTHING = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # may take any time, whatever it took before
 
-Soon = Callable[[Callable[[], None]], None]
+CallSoon = Callable[[Callable[[], None]], None]
 Done = Callable[[tuple, Exception | None], None]  # takes the values of a run, or why there are none
 
 
@@ -67,8 +67,8 @@ class Part:
         self._variants = Variants(self._compile)
         self._traced: tuple[Trace, Variants] | None = None
         self._tracing = threading.Lock()
-        self.is_resumable = False  # as far as is known: it was not compiled yet
-        self._may_wait = True
+        self.is_suspendable = False  # as far as is known: it was not compiled yet
+        self._may_block = True
         self._seconds = (math.inf, math.inf)  # that its last runs computed
 
     def _compile(self, shapes: list[tuple | None], after_each: Callable | None = None) -> Plan:
@@ -81,16 +81,16 @@ class Part:
             self._placement,
             self._rules_off,
             after_each,
-            leavable=True,
+            suspendable=True,
         )
         uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.type in _ANYTHING]
-        self._may_wait = not all(plan.resumable and leaves(node) for node in uncertain)
-        self.is_resumable = plan.resumable
+        self._may_block = not all(plan.suspendable and suspends(node) for node in uncertain)
+        self.is_suspendable = plan.suspendable
         return plan
 
     def is_quick(self, feeds: Sequence[Any]) -> bool:
         """Whether a run keeps nobody waiting: it does not compute for long, and is left where it waits."""
-        if self._may_wait or min(self._seconds) > _QUICK_SECONDS:
+        if self._may_block or min(self._seconds) > _QUICK_SECONDS:
             return False
         return tuple([value.shape for value in feeds]) in self._variants.plans
 
@@ -124,29 +124,29 @@ class Run:
 
     def __init__(self, part: Part, plan: Plan, feeds: Sequence[Any], limits: Limits):
         self._part, self._plan, self._feeds, self._limits = part, plan, feeds, limits
-        self._resume: Callable[[Any], Wish] | None = None
+        self._resume: Callable[[Any], PendingValue] | None = None
         self._seconds = 0.0
         self.values: tuple = ()  # of the fetches, when it has ended
 
-    def go_on(self, value: Any = None) -> Wish | None:
-        """Runs until there is a wish, whose value the next call brings; None is the end."""
+    def go_on(self, value: Any = None) -> PendingValue | None:
+        """Runs until there is a pending value, whose value the next call brings; None is the end."""
         began = time.perf_counter()
-        wish = None
+        pending = None
         try:
             with waiting.under(self._limits):
-                if self._plan.resumable:
-                    wish = self._stretch(value)
+                if self._plan.suspendable:
+                    pending = self._stretch(value)
                 else:
                     self.values = self._plan.function(*self._feeds)
         except Exception as error:
             raise explained(error, self._plan) from error
         finally:
             self._seconds += time.perf_counter() - began
-            if wish is None:
+            if pending is None:
                 self._part.took(self._seconds)
-        return wish
+        return pending
 
-    def _stretch(self, value: Any) -> Wish | None:
+    def _stretch(self, value: Any) -> PendingValue | None:
         if self._resume is None:
             self._resume = flushing(self._plan.function(*self._feeds).send)
         try:
@@ -157,22 +157,22 @@ class Run:
 
     def to_its_end(self) -> tuple:
         """Runs all of it in this thread, which waits where it must."""
-        wish = self.go_on()
-        while wish is not None:
+        pending = self.go_on()
+        while pending is not None:
             with waiting.under(self._limits):
-                value = waiting.grant(wish)
-            wish = self.go_on(value)
+                value = waiting.wait_for(pending)
+            pending = self.go_on(value)
         return self.values
 
 
 class Visit:
-    """A run that never waits: it is left at a wish, and taken up by `soon` when that may be granted. `done`
+    """A run that never waits: it is left at a pending value, and taken up by `call_soon` when that may be granted. `done`
     is told how it ended.
     """
 
-    def __init__(self, run: Run, limits: Limits, soon: Soon, done: Done):
-        self._run, self._limits, self._soon, self._done = run, limits, soon, done
-        self._wish: Wish | None = None
+    def __init__(self, run: Run, limits: Limits, call_soon: CallSoon, done: Done):
+        self._run, self._limits, self._soon, self._done = run, limits, call_soon, done
+        self._pending: PendingValue | None = None
         self._over = False
 
     def go_on(self) -> None:
@@ -182,8 +182,8 @@ class Visit:
         error = None
         try:
             while (value := self._granted()) is not ABSENT:
-                self._wish = self._run.go_on(value)
-                if self._wish is None:
+                self._pending = self._run.go_on(value)
+                if self._pending is None:
                     break
             else:
                 return
@@ -194,7 +194,7 @@ class Visit:
 
     def _granted(self) -> Any:
         """What the run goes on with: None at its beginning."""
-        return None if self._wish is None else waiting.ask(self._wish, self._limits, self._come_back)
+        return None if self._pending is None else waiting.poll(self._pending, self._limits, self._come_back)
 
     def _come_back(self) -> None:
         self._soon(self.go_on)

@@ -14,16 +14,16 @@ from tideflow.cluster.keys import Key
 from tideflow.cluster.protocol import Identity, Window
 from tideflow.cluster.sockets import POLLIN, poll
 from tideflow.cluster.wire import Message
+from tideflow.graph import errors
 from tideflow.graph.errors import (
     AbortedError,
-    CancelledError,
     DeadlineExceededError,
     OpError,
     UnavailableError,
 )
 from tideflow.runtime import waiting
-from tideflow.runtime.bells import Bell
 from tideflow.runtime.waiting import Limits
+from tideflow.runtime.wake_events import WakeEvent
 
 CONNECT_SECONDS = 10.0
 IDLE_CONNECTIONS = 16
@@ -33,15 +33,15 @@ Heed = Callable[[Message], None]
 
 
 class Pending:
-    """A request that is under way. Its answer is fetched by one thread at a time. `heed` sees the answer
+    """A request that is under way. Its answer is fetched by one thread at a time. `on_message` sees the answer
     first, and before that whatever the other side says ahead of it.
     """
 
-    def __init__(self, peer: Peer, connection: Connection, request: int, what: str, heed: Heed | None):
+    def __init__(self, peer: Peer, connection: Connection, request: int, what: str, on_message: Heed | None):
         self._peer, self._request, self.what = peer, request, f"{peer.name}: '{what}'"
         self._connection: Connection | None = connection
         self._answer: Message | None = None
-        self._heed = heed
+        self._heed = on_message
 
     def result(self, timeout: float | None = None, limits: Limits | None = None) -> Message:
         """The answer; an error that the other side told of, or that kept it from answering, is raised."""
@@ -52,7 +52,7 @@ class Pending:
         little things.
         """
         if self._connection is None:
-            raise CancelledError(None, None, f"{self.what} is over.")
+            raise errors.cancelled(f"{self.what} is over.")
         self._connection.send(message, protocol.POSTED, compress)
 
     def cancel(self) -> None:
@@ -65,7 +65,7 @@ class Pending:
 
     def _polled(self) -> list[tuple[Any, int]]:
         if self._connection is None:
-            raise CancelledError(None, None, f"{self.what} was given up.")
+            raise errors.cancelled(f"{self.what} was given up.")
         return self._connection.polled
 
     def _fetch(self, ready: Collection[Any]) -> bool:
@@ -106,15 +106,15 @@ def gather(
     return [wire.raise_error(one._answer) for one in pending]
 
 
-def attend(pending: Sequence[Pending], bell: Bell, seconds: float) -> None:
-    """Waits until something comes for one of the requests, and sees to it, or the bell rings."""
+def attend(pending: Sequence[Pending], wake_event: WakeEvent, seconds: float) -> None:
+    """Waits until something comes for one of the requests, and sees to it, or the wake event rings."""
     left = [one for one in pending if one._answer is None]
-    polled = [(bell.heard, POLLIN), *(item for one in left for item in one._polled())]
+    polled = [(wake_event.fd, POLLIN), *(item for one in left for item in one._polled())]
     ready = poll(polled, int(seconds * 1000))
     for one in left:
         one._fetch(ready)
-    if bell.heard in ready:
-        bell.wait(0)
+    if wake_event.fd in ready:
+        wake_event.wait(0)
 
 
 def _within(limits: Limits | None, seconds: float | None) -> Limits:
@@ -171,7 +171,7 @@ class Peer:
             except UnavailableError as error:
                 why = error.message
             except DeadlineExceededError as error:
-                raise DeadlineExceededError(None, None, f"{error.message} {why}".strip()) from None
+                raise errors.deadline_exceeded(f"{error.message} {why}".strip()) from None
 
     def call(
         self,
@@ -193,7 +193,7 @@ class Peer:
         *,
         incarnation: int = 0,
         compress: bool = False,
-        heed: Heed | None = None,
+        on_message: Heed | None = None,
     ) -> Pending:
         """Sends a request; its answer is fetched later."""
         limits = _within(limits, None)
@@ -202,7 +202,7 @@ class Peer:
             try:
                 self._check_life(connection, incarnation)
                 request = connection.send(message, compress=compress)
-                return Pending(self, connection, request, message.kind, heed)
+                return Pending(self, connection, request, message.kind, on_message)
             except BaseException as error:
                 connection.close(linger=0)
                 if is_new or not isinstance(error, UnavailableError):
@@ -274,7 +274,7 @@ class Peer:
 
     def _new(self, limits: Limits) -> Connection:
         if self._closed:
-            raise CancelledError(None, None, f"{self.name}: this end of the connection is closed.")
+            raise errors.cancelled(f"{self.name}: this end of the connection is closed.")
         address = sockets.joined(*sockets.resolve(self.address, self._key, self._insecure))
         limits = _within(limits, CONNECT_SECONDS)
         greeting = protocol.hello(self._me, self.task, shared_memory.host())
@@ -297,9 +297,7 @@ class Peer:
             raise self._restarted(incarnation, met)
 
     def _restarted(self, old: int, new: int) -> AbortedError:
-        return AbortedError(
-            None, None, f"{self.name} was restarted: its life {old:x} is over, {new:x} is there now."
-        )
+        return errors.aborted(f"{self.name} was restarted: its life {old:x} is over, {new:x} is there now.")
 
     def _explained(self, error: OpError, connection: Connection) -> OpError:
         """Why a connection failed: where its task has been met in a new life since, that says more."""
@@ -329,8 +327,8 @@ class Peer:
         new = self._posts = self._new(limits)
         window, self._window = self._window, Window(sockets.POSTED_BYTES, sockets.POSTED_MESSAGES)
         if old is not None and old.remote.incarnation == new.remote.incarnation and window.is_used():
-            raise UnavailableError(
-                None, None, f"{self.name} was out of reach for a while: what was posted before may be lost."
+            raise errors.unavailable(
+                f"{self.name} was out of reach for a while: what was posted before may be lost."
             )
         return new
 

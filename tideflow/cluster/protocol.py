@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tideflow.cluster.wire import Message
-from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError
+from tideflow.graph import errors
 
 HELLO, WELCOME, ACKNOWLEDGED = "hello", "welcome", "acknowledged"
 AHEAD = "ahead"  # comes before the answer to a request
@@ -59,12 +59,10 @@ def welcome(me: Identity, greeting: Message, pid: int, shares: Callable[[Any], b
     """The answer to a hello; an error, for the other side, where it means another task or cluster."""
     wanted = _text(greeting, "to")
     if wanted and me.task and wanted != me.task:
-        raise InvalidArgumentError(None, None, f"This is {me.task}; the greeting is for {wanted:.200}.")
+        raise errors.invalid_argument(f"This is {me.task}; the greeting is for {wanted:.200}.")
     for task, address in _addresses(greeting).items():
         if task in me.cluster and not _may_be_same(address, me.cluster[task]):
-            raise FailedPreconditionError(
-                None,
-                None,
+            raise errors.failed_precondition(
                 f"The clusters differ: for {me.task or 'the server'}, {task} is at {me.cluster[task]}, for "
                 f"{_text(greeting, 'task') or 'the client'} at {address:.200}. Start every task with one "
                 "cluster.",
@@ -83,7 +81,7 @@ def remote(answer: Message) -> Remote:
             "shares_memory": bool(shares),
         }:
             return Remote(task, incarnation, pid, shares)
-    raise InvalidArgumentError(None, None, f"Not the answer to a hello: {reprlib.repr(answer.fields)}.")
+    raise errors.invalid_argument(f"Not the answer to a hello: {reprlib.repr(answer.fields)}.")
 
 
 _THIS_HOST = ("localhost", "127.0.0.1", "0.0.0.0", "::1", "[::1]", "")
@@ -99,8 +97,8 @@ def _may_be_same(one: str, other: str) -> bool:
 def _addresses(message: Message) -> dict[str, str]:
     found = message.fields.get("cluster", {})
     if not isinstance(found, dict) or not all(isinstance(address, str) for address in found.values()):
-        raise InvalidArgumentError(
-            None, None, f"A hello's 'cluster' has an address for each task; found {reprlib.repr(found)}."
+        raise errors.invalid_argument(
+            f"A hello's 'cluster' has an address for each task; found {reprlib.repr(found)}."
         )
     return found
 
@@ -108,7 +106,7 @@ def _addresses(message: Message) -> dict[str, str]:
 def _text(message: Message, name: str) -> str:
     value = message.fields.get(name, "")
     if not isinstance(value, str):
-        raise InvalidArgumentError(None, None, f"A hello's '{name}' is text; found {reprlib.repr(value)}.")
+        raise errors.invalid_argument(f"A hello's '{name}' is text; found {reprlib.repr(value)}.")
     return value
 
 
@@ -169,9 +167,7 @@ class Load:
         """One more request of this client; an error where that is too many."""
         waiting = self._waiting.get(client, 0)
         if waiting >= self._per_client or self._total >= self._in_all:
-            raise ResourceExhaustedError(
-                None,
-                None,
+            raise errors.resource_exhausted(
                 "Too many requests wait for an answer: "
                 f"{waiting} of this client (at most {self._per_client}), "
                 f"{self._total} in all (at most {self._in_all}).",

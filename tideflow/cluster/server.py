@@ -20,7 +20,6 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tideflow.cluster import keys
 from tideflow.cluster.cluster_spec import ClusterSpec, ServerDef
 from tideflow.cluster.collectives import TaskGroups
-from tideflow.cluster.crew import Crew
 from tideflow.cluster.job import Job, exit_was_clean
 from tideflow.cluster.master import Master
 from tideflow.cluster.part import Done, Part, Spec
@@ -41,14 +40,12 @@ from tideflow.cluster.tasks import (
 )
 from tideflow.cluster.transport import Identity, Listener, Message, Peer, Reply
 from tideflow.cluster.wire import error_message, error_of
-from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, Order, Worker
+from tideflow.cluster.worker import LEASE_ROUNDS, STOP_SECONDS, RunRequest, Worker
+from tideflow.cluster.worker_threads import WorkerThreads
 from tideflow.export import export
+from tideflow.graph import errors
 from tideflow.graph.errors import (
-    AbortedError,
     DeadlineExceededError,
-    InternalError,
-    InvalidArgumentError,
-    NotFoundError,
     OpError,
     UnavailableError,
 )
@@ -81,7 +78,7 @@ class _ClientSession:
     silent: int = 0  # rounds of heartbeats since the client was last heard of
 
 
-class _Outlet:
+class _ReplyRouter:
     """Where what one run of a part makes goes. What is for the task of the master that asked goes with the
     answer, or ahead of it: a thread waits for that there, and for other tasks' messages another one does.
     """
@@ -89,16 +86,16 @@ class _Outlet:
     def __init__(self, server: Server, part: Part, step: str, home: str, reply: Reply):
         self._server, self._part, self._step, self._home, self._reply = server, part, step, home, reply
         self._ahead = _MOST_AHEAD
-        self.may_wait = True  # the thread that runs the part
+        self.may_block = True  # the thread that runs the part
 
     def send(self, task: str, parcel: Parcel) -> None:
         if task == self._home and self._ahead and is_little(parcel):
             self._ahead -= 1
             self._reply.ahead(tensors_message(self._step, parcel, AHEAD), compress=self._part.compress)
-        elif self.may_wait:
+        elif self.may_block:
             self._server._send(self._step, self._part, task, parcel)
         elif not self._server._tasks[task].send_at_once(self._step, parcel, self._part.compress):
-            self._server._crew.do(self._server._send_or_fail, self._step, self._part, task, parcel)
+            self._server._threads.submit(self._server._send_or_fail, self._step, self._part, task, parcel)
 
     def end(self, limits: Limits, values: tuple, error: Exception | None) -> None:
         """Answers, with the values or the error."""
@@ -145,7 +142,7 @@ class Server:
         self._tasks = self._task_table(identity)
         self._sessions: dict[str, _ClientSession] = {}  # of clients in other processes
         self._masters: list[Master] = []  # of sessions in this process
-        self._crew = Crew(MOST_AT_ONCE, "tideflow-step")
+        self._threads = WorkerThreads(MOST_AT_ONCE, "tideflow-step")
         self._stopped = threading.Event()
         self._listener = Listener(
             addresses[self._task], self._handle, identity=identity, key=self._key, insecure=self._insecure
@@ -241,7 +238,7 @@ class Server:
         for task in self._tasks.values():
             if not task.is_local:
                 task.peer.close()
-        self._crew.dismiss()
+        self._threads.shutdown()
         _here.pop(self._address, None)
 
     @staticmethod
@@ -259,7 +256,7 @@ class Server:
 
     def _new_master(self, graph: Graph, config: ConfigProto | None) -> Master:
         if self._stopped.is_set():
-            raise UnavailableError(None, None, f"The server at {self._address} was stopped.")
+            raise errors.unavailable(f"The server at {self._address} was stopped.")
         default = self._server_def.default_session_config
         config = config if config is not None else default
         return Master(graph, config, self._tasks, self._task, self._job.gone_for_anybody)
@@ -283,10 +280,8 @@ class Server:
             return
         slow = _SLOW.get(message.kind)
         if slow is None or reply is None:
-            raise InvalidArgumentError(
-                None, None, f"'{message.kind:.50}' is nothing that a task is asked for."
-            )
-        self._crew.do(self._answer, slow, message, reply)
+            raise errors.invalid_argument(f"'{message.kind:.50}' is nothing that a task is asked for.")
+        self._threads.submit(self._answer, slow, message, reply)
 
     def _answer(self, answer: Callable, message: Message, reply: Reply) -> None:
         try:
@@ -311,17 +306,20 @@ class Server:
         fields, feeds = message.fields, message.tensors
         session, step = fields["session"], fields["step"]
         part, limits = self._worker.part(session, fields["part"]), limits_of(message)
-        outlet = _Outlet(self, part, step, fields["home"], reply)
-        order, end = Order(session, part, step, feeds, limits, outlet.send), partial(outlet.end, limits)
+        router = _ReplyRouter(self, part, step, fields["home"], reply)
+        request, end = (
+            RunRequest(session, part, step, feeds, limits, router.send),
+            partial(router.end, limits),
+        )
         if limits.trace is None and part.is_quick(feeds):
-            outlet.may_wait = False
-            self._worker.start(order, self._listener.soon, end)
+            router.may_block = False
+            self._worker.start(request, self._listener.call_soon, end)
         else:
-            self._crew.do(self._run_part, order, end)
+            self._threads.submit(self._run_part, request, end)
 
-    def _run_part(self, order: Order, end: Done) -> None:
+    def _run_part(self, request: RunRequest, end: Done) -> None:
         try:
-            values = self._worker.run(order)
+            values = self._worker.run(request)
         except Exception as error:
             end((), error)
         else:
@@ -341,7 +339,7 @@ class Server:
     def _tell_the_others(self, tasks: Sequence[str], step: str, error: Exception) -> None:
         """A part has failed: whoever waits for what it would have sent learns why."""
         if not isinstance(error, OpError):
-            error = AbortedError(None, None, f"{self._task} failed: {error!r}")
+            error = errors.aborted(f"{self._task} failed: {error!r}")
         for name in tasks:
             if name != self._task and name in self._tasks:
                 try:
@@ -378,7 +376,7 @@ class Server:
     def _client_session(self, message: Message) -> _ClientSession:
         session = self._sessions.get(message.fields["session"])
         if session is None:
-            raise AbortedError(None, None, f"Session {message.fields['session']} is not found.")
+            raise errors.aborted(f"Session {message.fields['session']} is not found.")
         session.silent = 0
         return session
 
@@ -466,7 +464,7 @@ class Server:
     def _lose(self, task: str, error: OpError) -> None:
         """A peer does not answer: the steps that need it end."""
         self._job.lost(task)
-        self._worker.end_steps_with(task, UnavailableError(None, None, f"{task} is lost: {error.message}"))
+        self._worker.end_steps_with(task, errors.unavailable(f"{task} is lost: {error.message}"))
 
     def _waits_for_us(self, task: RemoteTask) -> bool:
         """Whether the peer should know that this task ends: they have met, be it since the last heartbeat."""
@@ -575,14 +573,10 @@ def _check(made: ServerDef) -> None:
     jobs = {job.name: job.tasks for job in made.cluster.job}
     if made.job_name not in jobs:
         known = ", ".join(jobs) or "none"
-        raise InternalError(
-            None, None, f'Job "{made.job_name}" was not defined in cluster (its jobs: {known})'
-        )
+        raise errors.internal(f'Job "{made.job_name}" was not defined in cluster (its jobs: {known})')
     if made.task_index not in jobs[made.job_name]:
-        raise InvalidArgumentError(
-            None, None, f'Task {made.task_index} was not defined in job "{made.job_name}"'
-        )
+        raise errors.invalid_argument(f'Task {made.task_index} was not defined in job "{made.job_name}"')
     if made.protocol != SCHEME:
-        raise NotFoundError(
-            None, None, f'No server speaks the protocol "{made.protocol}": the one there is, is "{SCHEME}".'
+        raise errors.not_found(
+            f'No server speaks the protocol "{made.protocol}": the one there is, is "{SCHEME}".'
         )

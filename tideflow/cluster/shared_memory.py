@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from tideflow.graph.errors import DataLossError, InvalidArgumentError
+from tideflow.graph import errors
+from tideflow.graph.errors import InvalidArgumentError
 
 WORTH_BYTES = 1 << 20  # a smaller tensor is as quick through the socket
 _PAGE = 4096  # of the state; what follows is aligned for any kernel
@@ -200,11 +201,9 @@ class Mappings:
         """The bytes that another process lent under this name."""
         mapped = self._find(*_checked(name))
         if length > mapped.size:
-            raise DataLossError(
-                None, None, f"A tensor of {length} bytes in a shared segment of {mapped.size}."
-            )
+            raise errors.data_loss(f"A tensor of {length} bytes in a shared segment of {mapped.size}.")
         if mapped.state[0] != _SENT:
-            raise DataLossError(None, None, "A shared segment was announced twice, or taken back meanwhile.")
+            raise errors.data_loss("A shared segment was announced twice, or taken back meanwhile.")
         return np.asarray(_Lease(mapped, length))
 
     def _find(self, *name: Any) -> _Mapped:
@@ -216,8 +215,8 @@ class Mappings:
                 try:
                     mapped = self._mapped[name] = _Mapped(*name)
                 except (OSError, ValueError) as error:
-                    raise DataLossError(
-                        None, None, f"A shared segment of process {name[0]} cannot be mapped: {error}."
+                    raise errors.data_loss(
+                        f"A shared segment of process {name[0]} cannot be mapped: {error}."
                     ) from None
             self._mapped.move_to_end(name)
             while len(self._mapped) > _MAPPED_SEGMENTS:
@@ -229,7 +228,7 @@ def _checked(name: Any) -> list:
     match name:
         case [int(pid), int(fd), str(token)] if pid > 0 and fd >= 0 and _TOKEN.fullmatch(token):
             return name
-    raise InvalidArgumentError(None, None, f"Not the name of a shared segment: {reprlib.repr(name)}.")
+    raise errors.invalid_argument(f"Not the name of a shared segment: {reprlib.repr(name)}.")
 
 
 # ---------------------------------------------------------------------------------------------- who can share

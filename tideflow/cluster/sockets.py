@@ -13,7 +13,7 @@ import zmq
 
 from tideflow.cluster import shared_memory
 from tideflow.cluster.keys import Key
-from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
+from tideflow.graph import errors
 
 SILENCE_SECONDS = 5  # a network that acknowledges nothing for so long is taken for dead
 HANDSHAKE_MS = 10_000
@@ -35,7 +35,7 @@ def split_address(address: str) -> tuple[str, int]:
     """Host and port of "host:port"; no host is loopback, "*" is every interface."""
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
-        raise InvalidArgumentError(None, None, f"An address is host:port; found '{address}'.")
+        raise errors.invalid_argument(f"An address is host:port; found '{address}'.")
     return {"*": "0.0.0.0", "": "127.0.0.1"}.get(host, host.strip("[]")), int(port)
 
 
@@ -45,12 +45,10 @@ def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise UnavailableError(None, None, f"The host of '{address}' is not known: {error}.") from None
+        raise errors.unavailable(f"The host of '{address}' is not known: {error}.") from None
     number = min(found, key=lambda entry: entry[0] != socket.AF_INET)[4][0]
     if key is None and not insecure and not ipaddress.ip_address(number.partition("%")[0]).is_loopback:
-        raise FailedPreconditionError(
-            None,
-            None,
+        raise errors.failed_precondition(
             f"'{address}' is not on this machine's loopback: tasks there authenticate and encrypt with a "
             "cluster key. Make one with `tideflow keygen`, give every task the file, and name it in "
             "TIDEFLOW_CLUSTER_KEY; or say that the network is trusted, by `tideflow run --insecure` or "

@@ -13,8 +13,9 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tideflow.cluster.part import Spec
 from tideflow.cluster.transport import Peer, Pending
 from tideflow.cluster.wire import Message, error_message, size_of
-from tideflow.cluster.worker import Order, Worker
-from tideflow.graph.errors import DeadlineExceededError, OpError
+from tideflow.cluster.worker import RunRequest, Worker
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError
 from tideflow.runtime.devices import CPU, Device
 from tideflow.runtime.rendezvous import DEAD, Parcel, Send, Wait
 from tideflow.runtime.waiting import Limits
@@ -64,9 +65,9 @@ class LocalTask:
     def register(self, session: str, isolated: bool, spec: Spec, life: int) -> str:
         return self.worker.register(session, isolated, spec)
 
-    def is_resumable(self, session: str, part: str) -> bool:
+    def is_suspendable(self, session: str, part: str) -> bool:
         """Whether a part, where it waits, has its own thread wait."""
-        return self.worker.part(session, part).is_resumable
+        return self.worker.part(session, part).is_suspendable
 
     def run(
         self, session: str, part: str, step: str, feeds: Sequence[Any], limits: Limits, send: Send, wait: Wait
@@ -76,7 +77,7 @@ class LocalTask:
         own.trace = RunMetadata() if limits.trace is not None else None
         try:
             found = self.worker.part(session, part)
-            values = self.worker.run(Order(session, found, step, feeds, own, send, wait))
+            values = self.worker.run(RunRequest(session, found, step, feeds, own, send, wait))
             own.rendezvous.flush()
             return values
         finally:
@@ -130,13 +131,15 @@ class RemoteTask:
         limits: Limits,
         life: int,
         home: str,
-        heed: Callable[[Message], None],
+        on_message: Callable[[Message], None],
     ) -> Pending:
         """Begins a part; `result` of what it gives has the values. What the part sends to the task `home` may
-        come ahead of them or with them: `heed` takes it.
+        come ahead of them or with them: `on_message` takes it.
         """
         fields = {"session": session, "part": part, "step": step, "home": home, **fields_of(limits)}
-        return self.peer.start(Message("run", fields, list(feeds)), limits, incarnation=life, heed=heed)
+        return self.peer.start(
+            Message("run", fields, list(feeds)), limits, incarnation=life, on_message=on_message
+        )
 
     def send(self, step: str, parcel: Parcel, compress: bool) -> None:
         """Sends values to the step's part there."""
@@ -172,7 +175,7 @@ def fields_of(limits: Limits) -> dict[str, Any]:
         return {"seconds": None, "traced": traced}
     left = limits.deadline - time.monotonic()
     if left <= 0:
-        raise DeadlineExceededError(None, None, f"The step was given {limits.seconds:g} s, which are over.")
+        raise errors.deadline_exceeded(f"The step was given {limits.seconds:g} s, which are over.")
     return {"seconds": left, "traced": traced}
 
 

@@ -24,7 +24,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DT_BFLOAT16, DT_BOOL, DT_FLOAT, DT_STRING, DType
-from tideflow.graph.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError
+from tideflow.graph.errors import OpError
 
 VERSION = 1
 MAX_HEADER_BYTES = 16 << 20
@@ -111,8 +111,8 @@ def encode(
     try:
         header = _to_json([message.kind, message.fields, specs])
     except (TypeError, ValueError) as error:
-        raise InvalidArgumentError(
-            None, None, f"Message '{message.kind}' has a field that is not JSON: {error}."
+        raise errors.invalid_argument(
+            f"Message '{message.kind}' has a field that is not JSON: {error}."
         ) from None
     prefix = _PREFIX.pack(_MAGIC, VERSION, *envelope, len(header))
     return [b"".join([prefix, header, *inline]), *frames]
@@ -126,8 +126,8 @@ def _stored(value: Any, compress: bool) -> tuple[int, int, np.ndarray]:
         value = torch.from_numpy(np.ascontiguousarray(value))
     number = _NUMBERS.get(value.dtype) if isinstance(value, torch.Tensor) else None
     if number is None:
-        raise InvalidArgumentError(
-            None, None, f"A {type(value).__name__} is not a tensor and cannot leave its task: {value!r:.100}."
+        raise errors.invalid_argument(
+            f"A {type(value).__name__} is not a tensor and cannot leave its task: {value!r:.100}."
         )
     if number == DT_FLOAT and compress:
         return number, DT_BFLOAT16, _upper_halves(value).numpy(force=True)
@@ -141,9 +141,7 @@ def _joined(strings: np.ndarray) -> bytes:
     contents = strings.ravel().tolist()
     for content in contents:
         if not isinstance(content, bytes):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"A string tensor holds bytes; this one holds {type(content).__name__}: {content!r:.100}.",
             )
     return b"".join([np.fromiter(map(len, contents), "<u8", len(contents)).tobytes(), *contents])
@@ -185,18 +183,16 @@ def request_of(frame: Buffer) -> int | None:
 
 def _prefix(frame: Buffer) -> tuple[Any, ...]:
     if len(frame) < _PREFIX.size:
-        raise DataLossError(
-            None, None, f"A message of {len(frame)} bytes is truncated: the header alone has {_PREFIX.size}."
+        raise errors.data_loss(
+            f"A message of {len(frame)} bytes is truncated: the header alone has {_PREFIX.size}."
         )
     prefix = _PREFIX.unpack_from(frame)
     if prefix[:2] == _OURS:
         return prefix
     magic, version, *_ = prefix
     if magic != _MAGIC:
-        raise InvalidArgumentError(None, None, f"Not a message of this protocol: it starts with {magic!r}.")
-    raise FailedPreconditionError(
-        None,
-        None,
+        raise errors.invalid_argument(f"Not a message of this protocol: it starts with {magic!r}.")
+    raise errors.failed_precondition(
         f"The other side speaks version {version} of the protocol, this one version {VERSION}: "
         "both need the same release.",
     )
@@ -207,9 +203,7 @@ def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message
     first = memoryview(frames[0] if frames else b"")
     end = _PREFIX.size + _prefix(first)[-1]
     if end > min(len(first), MAX_HEADER_BYTES):
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"A header of {end} bytes in a frame of {len(first)}: truncated, or over {MAX_HEADER_BYTES}.",
         )
     kind, fields, specs = _header(first[_PREFIX.size : end])
@@ -224,16 +218,16 @@ def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message
             data: Any = bytearray(first[end : end + length])
             end += length
             if end > len(first):
-                raise DataLossError(None, None, f"A tensor of {length} bytes is not all there: truncated.")
+                raise errors.data_loss(f"A tensor of {length} bytes is not all there: truncated.")
         elif where == _FRAME:
             data = _frame(next(large, None), length)
         elif attach is not None:
             data = attach(where, length)
         else:
-            raise InvalidArgumentError(None, None, "A tensor is said to be in memory that is not shared.")
+            raise errors.invalid_argument("A tensor is said to be in memory that is not shared.")
         tensors.append(_tensor(number, stored, shape, data))
     if end != len(first) or next(large, None) is not None:
-        raise DataLossError(None, None, f"Message '{kind}' has more bytes or frames than its header names.")
+        raise errors.data_loss(f"Message '{kind}' has more bytes or frames than its header names.")
     return Message(kind, fields, tensors)
 
 
@@ -242,26 +236,20 @@ def _header(text: memoryview) -> tuple[str, dict[str, Any], list[tuple | None]]:
     try:
         return _from_json(text)
     except msgspec.ValidationError as error:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"A header is a kind, fields and a description of at most {MAX_TENSORS} tensors: {error!s:.200}.",
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataLossError(None, None, f"A message's header is not JSON: {error!s:.100}.") from None
+        raise errors.data_loss(f"A message's header is not JSON: {error!s:.100}.") from None
 
 
 def _check(number: int, stored: int, shape: list[int], length: int) -> None:
     """An error unless a tensor can be as described."""
     if number not in _TYPES or (stored != number and (number, stored) != (DT_FLOAT, DT_BFLOAT16)):
-        raise InvalidArgumentError(
-            None, None, f"Not the description of a tensor: type {number}, stored as {stored}."
-        )
+        raise errors.invalid_argument(f"Not the description of a tensor: type {number}, stored as {stored}.")
     needed = math.prod(shape) * (_LENGTH_BYTES if number == DT_STRING else _TYPES[stored].size)
     if length != needed and (number != DT_STRING or length < needed):
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"A tensor of {_TYPES[number].name}{shape} needs {needed} bytes; its header says {length}.",
         )
 
@@ -274,11 +262,11 @@ def _tensor(number: int, stored: int, shape: list[int], data: Any) -> Any:
         # NumPy's view has the shape at once; torch's own way takes two calls, and twice the time.
         array = np.ndarray(shape, _ARRAYS[stored], data)
     except ValueError:  # empty, with other extents whose product is no number of a machine
-        raise InvalidArgumentError(None, None, f"No tensor has the shape {reprlib.repr(shape)}.") from None
+        raise errors.invalid_argument(f"No tensor has the shape {reprlib.repr(shape)}.") from None
     if not array.flags.aligned:
         array = array.copy()
     if number == DT_BOOL and array.size and array.view(np.uint8).max() > 1:
-        raise InvalidArgumentError(None, None, "A tensor of bool has a byte that is neither 0 nor 1.")
+        raise errors.invalid_argument("A tensor of bool has a byte that is neither 0 nor 1.")
     values = torch.from_numpy(array)
     if stored != number:
         return (values.to(torch.int32) << 16).view(torch.float32)
@@ -287,10 +275,10 @@ def _tensor(number: int, stored: int, shape: list[int], data: Any) -> Any:
 
 def _frame(frame: Buffer | None, length: int) -> Buffer:
     if frame is None:
-        raise DataLossError(None, None, f"A tensor of {length} bytes has no frame: the message is truncated.")
+        raise errors.data_loss(f"A tensor of {length} bytes has no frame: the message is truncated.")
     view = memoryview(frame)
     if view.nbytes != length:
-        raise DataLossError(None, None, f"A tensor of {length} bytes has a frame of {view.nbytes}.")
+        raise errors.data_loss(f"A tensor of {length} bytes has a frame of {view.nbytes}.")
     return bytearray(view) if view.readonly else view
 
 
@@ -299,9 +287,7 @@ def _split(view: memoryview, shape: list[int]) -> np.ndarray:
     lengths = np.frombuffer(view[: _LENGTH_BYTES * count], "<u8").tolist()
     ends = list(itertools.accumulate(lengths, initial=_LENGTH_BYTES * count))
     if ends[-1] != len(view):
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"Strings whose last ends at byte {ends[-1]} are announced; there are {len(view)} bytes.",
         )
     strings = np.empty(count, object)

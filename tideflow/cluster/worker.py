@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tideflow.cluster.part import Done, Part, Soon, Spec, Visit
-from tideflow.graph.errors import AbortedError, CancelledError, OpError
+from tideflow.cluster.part import CallSoon, Done, Part, Spec, Visit
+from tideflow.graph import errors
+from tideflow.graph.errors import CancelledError, OpError
 from tideflow.runtime import collectives
-from tideflow.runtime.bells import Bell
 from tideflow.runtime.collectives import Others
 from tideflow.runtime.devices import Placement
-from tideflow.runtime.rendezvous import Meetings, Send, Wait
+from tideflow.runtime.rendezvous import RendezvousTable, Send, Wait
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import Limits
+from tideflow.runtime.wake_events import WakeEvent
 
 LEASE_ROUNDS = 20  # of heartbeats: a master that was silent for so long has lost its sessions here
 STOP_SECONDS = 5.0  # within which a step that was given up should have ended
@@ -37,7 +38,7 @@ class _Session:
 
 
 @dataclass
-class Order:
+class RunRequest:
     """A run of a part that is asked for, in a step, within the limits. `send` takes what leaves for other
     tasks, `wait` waits for what they send.
     """
@@ -48,7 +49,7 @@ class Order:
     feeds: Sequence[Any]
     limits: Limits
     send: Send
-    wait: Wait = Bell.wait
+    wait: Wait = WakeEvent.wait
 
 
 class Worker:
@@ -60,7 +61,7 @@ class Worker:
         self.resources = ResourceManager()
         self._others = others  # the members of collectives on other tasks
         collectives.configure(self.resources, others)
-        self._meetings = Meetings()
+        self._rendezvous_table = RendezvousTable()
         self._sessions: dict[str, _Session] = {}
         self._lock = threading.Lock()
         self._ended = threading.Condition()
@@ -84,67 +85,65 @@ class Worker:
         """A registered part; AbortedError where this task does not know it, as after a restart."""
         found = self._sessions.get(session)
         if found is None or name not in found.parts:
-            raise AbortedError(
-                None,
-                None,
+            raise errors.aborted(
                 f"{self.task} does not know '{name}' of session {session}: it was restarted since, or "
                 "the session was closed. Make a new session.",
             )
         found.silent = 0
         return found.parts[name]
 
-    def run(self, order: Order) -> tuple:
+    def run(self, request: RunRequest) -> tuple:
         """Runs a part in this thread. The last of what leaves for other tasks is left to the caller, with the
         limits' rendezvous.
         """
-        found, limits = self._begin(order), order.limits
+        found, limits = self._begin(request), request.limits
         try:
             if limits.trace is not None:
-                return order.part.run_traced(order.feeds, limits)
-            return order.part.run(order.feeds, limits).to_its_end()
+                return request.part.run_traced(request.feeds, limits)
+            return request.part.run(request.feeds, limits).to_its_end()
         except CancelledError as error:
             raise limits.rendezvous.reason(error) from error
         finally:
-            self._end(found, order.step)
+            self._end(found, request.step)
 
-    def start(self, order: Order, soon: Soon, done: Done) -> None:
-        """The same without waiting: the part is left where it would have to, and taken up by `soon`."""
-        found, limits = self._begin(order), order.limits
+    def start(self, request: RunRequest, call_soon: CallSoon, done: Done) -> None:
+        """The same without waiting: the part is left where it would have to, and taken up by `call_soon`."""
+        found, limits = self._begin(request), request.limits
 
         def end(values: tuple, error: Exception | None) -> None:
-            self._end(found, order.step)
+            self._end(found, request.step)
             done(values, error and limits.rendezvous.reason(error))
 
-        Visit(order.part.run(order.feeds, limits), limits, soon, end).go_on()
+        Visit(request.part.run(request.feeds, limits), limits, call_soon, end).go_on()
 
-    def _begin(self, order: Order) -> _Session:
-        found, limits = self._sessions.get(order.session), order.limits
+    def _begin(self, request: RunRequest) -> _Session:
+        found, limits = self._sessions.get(request.session), request.limits
         if found is None:
-            raise CancelledError(None, None, f"The session was closed on {self.task}.")
-        limits.rendezvous = self._meetings.begin(order.step, order.send, order.wait)
-        found.steps[order.step] = limits, order.part
+            raise errors.cancelled(f"The session was closed on {self.task}.")
+        limits.rendezvous = self._rendezvous_table.begin(request.step, request.send, request.wait)
+        found.steps[request.step] = limits, request.part
         try:
             limits.rendezvous.check()  # it may have failed elsewhere before it was known here
             if found.resources.closed:
-                raise CancelledError(None, None, f"The session was closed on {self.task}.")
+                raise errors.cancelled(f"The session was closed on {self.task}.")
         except BaseException:
-            self._end(found, order.step)
+            self._end(found, request.step)
             raise
         return found
 
     def _end(self, session: _Session, step: str) -> None:
-        self._meetings.finish(step)
+        self._rendezvous_table.finish(step)
         with self._ended:
             session.steps.pop(step, None)
             self._ended.notify_all()
 
     def deliver(self, step: str, key: str, value: Any) -> None:
         """Takes what another task has sent."""
-        self._meetings.deliver(step, key, value)
+        self._rendezvous_table.deliver(step, key, value)
 
     def end_step(self, step: str, error: OpError) -> None:
         """Whoever waits here on behalf of a step waits in vain; what comes for it is dropped."""
-        self._meetings.end(step, error)  # first: whoever waits there should learn the reason
+        self._rendezvous_table.end(step, error)  # first: whoever waits there should learn the reason
         for session in list(self._sessions.values()):
             if step in session.steps:
                 self._cancel(session, step)
@@ -167,7 +166,7 @@ class Worker:
         for session in list(self._sessions.values()):
             for step, (_, part) in list(session.steps.items()):
                 if task in part.tasks:
-                    self._meetings.end(step, error)
+                    self._rendezvous_table.end(step, error)
                     self._cancel(session, step)
 
     def close_session(self, session: str) -> None:
@@ -177,7 +176,7 @@ class Worker:
         if found is not None:
             found.resources.closed = True
             for step in list(found.steps):
-                self._meetings.end(step, CancelledError(None, None, "The session was closed."))
+                self._rendezvous_table.end(step, errors.cancelled("The session was closed."))
                 self._cancel(found, step)
 
     def reset(self, containers: Sequence[str]) -> None:

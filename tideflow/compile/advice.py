@@ -13,7 +13,7 @@ from collections.abc import Sequence, Set
 from tideflow.compile.prune import PLACEHOLDERS, READS
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.traceback import file_and_line
-from tideflow.ops.contexts import CondContext
+from tideflow.ops.control_flow.contexts import CondContext
 
 _FREE = (*PLACEHOLDERS, *READS, "Const", "Identity", "VariableV2", "VarHandleOp", "Switch", "Enter", "_Arg")
 # What constructs make on their own behalf, outside of the branches that use it; nobody sees its effect.

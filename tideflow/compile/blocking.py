@@ -10,7 +10,7 @@ from tideflow.graph.functions import outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import definition, definitions
 from tideflow.graph.operation import Operation, ancestors
-from tideflow.ops.sending import RECV
+from tideflow.ops.distributed.sending import RECV
 
 # Nobody waits for a gradient to be taken: where several are, one after the other will do.
 _KEEP_NOBODY = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")

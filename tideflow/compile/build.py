@@ -32,11 +32,12 @@ from tideflow.compile.ir import (
     predicate_root,
 )
 from tideflow.compile.prune import PLACEHOLDERS, READS, behind, feed_op, given, needed, read_op
+from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.switches import common_shape, shape_within
+from tideflow.ops.control_flow.switches import common_shape, shape_within
 
 _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
 PASSED = (*ENTER, *EXIT, *NEXT)  # what is in the structure of loops, and not in their bodies
@@ -208,9 +209,7 @@ class Builder:
     def inline(self, body: FunctionBody, args: list[Value], guards: Guards, name: str) -> list[Value]:
         """Writes a function's body here, under these conditions; returns its results."""
         if self._depth == _DEEPEST_CALL:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"{self.prefix}{name} is a call within {_DEEPEST_CALL} others: a function that calls itself "
                 "cannot be run, since functions are written out where they are called; use a loop",
             )

@@ -16,8 +16,8 @@ from tideflow.graph.functions import FunctionBody
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation
-from tideflow.ops import creation
-from tideflow.ops.calls import argument_op, called, named
+from tideflow.ops.arrays import creation
+from tideflow.ops.control_flow.calls import argument_op, called, named
 
 if TYPE_CHECKING:
     from tideflow.compile.build import Builder

@@ -31,10 +31,10 @@ def compile_step(
     after_each: Callable | None = None,
     done: Set[Operation] = frozenset(),
     prefix: str = "",
-    leavable: bool = False,
+    suspendable: bool = False,
 ) -> Plan:
     """The plan that computes `fetches` and runs `targets` from values for `feeds`; what is `done` has run.
-    The state that its operations keep is theirs under names that begin with `prefix`. A `leavable` plan need
+    The state that its operations keep is theirs under names that begin with `prefix`. A `suspendable` plan need
     not wait in its thread.
     """
     began = time.perf_counter()
@@ -48,7 +48,7 @@ def compile_step(
     applied = optimize(program, disabled_rules)
     if "group_updates" not in disabled_rules:
         applied += ["group_updates"] * group_updates(program)
-    plan = emit(program, resources, after_each, leavable=leavable)
+    plan = emit(program, resources, after_each, suspendable=suspendable)
     plan.applied, plan.advice = applied, program.advice
     plan.compile_seconds = time.perf_counter() - began
     if after_each is None and "hot" not in disabled_rules:

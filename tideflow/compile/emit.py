@@ -13,13 +13,13 @@ import torch
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
 from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, kernel_for
 from tideflow.compile.loop_values import number_text, scalar_variables, sums
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import CancelledError, InvalidArgumentError
 from tideflow.graph.operation import Operation
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.resources import OP_STATE, ResourceManager
 from tideflow.runtime.values import host_value, to_torch
-from tideflow.runtime.waiting import Wish
+from tideflow.runtime.waiting import PendingValue
 
 _CPU = torch.device("cpu")
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
@@ -31,7 +31,7 @@ _INLINE = 200  # characters: longer literals are bound to a name instead
 @dataclass
 class Plan:
     """A compiled step: call `function(*feeds)`; the rest explains it. One that can be left where it would
-    have to wait is `resumable`: its function gives a generator, which yields wishes and is sent their values.
+    have to wait is `suspendable`: its function gives a generator, which yields pending values and is sent their values.
     """
 
     function: Callable
@@ -42,7 +42,7 @@ class Plan:
     applied: list[str] = field(default_factory=list)  # rewrites that changed something
     advice: list[str] = field(default_factory=list)  # what its author may not have meant
     compile_seconds: float = 0.0
-    resumable: bool = False
+    suspendable: bool = False
 
     def operation_at(self, line: int) -> Operation | None:
         node = self.lines.get(line)
@@ -55,14 +55,14 @@ def emit(
     after_each: Callable | None = None,
     implied: Guards = frozenset(),
     in_place: bool = True,
-    leavable: bool = False,
+    suspendable: bool = False,
 ) -> Plan:
     """Compiles the program. `after_each(node, outputs, inputs)` is called after every kernel, for checks and
     traces; one that has `before` is told when the step starts, one that has `in_place` looks at no values.
-    Where `implied` holds is known; without `in_place` every result is in memory of its own. A `leavable` plan
+    Where `implied` holds is known; without `in_place` every result is in memory of its own. A `suspendable` plan
     need not wait in its thread.
     """
-    return _Emitter(program, resources, after_each, implied, in_place, leavable).plan()
+    return _Emitter(program, resources, after_each, implied, in_place, suspendable).plan()
 
 
 class _Emitter:
@@ -73,7 +73,7 @@ class _Emitter:
         after_each: Callable | None,
         implied: Guards,
         in_place: bool,
-        leavable: bool,
+        suspendable: bool,
     ):
         self.program = program
         self.in_place = in_place and getattr(after_each, "in_place", after_each is None)
@@ -91,8 +91,8 @@ class _Emitter:
         self.unfreed: list[str] = []
         self.fresh: set[Value] = set()  # values in memory of their own
         self.numbers: set[Value] = set()  # values that are Python numbers, not tensors
-        self.leavable = leavable
-        self.leaves = False  # whether there is a place where it may be left
+        self.suspendable = suspendable
+        self.suspends = False  # whether there is a place where it may be left
         self.uses = program.uses()
         self.position = {node: i for i, node in enumerate(walk(program))}
 
@@ -107,9 +107,9 @@ class _Emitter:
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
         function = self.namespace["step"]
-        if not self.leaves and self._computes_with_floats():
+        if not self.suspends and self._computes_with_floats():
             function = flushing(function)
-        return Plan(function, source, self.lines, self.program, self.namespace, resumable=self.leaves)
+        return Plan(function, source, self.lines, self.program, self.namespace, suspendable=self.suspends)
 
     def _computes_with_floats(self) -> bool:
         """Whether the step's arithmetic is more than the cost of setting how it is done."""
@@ -268,10 +268,10 @@ class _Emitter:
             call = number_text(node, inputs)
         else:
             call = self._call(node)
-            if self.leavable and leaves(node):
-                self.leaves = True
-                self._line(f"wish = {call}", node)
-                call = f"(yield wish) if isinstance(wish, {self._bind('Wish', Wish)}) else wish; del wish"
+            if self.suspendable and suspends(node):
+                self.suspends = True
+                self._line(f"pending = {call}", node)
+                call = f"(yield pending) if isinstance(pending, {self._bind('PendingValue', PendingValue)}) else pending; del pending"
         self._line(self._assignment(node) + call, node)
         if self.after_each is not None:
             self._emit_after(node)
@@ -326,7 +326,7 @@ class _Emitter:
                 args.append(f"[{', '.join(self._input(arg, value, node) for value in given)}]")
             else:
                 args.append(self._input(arg, given, node) if arg.name in op.host else given)
-        return function, args, keyword_values(node, function, self.resources, self.leavable)
+        return function, args, keyword_values(node, function, self.resources, self.suspendable)
 
     def _shortcut(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]] | None:
         """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
@@ -439,17 +439,17 @@ class _Emitter:
         return self._bind(type(value).__name__, value)
 
 
-def leaves(node: Node) -> bool:
-    """Whether a node that would have to wait can give its plan a wish instead."""
-    return node.definition.blocking and "leaves" in node.definition.wants(kernel_for(node))
+def suspends(node: Node) -> bool:
+    """Whether a node that would have to wait can give its plan a pending value instead."""
+    return node.definition.blocking and "suspendable" in node.definition.wants(kernel_for(node))
 
 
 def keyword_values(
-    node: Node, function: Callable, resources: ResourceManager, leavable: bool = False
+    node: Node, function: Callable, resources: ResourceManager, suspendable: bool = False
 ) -> dict[str, Any]:
     """What a kernel asks for beside its inputs: attributes of the node, its device, its state."""
     extras = {
-        "leaves": lambda: leavable,
+        "suspendable": lambda: suspendable,
         "device": lambda: node.device or _CPU,
         "resources": lambda: resources,
         "state": lambda: resources.get_or_create("", OP_STATE, node.name, dict),
@@ -484,7 +484,7 @@ def _last_uses(program: Program) -> dict[Node, list[Value]]:
 
 
 def _stop() -> None:
-    raise CancelledError(None, None, "The session was closed while a step was in a loop.")
+    raise errors.cancelled("The session was closed while a step was in a loop.")
 
 
 def _one_holds(choices: list[Guards]) -> bool:
@@ -498,8 +498,8 @@ def _one_holds(choices: list[Guards]) -> bool:
 
 
 def _no_branch(name: str) -> None:
-    raise InvalidArgumentError(
-        None, None, f"'{name}' does not have a value: no branch that makes it was taken in this step."
+    raise errors.invalid_argument(
+        f"'{name}' does not have a value: no branch that makes it was taken in this step."
     )
 
 

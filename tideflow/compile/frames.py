@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.sending import RECV
+from tideflow.ops.distributed.sending import RECV
 
 ENTER = ("Enter", "RefEnter")
 EXIT = ("Exit", "RefExit")
@@ -115,9 +116,7 @@ def is_back_edge(tensor: Tensor, op: Operation) -> bool:
 
 def _cycle(item: Any) -> InvalidArgumentError:
     if isinstance(item, Frame):
-        return InvalidArgumentError(
-            None,
-            None,
+        return errors.invalid_argument(
             f"The loop in frame '{item.name}' depends on what it gives: two loops in one frame, or an Exit "
             "that leads back into an Enter.",
         )

@@ -29,8 +29,8 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.graph_def import add_library, attr_proto
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.sending import RECV, SEND
-from tideflow.ops.variants import PACK, UNPACK
+from tideflow.ops.distributed.sending import RECV, SEND
+from tideflow.ops.distributed.variants import PACK, UNPACK
 
 _COPIED_BYTES = 1 << 20
 _BEFORE, _AT, _AFTER = -1, 0, 1  # where a node stands that was made for the operation at a position

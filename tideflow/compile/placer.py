@@ -207,7 +207,7 @@ class _Groups:
                 self._join(source, op)
 
     def _follow(self, source: Operation, op: Operation) -> None:
-        """What touches state goes where the state is: its own wish counts only where it says the same and
+        """What touches state goes where the state is: its own request counts only where it says the same and
         more.
         """
         mine, its = self.of[op], self.of[source]
@@ -445,7 +445,7 @@ def _told(op: Operation) -> str:
 
 
 def _told_members(group: _Group) -> str:
-    """Who is in a group and asked for what, those with a wish first."""
+    """Who is in a group and asked for what, those with a requested device first."""
     most = 20
     members = sorted(group.members, key=lambda op: (not op.device, op._id))
     lines = [f"  {op.name} ({op.type}) {op.device or '-'}, made at {op.user_line}" for op in members[:most]]

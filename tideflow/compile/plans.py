@@ -13,8 +13,8 @@ from tideflow.compile.ir import Node
 from tideflow.graph import functions
 from tideflow.graph.functions import FunctionBody, outermost
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.calls import named
-from tideflow.ops.parsing import row_parser
+from tideflow.ops.control_flow.calls import named
+from tideflow.ops.files.parsing import row_parser
 from tideflow.runtime.dataset_rows import RowFunction
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import FUNCTION_PLAN, ResourceManager

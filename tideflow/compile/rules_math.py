@@ -11,8 +11,8 @@ from tideflow.compile.kernels import ADD_PRODUCT
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.broadcasting import broadcast_shapes
-from tideflow.ops.samples import f32
+from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.samples import f32
 
 _REDUCTIONS = ("Sum", "Mean", "Prod", "Max", "Min", "All", "Any")
 

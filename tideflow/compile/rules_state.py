@@ -8,8 +8,8 @@ from tideflow.compile.ir import Loop, Node, Value, states
 from tideflow.compile.prune import READS, read_op
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
-from tideflow.ops.indexing import gather_v2_op
-from tideflow.ops.types import types
+from tideflow.ops.arrays.indexing import gather_v2_op
+from tideflow.ops.helpers.types import types
 
 # Only among the nodes of a plan: nobody differentiates it, and no graph has it.
 gather_rows_op = Op(

@@ -25,9 +25,10 @@ from tideflow.compile.ir import Node, Program, Value
 from tideflow.compile.kernels import kernel_for
 from tideflow.compile.place import place
 from tideflow.compile.prune import given, needed
-from tideflow.graph.errors import CancelledError, InvalidArgumentError, OpError
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.sending import RECV, SEND
+from tideflow.ops.distributed.sending import RECV, SEND
 from tideflow.runtime import waiting
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
@@ -300,9 +301,7 @@ class _Run:
             raise
         for value, name in zip(self.fetched, self._fetch_names(), strict=True):
             if value is DEAD:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"'{name}' does not have a value: no branch that makes it was taken in this step.",
                 )
         return tuple(v.read() if hasattr(v, "read") else v for v in self.fetched)
@@ -311,7 +310,7 @@ class _Run:
         """Ends what still waits on behalf of this step, so that it leaves queues whole."""
         self.limits.cancelled = True
         if self.limits.rendezvous is not None:
-            self.limits.rendezvous.end(CancelledError(None, None, "The step was cancelled."))
+            self.limits.rendezvous.end(errors.cancelled("The step was cancelled."))
         while self.under_way:
             self.graph.resources.wake()
             with contextlib.suppress(queue.Empty):
@@ -329,7 +328,7 @@ class _Run:
 
     def _process(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
         if self.graph.resources.closed:
-            raise CancelledError(None, None, "The session was closed while a step was running.")
+            raise errors.cancelled("The session was closed while a step was running.")
         if item.type == SEND:
             self._send_away(item, run, iteration, values, dead)
         elif dead:

@@ -18,7 +18,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops import datasets
+from tideflow.ops.datasets import datasets
 
 
 @export("contrib.data.batch_and_drop_remainder")

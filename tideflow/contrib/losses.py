@@ -14,8 +14,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.losses import collection, functions, reduction
-from tideflow.ops import binary, casting, creation, reductions, shapes, unary
-from tideflow.ops.arguments import renamed
+from tideflow.ops.arrays import creation, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import binary, casting, reductions, unary
 
 expose(collection.add_loss, "contrib.losses.add_loss")
 expose(collection.get_losses, "contrib.losses.get_losses")

@@ -11,7 +11,9 @@ from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.metrics import at_k, classes, counts, means, thresholds
-from tideflow.ops import binary, casting, confusion, creation, ranking, reductions, sets
+from tideflow.ops.arrays import creation, ranking
+from tideflow.ops.math import binary, casting, confusion, reductions
+from tideflow.ops.sparse import sets
 
 expose(means.mean, "contrib.metrics.streaming_mean")
 expose(means.mean_tensor, "contrib.metrics.streaming_mean_tensor")

@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from tensorboard.plugins.projector.projector_config_pb2 import EmbeddingInfo, ProjectorConfig, SpriteMetadata
 
 from tideflow.export import export, expose
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph import errors
 from tideflow.io.local_files import read_bytes, replace_bytes
 from tideflow.train.checkpoint_utils import load_checkpoint
 
@@ -51,8 +51,8 @@ def export_tensors(logdir: str, checkpoint: str | None = None) -> list[str]:
         if len(shapes.get(name, ())) != 2:
             found = f"has shape {shapes[name]}" if name in shapes else "is not in the checkpoint"
             tables = ", ".join(sorted(key for key, shape in shapes.items() if len(shape) == 2))
-            raise NotFoundError(
-                None, None, f"The embedding '{name}' {found}; the tables there are: {tables or 'none'}"
+            raise errors.not_found(
+                f"The embedding '{name}' {found}; the tables there are: {tables or 'none'}"
             )
         rows = reader.get_tensor(name)
         embedding.tensor_path = f"{name.replace('/', '_')}.tsv"

@@ -9,7 +9,7 @@ from tideflow.data.iterator import COLLECTION, Iterator
 from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph
-from tideflow.ops import iterators
+from tideflow.ops.datasets import iterators
 from tideflow.train.checkpoint_state import latest_checkpoint
 from tideflow.train.saveables import SaveableObject, SaveSpec
 from tideflow.train.saver import Saver

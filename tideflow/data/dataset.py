@@ -18,18 +18,12 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, get_seed, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
-from tideflow.ops import (
-    binary,
-    constants,
-    dataset_functions,
-    dataset_stats,
-    datasets,
-    files,
-    flow,
-    indexing,
-    shapes,
-)
-from tideflow.ops import string_joining as strings
+from tideflow.ops.arrays import constants, indexing, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
+from tideflow.ops.files import files
+from tideflow.ops.math import binary
+from tideflow.ops.strings import joined as strings
 
 _MAX_INT64 = (1 << 63) - 1
 _OPTIMIZATIONS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"]
@@ -255,7 +249,7 @@ class Dataset(structure.OfElements):
             message = binary.add(
                 "No files matched pattern: ", strings.reduce_join(pattern, separator=", "), name="message"
             )
-            check = flow.Assert(some, [message], summarize=1, name="assert_not_empty")
+            check = grouping.Assert(some, [message], summarize=1, name="assert_not_empty")
             with control_dependencies([check]):
                 found = constants.identity(found)
             dataset = Dataset.from_tensor_slices(found)

@@ -22,8 +22,8 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
 from tideflow.io.local_files import matching_paths
 from tideflow.io.records import open_for_reading
-from tideflow.ops import parsing
-from tideflow.ops.parsing_datasets import parse_example_dataset_op
+from tideflow.ops.datasets.parsing_datasets import parse_example_dataset_op
+from tideflow.ops.files import parsing
 from tideflow.queues.readers import ReaderBase
 from tideflow.runtime.dataset_threads import AUTOTUNE
 

@@ -19,7 +19,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops import binary, checks, constants, dataset_functions, indexing, reductions
+from tideflow.ops.arrays import constants, indexing
+from tideflow.ops.datasets import dataset_functions
+from tideflow.ops.math import binary, checks, reductions
 
 _KEY = TensorSpec([], dtypes.int64)
 

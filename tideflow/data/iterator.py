@@ -15,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import add_to_collection, colocate_with, device, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import iterators
+from tideflow.ops.datasets import iterators
 
 COLLECTION = "iterators"
 _MANY_CALLS = 32

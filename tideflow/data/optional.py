@@ -11,7 +11,8 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
-from tideflow.ops import iterators, optionals
+from tideflow.ops.control_flow import optionals
+from tideflow.ops.datasets import iterators
 
 
 @export("data.experimental.Optional", "contrib.data.Optional")

@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value, partial_value
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
-from tideflow.ops import datasets
+from tideflow.ops.datasets import datasets
 
 if TYPE_CHECKING:
     from tideflow.data.dataset import Dataset

@@ -12,7 +12,8 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops import datasets, shapes
+from tideflow.ops.arrays import shapes
+from tideflow.ops.datasets import datasets
 
 _BUFFER_BYTES = 256 * 1024
 _STRING = TensorSpec([], dtypes.string)

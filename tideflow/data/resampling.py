@@ -14,18 +14,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.ops import (
-    binary,
-    casting,
-    control_flow,
-    creation,
-    flow,
-    indexing,
-    random,
-    reductions,
-    shapes,
-    tiling,
-)
+from tideflow.ops.arrays import creation, indexing, shapes, tiling
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.random import distributions
 
 _ESTIMATED_TOGETHER = 32
 _SEEN_BEFORE = 10  # of each class: a first estimate
@@ -87,17 +79,17 @@ def _kept(dataset: Dataset, accepted: Dataset, found: Dataset, classes: Dataset,
     accepted = Dataset.zip((accepted, found)).map(_warned)
     parts = Dataset.zip((classes, accepted, dataset))
     parts = parts.map(lambda label, chances, element: (label, indexing.gather(chances, label), element))
-    kept = parts.filter(lambda label, chance, element: random.random_uniform([], seed=seed) < chance)
+    kept = parts.filter(lambda label, chance, element: distributions.random_uniform([], seed=seed) < chance)
     return kept.map(lambda label, chance, element: (label, element))
 
 
 def _warned(chances: Tensor, initial: Tensor) -> Tensor:
     """The chances, printed where more than half of the elements would be dropped."""
     dropped = reductions.reduce_sum((1 - chances) * initial)
-    return control_flow.cond(
+    return conditionals.cond(
         binary.less(dropped, 0.5),
         lambda: chances,
-        lambda: flow.Print(
+        lambda: grouping.Print(
             chances,
             [dropped, initial, chances],
             message="Proportion of examples rejected by sampler is high: ",

@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.ops import dataset_stats
+from tideflow.ops.datasets import dataset_stats
 
 
 @export("data.experimental.StatsAggregator")

@@ -16,7 +16,10 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
-from tideflow.ops import constants, dataset_functions, datasets, random, shapes, unary
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.datasets import dataset_functions, datasets
+from tideflow.ops.math import unary
+from tideflow.ops.random import distributions
 from tideflow.runtime.dataset_threads import AUTOTUNE
 from tideflow.runtime.datasets import INFINITE, UNKNOWN
 
@@ -287,7 +290,7 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed:
 
 
 def _drawn(logits: Any, pair: Tensor) -> Tensor:
-    drawn = random.stateless_multinomial_op(logits, 1, pair)
+    drawn = distributions.stateless_multinomial_op(logits, 1, pair)
     return shapes.squeeze(drawn, axis=[0, 1])
 
 

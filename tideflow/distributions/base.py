@@ -22,18 +22,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape, broadcast_static_shape
-from tideflow.ops import (
-    binary,
-    checks,
-    constants,
-    creation,
-    flow,
-    indexing,
-    joining,
-    reductions,
-    shapes,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary, checks, reductions, unary
 
 
 @export("distributions.ReparameterizationType", "contrib.distributions.ReparameterizationType")
@@ -321,7 +312,7 @@ class Distribution:
             return indexing.where_v2(defined, value, creation.fill(shapes.shape(value), nan, name="nan"))
         one = creation.ones([], dtype=self.dtype)
         assertions = [checks.assert_less(one, x, message=message) for message, x in above_one.items()]
-        return flow.with_dependencies(assertions, value)
+        return grouping.with_dependencies(assertions, value)
 
     @contextlib.contextmanager
     def _name_scope(self, name: str | None = None, values: Sequence[Any] = ()) -> Iterator[str]:

@@ -19,23 +19,12 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import (
-    casting,
-    checks,
-    constants,
-    creation,
-    diagonals,
-    flow,
-    functional,
-    joining,
-    matmul,
-    random,
-    reductions,
-    shapes,
-    softmax,
-    special,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
+from tideflow.ops.control_flow import grouping, map_and_fold
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import casting, checks, reductions, special, unary
+from tideflow.ops.nn import softmax
+from tideflow.ops.random import distributions
 
 
 def _checked_total(total_count: Any, validate_args: bool) -> Tensor:
@@ -46,7 +35,7 @@ def _checked_total(total_count: Any, validate_args: bool) -> Tensor:
 def _checked_counts(counts: Tensor, total_count: Tensor, message: str) -> Tensor:
     counts = check_counts(counts)
     total = reductions.reduce_sum(counts, -1)
-    return flow.with_dependencies([checks.assert_equal(total_count, total, message=message)], counts)
+    return grouping.with_dependencies([checks.assert_equal(total_count, total, message=message)], counts)
 
 
 def _occurrences(draws: Tensor, classes: Tensor, dtype: dtypes.DType) -> Tensor:
@@ -118,11 +107,11 @@ class Multinomial(Distribution):
         def counts_of(row: tuple[Tensor, Tensor]) -> Tensor:
             """Each of the batch may have a number of trials of its own."""
             logits, trials = row
-            draws = random.multinomial(logits[None, ...], trials, seed)
+            draws = distributions.multinomial(logits[None, ...], trials, seed)
             return _occurrences(shapes.reshape(draws, [n, -1]), classes, self.dtype)
 
         rows = [shapes.reshape(logits, [-1, classes]), n * shapes.reshape(trials, [-1])]
-        counts = functional.map_fn(counts_of, rows, dtype=self.dtype)
+        counts = map_and_fold.map_fn(counts_of, rows, dtype=self.dtype)
         counts = shapes.transpose(counts, perm=[1, 0, 2])
         return shapes.reshape(counts, joining.concat([[n], self.batch_shape_tensor(), [classes]], 0))
 
@@ -166,7 +155,7 @@ class DirichletMultinomial(OfConcentrations):
                 classes = check_classes(self._concentration)
                 message = "Concentration parameter must be positive."
                 positive = checks.assert_positive(classes, message=message)
-                self._concentration = flow.with_dependencies([positive], classes)
+                self._concentration = grouping.with_dependencies([positive], classes)
             self._total_concentration = reductions.reduce_sum(self._concentration, -1)
         super().__init__(
             dtype=self._concentration.dtype,
@@ -186,9 +175,9 @@ class DirichletMultinomial(OfConcentrations):
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         trials = casting.cast(self.total_count, dtypes.int32)
         classes = self.event_shape_tensor()[0]
-        gammas = random.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        gammas = distributions.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         logits = shapes.reshape(unary.log(gammas), [-1, classes])
-        draws = random.multinomial(logits, trials, seed=derived_seed(seed, "dirichlet_multinomial"))
+        draws = distributions.multinomial(logits, trials, seed=derived_seed(seed, "dirichlet_multinomial"))
         counts = _occurrences(draws, classes, self.dtype)
         return shapes.reshape(counts, joining.concat([[n], self.batch_shape_tensor(), [classes]], 0))
 

@@ -12,7 +12,10 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import binary, checks, constants, creation, flow, joining, random, shapes, special, unary
+from tideflow.ops.arrays import constants, creation, joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary, checks, special, unary
+from tideflow.ops.random import distributions
 
 
 @export("distributions.Gamma", "contrib.distributions.Gamma")
@@ -57,7 +60,9 @@ class Gamma(ScalarDistribution):
         return self._rate
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        return random.random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+        return distributions.random_gamma(
+            [n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed
+        )
 
     def _log_prob(self, x: Tensor) -> Tensor:
         x = self._checked(x)
@@ -91,7 +96,7 @@ class Gamma(ScalarDistribution):
 
     def _checked(self, x: Tensor) -> Tensor:
         checks.assert_same_float_dtype([x], dtype=self.dtype)
-        return flow.with_dependencies([checks.assert_positive(x)], x) if self.validate_args else x
+        return grouping.with_dependencies([checks.assert_positive(x)], x) if self.validate_args else x
 
 
 @RegisterKL(Gamma, Gamma)
@@ -132,7 +137,9 @@ class Exponential(Gamma):
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         shape = joining.concat([[n], shapes.shape(self.rate)], 0)
         smallest = np.finfo(self.dtype.as_numpy_dtype).tiny  # not 0: its logarithm would be infinite
-        numbers = random.random_uniform(shape, minval=smallest, maxval=1.0, seed=seed, dtype=self.dtype)
+        numbers = distributions.random_uniform(
+            shape, minval=smallest, maxval=1.0, seed=seed, dtype=self.dtype
+        )
         return -unary.log(numbers) / self.rate
 
     def _log_survival_function(self, value: Tensor) -> Tensor:

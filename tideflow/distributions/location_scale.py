@@ -14,8 +14,10 @@ from tideflow.distributions.parameters import derived_seed
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import binary, checks, constants, creation, joining, random, special, unary
-from tideflow.ops.indexing import where_v2
+from tideflow.ops.arrays import constants, creation, joining
+from tideflow.ops.arrays.indexing import where_v2
+from tideflow.ops.math import binary, checks, special, unary
+from tideflow.ops.random import distributions
 
 
 @export("distributions.Normal", "contrib.distributions.Normal")
@@ -60,7 +62,7 @@ class Normal(ScalarDistribution):
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         shape = self._draws_shape(n)
-        numbers = random.random_normal(shape, mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed)
+        numbers = distributions.random_normal(shape, mean=0.0, stddev=1.0, dtype=self.loc.dtype, seed=seed)
         return numbers * self.scale + self.loc
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -153,7 +155,7 @@ class Laplace(ScalarDistribution):
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         kind = self.dtype.as_numpy_dtype
         # Not -1 itself: its logarithm below would be infinite.
-        uniforms = random.random_uniform(
+        uniforms = distributions.random_uniform(
             self._draws_shape(n), np.nextafter(kind(-1.0), kind(0.0)), 1.0, dtype=self.dtype, seed=seed
         )
         distance = self.scale * unary.sign(uniforms) * unary.log1p(-unary.abs(uniforms))
@@ -241,9 +243,9 @@ class StudentT(ScalarDistribution):
         return self._scale
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        normals = random.random_normal(self._draws_shape(n), dtype=self.dtype, seed=seed)
+        normals = distributions.random_normal(self._draws_shape(n), dtype=self.dtype, seed=seed)
         df = self.df * self._ones()
-        gammas = random.random_gamma(
+        gammas = distributions.random_gamma(
             [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=derived_seed(seed, "student_t")
         )
         return normals * unary.rsqrt(gammas / df) * self.scale + self.loc

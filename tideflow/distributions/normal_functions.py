@@ -11,8 +11,9 @@ import numpy as np
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, constants, creation, shapes, unary
-from tideflow.ops.indexing import where_v2
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.arrays.indexing import where_v2
+from tideflow.ops.math import binary, unary
 
 # Beyond these the logarithm is taken of a series (below) or is nearly linear (above).
 _SERIES_BELOW = {np.float32: -10.0, np.float64: -20.0}

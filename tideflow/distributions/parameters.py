@@ -12,7 +12,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import casting, checks, constants, flow, reductions, shapes, softmax, unary
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.nn import softmax
 
 _INTEGERS_LIKE = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
 
@@ -66,7 +69,7 @@ def _checked_probs(probs: Tensor, of_classes: bool) -> Tensor:
         else:
             message = "probs has components greater than 1."
             assertions.append(checks.assert_less_equal(probs, one, message=message))
-        return flow.with_dependencies(assertions, probs)
+        return grouping.with_dependencies(assertions, probs)
 
 
 def check_classes(parameter: Tensor) -> Tensor:
@@ -86,7 +89,7 @@ def check_classes(parameter: Tensor) -> Tensor:
                 checks.assert_greater_equal(size, 2, message=too_few),
                 checks.assert_less_equal(size, most, message=too_many),
             ]
-            return flow.with_dependencies(assertions, parameter)
+            return grouping.with_dependencies(assertions, parameter)
         if size < 2:
             raise ValueError(too_few)
         if size > most:
@@ -119,7 +122,7 @@ def check_counts(x: Any) -> Tensor:
         assertions = [checks.assert_non_negative(x, message=f"'{x}' must be non-negative.")]
         if not x.dtype.is_integer:
             assertions.append(_whole(x, f"'{x}' cannot contain fractional components."))
-        return flow.with_dependencies(assertions, x)
+        return grouping.with_dependencies(assertions, x)
 
 
 def check_outcomes(x: Tensor, dtype: DType) -> Tensor:
@@ -135,7 +138,7 @@ def check_outcomes(x: Tensor, dtype: DType) -> Tensor:
                     x, np.array(most, x.dtype.as_numpy_dtype), message=f"Elements cannot exceed {most}."
                 )
             )
-        return flow.with_dependencies(assertions, x)
+        return grouping.with_dependencies(assertions, x)
 
 
 def log_combinations(n: Any, counts: Any) -> Tensor:

@@ -12,20 +12,11 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    creation,
-    diagonals,
-    flow,
-    matmul,
-    random,
-    reductions,
-    shapes,
-    special,
-    unary,
-)
+from tideflow.ops.arrays import creation, diagonals, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import binary, casting, checks, reductions, special, unary
+from tideflow.ops.random import distributions
 
 _NOT_POSITIVE = "Concentration parameter must be positive."
 
@@ -81,8 +72,8 @@ class Beta(ScalarDistribution):
             for concentration in (self.concentration1, self.concentration0)
         )
         other_seed = derived_seed(seed, "beta")
-        first = random.random_gamma([n], alpha=first, dtype=self.dtype, seed=seed)
-        other = random.random_gamma([n], alpha=other, dtype=self.dtype, seed=other_seed)
+        first = distributions.random_gamma([n], alpha=first, dtype=self.dtype, seed=seed)
+        other = distributions.random_gamma([n], alpha=other, dtype=self.dtype, seed=other_seed)
         return first / (first + other)
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -91,7 +82,7 @@ class Beta(ScalarDistribution):
                 checks.assert_positive(x, message="sample must be positive"),
                 checks.assert_less(x, creation.ones([], self.dtype), message="sample must be less than `1`."),
             ]
-            x = flow.with_dependencies(assertions, x)
+            x = grouping.with_dependencies(assertions, x)
         first = binary.xlogy(self.concentration1 - 1.0, x)
         return first + (self.concentration0 - 1.0) * unary.log1p(-x) - self._log_normalization()
 
@@ -143,7 +134,7 @@ def _positive(concentration: Any, name: str, validate_args: bool) -> Tensor:
     concentration = convert_to_tensor(concentration, name=name)
     if not validate_args:
         return concentration
-    return flow.with_dependencies(
+    return grouping.with_dependencies(
         [checks.assert_positive(concentration, message=_NOT_POSITIVE)], concentration
     )
 
@@ -210,7 +201,7 @@ class Dirichlet(OfConcentrations):
         )
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        gammas = random.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        gammas = distributions.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         return gammas / reductions.reduce_sum(gammas, -1, keepdims=True)
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -221,7 +212,7 @@ class Dirichlet(OfConcentrations):
                 checks.assert_positive(x, message="samples must be positive"),
                 checks.assert_near(ones, reductions.reduce_sum(x, -1), message=message),
             ]
-            x = flow.with_dependencies(assertions, x)
+            x = grouping.with_dependencies(assertions, x)
         unnormalized = reductions.reduce_sum(binary.xlogy(self.concentration - 1.0, x), -1)
         return unnormalized - special.lbeta(self.concentration)
 
@@ -262,7 +253,7 @@ def _checked_concentration(concentration: Tensor) -> Tensor:
             message="Concentration parameter must have event_size >= 2.",
         ),
     ]
-    return flow.with_dependencies(assertions, concentration)
+    return grouping.with_dependencies(assertions, concentration)
 
 
 @RegisterKL(Dirichlet, Dirichlet)

@@ -14,19 +14,10 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn.cross_entropy import sigmoid_cross_entropy_with_logits
-from tideflow.ops import (
-    activations,
-    casting,
-    constants,
-    creation,
-    indexing,
-    joining,
-    random,
-    reductions,
-    shapes,
-    softmax,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.math import casting, reductions, unary
+from tideflow.ops.nn import activations, softmax
+from tideflow.ops.random import distributions
 
 
 @export("distributions.Bernoulli", "contrib.distributions.Bernoulli")
@@ -68,7 +59,7 @@ class Bernoulli(ScalarDistribution):
         return self._probs
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        numbers = random.random_uniform(self._draws_shape(n), seed=seed, dtype=self.probs.dtype)
+        numbers = distributions.random_uniform(self._draws_shape(n), seed=seed, dtype=self.probs.dtype)
         return casting.cast(numbers < self.probs, self.dtype)
 
     def _log_prob(self, event: Tensor) -> Tensor:
@@ -179,7 +170,7 @@ class Categorical(Distribution):
         if logits.shape.ndims != 2:
             logits = shapes.reshape(logits, [-1, self.event_size])
         sample_dtype = dtypes.int64 if self.dtype.size > 4 else dtypes.int32
-        draws = random.multinomial(logits, n, seed=seed, output_dtype=sample_dtype)
+        draws = distributions.multinomial(logits, n, seed=seed, output_dtype=sample_dtype)
         draws = shapes.reshape(shapes.transpose(draws), joining.concat([[n], self.batch_shape_tensor()], 0))
         return casting.cast(draws, self.dtype)
 

@@ -9,8 +9,10 @@ from tideflow.distributions.base import FULLY_REPARAMETERIZED, ScalarDistributio
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import binary, checks, constants, creation, random, shapes, unary
-from tideflow.ops.indexing import where_v2
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.arrays.indexing import where_v2
+from tideflow.ops.math import binary, checks, unary
+from tideflow.ops.random import distributions
 
 
 @export("distributions.Uniform", "contrib.distributions.Uniform")
@@ -63,7 +65,7 @@ class Uniform(ScalarDistribution):
             return self.high - self.low
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
-        numbers = random.random_uniform(self._draws_shape(n), dtype=self.dtype, seed=seed)
+        numbers = distributions.random_uniform(self._draws_shape(n), dtype=self.dtype, seed=seed)
         return self.low + self.range() * numbers
 
     def _prob(self, x: Tensor) -> Tensor:

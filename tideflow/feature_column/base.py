@@ -17,19 +17,10 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    control_flow,
-    creation,
-    indexing,
-    joining,
-    segments,
-    shapes,
-    sparse,
-    unary,
-)
+from tideflow.ops.arrays import creation, indexing, joining, shapes
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, checks, segments, unary
+from tideflow.ops.sparse import construction
 
 
 class IdWeightPair(NamedTuple):
@@ -172,14 +163,14 @@ class Inputs:
         if rank is not None:
             return feature if rank > 1 else _expanded(feature)
         with control_dependencies([checks.assert_positive(shapes.rank(feature), message=message)]):
-            return control_flow.cond(
+            return conditionals.cond(
                 binary.equal(1, shapes.rank(feature)), lambda: _expanded(feature), lambda: feature
             )
 
 
 def _expanded(feature: Any) -> Any:
     if isinstance(feature, SparseTensor):
-        return sparse.sparse_reshape(feature, [shapes.shape(feature)[0], 1])
+        return construction.sparse_reshape(feature, [shapes.shape(feature)[0], 1])
     return shapes.expand_dims(feature, -1)
 
 

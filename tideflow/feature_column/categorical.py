@@ -24,19 +24,11 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
 from tideflow.lookup import vocabulary
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    constants,
-    creation,
-    indexing,
-    shapes,
-    sparse_cross,
-    string_hashing,
-    string_numbers,
-)
-from tideflow.ops.feature_specs import VarLenFeature
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.files.feature_specs import VarLenFeature
+from tideflow.ops.math import binary, casting, checks
+from tideflow.ops.sparse import crosses
+from tideflow.ops.strings import hashing, numbers
 
 
 def _check_kind(key: str, expected: DType, found: DType) -> None:
@@ -83,8 +75,8 @@ class HashedCategoricalColumn(_OfOneFeature, _HashedFields):
         _check_kind(self.key, self.dtype, feature.dtype)
         values = feature.values
         if self.dtype != dtypes.string:
-            values = string_numbers.as_string(values)
-        ids = string_hashing.string_to_hash_bucket_fast(values, self.hash_bucket_size, name="lookup")
+            values = numbers.as_string(values)
+        ids = hashing.string_to_hash_bucket_fast(values, self.hash_bucket_size, name="lookup")
         return SparseTensor(feature.indices, ids, feature.dense_shape)
 
     @property
@@ -421,7 +413,7 @@ class CrossedColumn(CategoricalColumn, _CrossedFields):
         return spec
 
     def transform_feature(self, inputs: Inputs) -> SparseTensor:
-        return sparse_cross.sparse_cross_hashed(
+        return crosses.sparse_cross_hashed(
             [self._tensor_of(key, inputs) for key in self._leaves],
             num_buckets=self.hash_bucket_size,
             hash_key=self.hash_key,

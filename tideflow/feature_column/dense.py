@@ -26,7 +26,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collection, get_collection, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn import embeddings
-from tideflow.ops import creation, reductions, scatter, sparse, sparse_dense, sparse_parts
+from tideflow.ops.arrays import creation, scatter
+from tideflow.ops.math import reductions
+from tideflow.ops.sparse import construction, parts, with_dense
 from tideflow.variables.initializers import TruncatedNormal
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.variable_scope import get_variable
@@ -328,10 +330,10 @@ class IndicatorColumn(_OfCategories, _IndicatorFields):
         ids, weights = self.categorical_column.get_sparse_tensors(inputs)
         depth = self.categorical_column.num_buckets
         if weights is not None:
-            weighted = sparse.sparse_merge(ids, weights, vocab_size=depth)
-            weighted = sparse_parts.sparse_slice(weighted, [0, 0], weighted.dense_shape)
+            weighted = construction.sparse_merge(ids, weights, vocab_size=depth)
+            weighted = parts.sparse_slice(weighted, [0, 0], weighted.dense_shape)
             return scatter.scatter_nd(weighted.indices, weighted.values, weighted.dense_shape)
-        dense_ids = sparse_dense.sparse_tensor_to_dense(ids, default_value=-1)
+        dense_ids = with_dense.sparse_tensor_to_dense(ids, default_value=-1)
         counted = creation.one_hot(dense_ids, depth=depth, on_value=1.0, off_value=0.0)
         return reductions.reduce_sum(counted, axis=[-2])
 

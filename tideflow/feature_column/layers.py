@@ -25,7 +25,11 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.nn import embeddings
-from tideflow.ops import activations, checks, constants, joining, matmul, reductions, shapes, sparse
+from tideflow.ops.arrays import constants, joining, shapes
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import checks, reductions
+from tideflow.ops.nn import activations
+from tideflow.ops.sparse import construction
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
@@ -144,9 +148,9 @@ def _weighted_sum(column: Any, inputs: Inputs, units: int, combiner: str, weight
         return matmul.matmul(tensor, table, name="weighted_sum")
     table = _variable("weights", (column.num_buckets, units), weights)
     ids, id_weights = column.get_sparse_tensors(inputs)
-    ids = sparse.sparse_reshape(ids, [shapes.shape(ids)[0], -1])
+    ids = construction.sparse_reshape(ids, [shapes.shape(ids)[0], -1])
     if id_weights is not None:
-        id_weights = sparse.sparse_reshape(id_weights, [shapes.shape(id_weights)[0], -1])
+        id_weights = construction.sparse_reshape(id_weights, [shapes.shape(id_weights)[0], -1])
     return embeddings.safe_embedding_lookup_sparse(
         table, ids, sparse_weights=id_weights, combiner=combiner, name="weighted_sum"
     )

@@ -24,8 +24,9 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.nest import flatten, is_nested
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import casting, creation, histograms, joining, shapes, tiling
-from tideflow.ops.feature_specs import FixedLenFeature
+from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.files.feature_specs import FixedLenFeature
+from tideflow.ops.math import casting, histograms
 
 
 class _NumericFields(NamedTuple):

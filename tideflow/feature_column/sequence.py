@@ -23,8 +23,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import joining, reductions, shapes, sparse, sparse_dense
-from tideflow.ops.feature_specs import VarLenFeature
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.files.feature_specs import VarLenFeature
+from tideflow.ops.math import reductions
+from tideflow.ops.sparse import construction, with_dense
 
 
 class _SequenceCategoricalFields(NamedTuple):
@@ -56,9 +58,9 @@ class SequenceCategoricalColumn(CategoricalColumn, _SequenceCategoricalFields):
         ids, weights = self.categorical_column.get_sparse_tensors(inputs)
         sizes = shapes.shape(ids)
         sizes = [sizes[0], sizes[1], reductions.reduce_prod(sizes[2:])]
-        ids = sparse.sparse_reshape(ids, sizes)
+        ids = construction.sparse_reshape(ids, sizes)
         if weights is not None:
-            weights = sparse.sparse_reshape(weights, sizes)
+            weights = construction.sparse_reshape(weights, sizes)
         return IdWeightPair(ids, weights)
 
 
@@ -158,7 +160,7 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumericFields):
 
     def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
         numbers = inputs.get(self)
-        dense = sparse_dense.sparse_tensor_to_dense(numbers, default_value=self.default_value)
+        dense = with_dense.sparse_tensor_to_dense(numbers, default_value=self.default_value)
         sizes = joining.concat([shapes.shape(dense)[:1], [-1], self.variable_shape], 0)
         dense = shapes.reshape(dense, sizes)
         elements = self.variable_shape.num_elements() if numbers.shape.ndims == 2 else 1

@@ -9,11 +9,11 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
+from tideflow.graph.known_sizes import known_sizes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.graph.told import told_sizes
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -114,7 +114,7 @@ class SparseTensor:
     @property
     def shape(self) -> TensorShape:
         """The dense shape as far as TensorFlow tells it before the step: what is built depends on it."""
-        return _as_shape(told_sizes(self._dense_shape))
+        return _as_shape(known_sizes(self._dense_shape))
 
     def get_shape(self) -> TensorShape:
         return self.shape

@@ -187,3 +187,87 @@ def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError
     """The error of this code, an UnknownError carrying the number when no class has it."""
     cls = _TYPE_OF_CODE.get(error_code)
     return cls(node_def, op, message) if cls else UnknownError(node_def, op, message, error_code)
+
+
+# The package refuses in one way: `raise errors.invalid_argument("what is wrong, and what is accepted")`. The
+# op, its inputs and the user's line are added where the error leaves the step.
+
+
+def cancelled(message: str) -> CancelledError:
+    """A CancelledError that no operation is known for yet."""
+    return CancelledError(None, None, message)
+
+
+def unknown(message: str) -> UnknownError:
+    """A UnknownError that no operation is known for yet."""
+    return UnknownError(None, None, message)
+
+
+def invalid_argument(message: str) -> InvalidArgumentError:
+    """A InvalidArgumentError that no operation is known for yet."""
+    return InvalidArgumentError(None, None, message)
+
+
+def deadline_exceeded(message: str) -> DeadlineExceededError:
+    """A DeadlineExceededError that no operation is known for yet."""
+    return DeadlineExceededError(None, None, message)
+
+
+def not_found(message: str) -> NotFoundError:
+    """A NotFoundError that no operation is known for yet."""
+    return NotFoundError(None, None, message)
+
+
+def already_exists(message: str) -> AlreadyExistsError:
+    """A AlreadyExistsError that no operation is known for yet."""
+    return AlreadyExistsError(None, None, message)
+
+
+def permission_denied(message: str) -> PermissionDeniedError:
+    """A PermissionDeniedError that no operation is known for yet."""
+    return PermissionDeniedError(None, None, message)
+
+
+def unauthenticated(message: str) -> UnauthenticatedError:
+    """A UnauthenticatedError that no operation is known for yet."""
+    return UnauthenticatedError(None, None, message)
+
+
+def resource_exhausted(message: str) -> ResourceExhaustedError:
+    """A ResourceExhaustedError that no operation is known for yet."""
+    return ResourceExhaustedError(None, None, message)
+
+
+def failed_precondition(message: str) -> FailedPreconditionError:
+    """A FailedPreconditionError that no operation is known for yet."""
+    return FailedPreconditionError(None, None, message)
+
+
+def aborted(message: str) -> AbortedError:
+    """A AbortedError that no operation is known for yet."""
+    return AbortedError(None, None, message)
+
+
+def out_of_range(message: str) -> OutOfRangeError:
+    """A OutOfRangeError that no operation is known for yet."""
+    return OutOfRangeError(None, None, message)
+
+
+def unimplemented(message: str) -> UnimplementedError:
+    """A UnimplementedError that no operation is known for yet."""
+    return UnimplementedError(None, None, message)
+
+
+def internal(message: str) -> InternalError:
+    """A InternalError that no operation is known for yet."""
+    return InternalError(None, None, message)
+
+
+def unavailable(message: str) -> UnavailableError:
+    """A UnavailableError that no operation is known for yet."""
+    return UnavailableError(None, None, message)
+
+
+def data_loss(message: str) -> DataLossError:
+    """A DataLossError that no operation is known for yet."""
+    return DataLossError(None, None, message)

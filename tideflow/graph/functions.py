@@ -15,8 +15,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 from tensorboard.compat.proto.op_def_pb2 import OpDef
 
-from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto, node_def_proto
 from tideflow.graph.op import Op, definition
@@ -104,8 +103,8 @@ def _once_at_a_time(graph: Graph, name: str) -> Iterator[None]:
     making = _in_the_making.__dict__.setdefault("names", set())
     key = (id(graph._functions), name)  # the library, which all bodies share
     if key in making:
-        raise InvalidArgumentError(
-            None, None, f"The function {name} calls itself, so that the shapes of its outputs have no end"
+        raise errors.invalid_argument(
+            f"The function {name} calls itself, so that the shapes of its outputs have no end"
         )
     making.add(key)
     try:
@@ -120,7 +119,7 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
     function = graph._functions.get(name)
     if function is None:
         known = ", ".join(sorted(graph._functions)) or "none"
-        raise NotFoundError(None, None, f"Function {name} is not defined; the graph's functions: {known}")
+        raise errors.not_found(f"Function {name} is not defined; the graph's functions: {known}")
     made = FunctionGraph(graph)
     message, inputs, outputs = _as_graph_def(graph, function, attrs)
     with made.as_default():
@@ -178,7 +177,7 @@ def _bound_attribute(name: str, attrs: dict[str, Any]) -> AttrValue:
     from tideflow.graph.graph_def import attr_proto
 
     if name not in attrs:
-        raise InvalidArgumentError(None, None, f"the function needs a value for its attribute '{name}'")
+        raise errors.invalid_argument(f"the function needs a value for its attribute '{name}'")
     return attr_proto(attrs[name])
 
 
@@ -206,9 +205,7 @@ def _tensor_name(text: str, ranges: dict[str, list[str]], function: FunctionDef)
         return ranges[base][int(index)]
     if text in ranges:
         return ranges[text][0]
-    raise InvalidArgumentError(
-        None,
-        None,
+    raise errors.invalid_argument(
         f"Function {function.signature.name} takes '{text}', which is none of its arguments or nodes",
     )
 

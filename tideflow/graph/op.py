@@ -24,10 +24,9 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tideflow.graph import schema
+from tideflow.graph import errors, schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import NotFoundError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
@@ -36,7 +35,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import user_frames, user_line
 
 _definitions: dict[str, Op] = {}
-KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "leaves")
+KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "suspendable")
 
 not_differentiable = object()
 
@@ -51,7 +50,7 @@ def definition(op_type: str) -> Op:
     try:
         return _definitions[op_type]
     except KeyError:
-        raise NotFoundError(None, None, f"Op type not registered '{op_type}'") from None
+        raise errors.not_found(f"Op type not registered '{op_type}'") from None
 
 
 def definitions() -> dict[str, Op]:

@@ -11,10 +11,9 @@ import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import ResourceExhaustedError
 from tideflow.graph.shapes import TensorShape, as_shape
 
 _FIELDS = {  # dtype -> the repeated field that holds single elements
@@ -141,8 +140,8 @@ def _check_memory(shape: list[int], dtype: DType) -> None:
     """ResourceExhaustedError for a tensor that this machine cannot hold: a few bytes can ask for any size."""
     needed = math.prod(shape) * max(dtype.size, 1)
     if needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        raise ResourceExhaustedError(
-            None, None, f"OOM when allocating tensor with shape{shape} and type {dtype.name}: {needed} bytes"
+        raise errors.resource_exhausted(
+            f"OOM when allocating tensor with shape{shape} and type {dtype.name}: {needed} bytes"
         )
 
 

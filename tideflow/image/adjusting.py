@@ -12,7 +12,11 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.image.checks import checked, require
 from tideflow.image.colors import convert_image_dtype
-from tideflow.ops import binary, casting, flow, image_codecs, image_color, random, reductions, shapes, unary
+from tideflow.ops.arrays import shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.images import codecs, color
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.random import distributions
 
 
 def in_floats(image: Tensor) -> Tensor:
@@ -53,7 +57,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """Each channel's distance from its mean, times the factor."""
     with name_scope(None, "adjust_contrast", [images, contrast_factor]) as name:
         images = convert_to_tensor(images, name="images")
-        adjusted = image_color.adjust_contrast_op(in_floats(images), contrast_factor, name=name)
+        adjusted = color.adjust_contrast_op(in_floats(images), contrast_factor, name=name)
         return convert_image_dtype(adjusted, images.dtype, saturate=True)
 
 
@@ -65,7 +69,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
         floats = in_floats(image)
         checks = require(gamma >= 0, "Gamma should be a non-negative real number.")
         if checks:
-            gamma = flow.with_dependencies(checks, gamma)
+            gamma = grouping.with_dependencies(checks, gamma)
         return convert_image_dtype(gain * floats**gamma, image.dtype, saturate=True)
 
 
@@ -74,7 +78,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
     """Colours turned by `delta` of a full circle of hues."""
     with name_scope(name, "adjust_hue", [image]):
         image = convert_to_tensor(image, name="image")
-        return convert_image_dtype(image_color.adjust_hue_op(in_floats(image), delta), image.dtype)
+        return convert_image_dtype(color.adjust_hue_op(in_floats(image), delta), image.dtype)
 
 
 @export("image.adjust_saturation")
@@ -82,7 +86,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
     """Colours that differ from gray by the factor more."""
     with name_scope(name, "adjust_saturation", [image]):
         image = convert_to_tensor(image, name="image")
-        adjusted = image_color.adjust_saturation_op(in_floats(image), saturation_factor)
+        adjusted = color.adjust_saturation_op(in_floats(image), saturation_factor)
         return convert_image_dtype(adjusted, image.dtype)
 
 
@@ -94,8 +98,8 @@ def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) 
         pixels = convert_image_dtype(image, dtypes.uint8)
         if not is_tensor(jpeg_quality):
             jpeg_quality = convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
-        contents = image_codecs.encode_jpeg_quality_op(pixels, jpeg_quality)
-        return convert_image_dtype(image_codecs.decode_jpeg(contents), image.dtype)
+        contents = codecs.encode_jpeg_quality_op(pixels, jpeg_quality)
+        return convert_image_dtype(codecs.decode_jpeg(contents), image.dtype)
 
 
 # ---------------------------------------------------------------------------------- at random
@@ -130,7 +134,7 @@ def random_saturation(image: Any, lower: float, upper: float, seed: int | None =
 def _deviation(max_delta: float, seed: int | None) -> Tensor:
     if max_delta < 0:
         raise ValueError("max_delta must be non-negative.")
-    return random.random_uniform([], -max_delta, max_delta, seed=seed)
+    return distributions.random_uniform([], -max_delta, max_delta, seed=seed)
 
 
 def _by_factor(adjust: Callable, image: Any, lower: float, upper: float, seed: int | None) -> Tensor:
@@ -138,7 +142,7 @@ def _by_factor(adjust: Callable, image: Any, lower: float, upper: float, seed: i
         raise ValueError("upper must be > lower.")
     if lower < 0:
         raise ValueError("lower must be non-negative.")
-    return adjust(image, random.random_uniform([], lower, upper, seed=seed))
+    return adjust(image, distributions.random_uniform([], lower, upper, seed=seed))
 
 
 @export("image.random_jpeg_quality")
@@ -150,5 +154,7 @@ def random_jpeg_quality(
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
         raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
-    quality = random.random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
+    quality = distributions.random_uniform(
+        [], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32
+    )
     return adjust_jpeg_quality(image, quality)

@@ -7,13 +7,15 @@ from typing import Any
 
 from tideflow.graph.convert import is_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops import checks, flow, joining, shapes
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import checks
 
 
 def require(condition: Any, message: str) -> list[Operation]:
     """ValueError where the condition is known to be false; an assertion where it is a tensor."""
     if is_tensor(condition):
-        return [flow.Assert(condition, [message])]
+        return [grouping.Assert(condition, [message])]
     if not condition:
         raise ValueError(message)
     return []
@@ -39,7 +41,7 @@ def at_least_3d(image: Tensor) -> list[Operation]:
 
 def checked(image: Tensor) -> Tensor:
     """The image, which has at least three axes."""
-    return flow.with_dependencies(at_least_3d(image), image)
+    return grouping.with_dependencies(at_least_3d(image), image)
 
 
 def batched(image: Tensor) -> tuple[Tensor, Callable]:

@@ -9,18 +9,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    constants,
-    contraction,
-    creation,
-    flow,
-    joining,
-    shapes,
-    tiling,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.linalg import contraction
+from tideflow.ops.math import binary, casting, checks
 
 
 @export("image.convert_image_dtype")
@@ -61,7 +53,7 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """One channel repeated as red, green and blue."""
     with name_scope(name, "grayscale_to_rgb", [images]) as name:
         images = convert_to_tensor(images, name="images")
-        images = flow.with_dependencies(_single_channel(images), images)
+        images = grouping.with_dependencies(_single_channel(images), images)
         all_but_last = shapes.expand_dims(shapes.rank(images) - 1, 0)
         multiples = [creation.ones(all_but_last, dtype=dtypes.int32), shapes.expand_dims(3, 0)]
         rgb = tiling.tile(images, joining.concat(multiples, 0), name=name)

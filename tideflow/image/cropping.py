@@ -10,7 +10,9 @@ from tideflow.graph.convert import convert_to_tensor, is_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.image.checks import at_least_3d, batched, checked, either, known_sizes, require, sizes_of
-from tideflow.ops import binary, casting, flow, joining, shapes, slicing, tiling
+from tideflow.ops.arrays import joining, shapes, slicing, tiling
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary, casting
 
 largest = either(binary.maximum, max)
 smallest = either(binary.minimum, min)
@@ -69,7 +71,7 @@ def pad_to_bounding_box(
         checks += require(offset_width >= 0, "offset_width must be >= 0")
         checks += require(right >= 0, "width must be <= target - offset")
         checks += require(below >= 0, "height must be <= target - offset")
-        image = flow.with_dependencies(checks, image)
+        image = grouping.with_dependencies(checks, image)
         paddings = joining.stack([0, 0, offset_height, below, offset_width, right, 0, 0])
         padded = tiling.pad(image, shapes.reshape(paddings, [4, 2]))
         padded.set_shape(known_sizes(batch, target_height, target_width, depth))
@@ -91,7 +93,7 @@ def crop_to_bounding_box(
         checks += require(target_height > 0, "target_height must be > 0.")
         checks += require(width >= target_width + offset_width, "width must be >= target + offset.")
         checks += require(height >= target_height + offset_height, "height must be >= target + offset.")
-        image = flow.with_dependencies(checks, image)
+        image = grouping.with_dependencies(checks, image)
         begin = joining.stack([0, offset_height, offset_width, 0])
         cropped = slicing.slice(image, begin, joining.stack([-1, target_height, target_width, -1]))
         cropped.set_shape(known_sizes(batch, target_height, target_width, depth))
@@ -106,11 +108,11 @@ def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: 
         checks = at_least_3d(image)
         checks += require(target_width > 0, "target_width must be > 0.")
         checks += require(target_height > 0, "target_height must be > 0.")
-        image = flow.with_dependencies(checks, image)
+        image = grouping.with_dependencies(checks, image)
         if is_tensor(target_height):
-            target_height = flow.with_dependencies(checks, target_height)
+            target_height = grouping.with_dependencies(checks, target_height)
         if is_tensor(target_width):
-            target_width = flow.with_dependencies(checks, target_width)
+            target_width = grouping.with_dependencies(checks, target_width)
         _, height, width, _ = sizes_of(image, 4)
         wider = target_width - width
         crop_left, pad_left = largest(-wider // 2, 0), largest(wider // 2, 0)
@@ -123,4 +125,4 @@ def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: 
         _, found_height, found_width, _ = sizes_of(resized, 4)
         checks = require(_equal(found_height, target_height), "resized height is not correct.")
         checks += require(_equal(found_width, target_width), "resized width is not correct.")
-        return unbatched(flow.with_dependencies(checks, resized))
+        return unbatched(grouping.with_dependencies(checks, resized))

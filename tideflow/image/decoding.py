@@ -9,7 +9,11 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.image.colors import convert_image_dtype
-from tideflow.ops import binary, control_flow, flow, image_codecs, indexing, strings
+from tideflow.ops.arrays import indexing
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.images import codecs
+from tideflow.ops.math import binary
+from tideflow.ops.strings import strings
 
 
 @export("io.is_jpeg", "image.is_jpeg")
@@ -42,12 +46,12 @@ def decode_image(
         def jpeg() -> Tensor:
             possible = binary.not_equal(wanted, 4, name="check_jpeg_channels")
             message = "Channels must be in (None, 0, 1, 3) when decoding JPEG images"
-            with control_dependencies([flow.Assert(possible, [message])]):
-                return convert_image_dtype(image_codecs.decode_jpeg(contents, channels), dtype)
+            with control_dependencies([grouping.Assert(possible, [message])]):
+                return convert_image_dtype(codecs.decode_jpeg(contents, channels), dtype)
 
         def png() -> Tensor:
             pixels = dtypes.uint8 if dtype == dtypes.uint8 else dtypes.uint16
-            return convert_image_dtype(image_codecs.decode_png(contents, channels, dtype=pixels), dtype)
+            return convert_image_dtype(codecs.decode_png(contents, channels, dtype=pixels), dtype)
 
         def gif() -> Tensor:
             possible = binary.logical_and(
@@ -55,23 +59,23 @@ def decode_image(
                 binary.not_equal(wanted, 4, name="check_gif_channels"),
             )
             message = "Channels must be in (None, 0, 3) when decoding GIF images"
-            with control_dependencies([flow.Assert(possible, [message])]):
-                frames = convert_image_dtype(image_codecs.decode_gif(contents), dtype)
+            with control_dependencies([grouping.Assert(possible, [message])]):
+                frames = convert_image_dtype(codecs.decode_gif(contents), dtype)
                 return frames if expand_animations else indexing.gather(frames, 0)
 
         def bmp() -> Tensor:
             is_bmp = binary.equal(strings.substr(contents, 0, 2), "BM", name="is_bmp")
-            known = flow.Assert(is_bmp, ["Unable to decode bytes as JPEG, PNG, GIF, or BMP"])
+            known = grouping.Assert(is_bmp, ["Unable to decode bytes as JPEG, PNG, GIF, or BMP"])
             possible = binary.not_equal(wanted, 1, name="check_channels")
             message = "Channels must be in (None, 0, 3) when decoding BMP images"
-            with control_dependencies([known, flow.Assert(possible, [message])]):
-                return convert_image_dtype(image_codecs.decode_bmp(contents), dtype)
+            with control_dependencies([known, grouping.Assert(possible, [message])]):
+                return convert_image_dtype(codecs.decode_bmp(contents), dtype)
 
         def png_or_other() -> Tensor:
-            return control_flow.cond(_is_png(contents), png, gif_or_bmp, name="cond_png")
+            return conditionals.cond(_is_png(contents), png, gif_or_bmp, name="cond_png")
 
         def gif_or_bmp() -> Tensor:
             is_gif = binary.equal(start, b"GIF", name="is_gif")
-            return control_flow.cond(is_gif, gif, bmp, name="cond_gif")
+            return conditionals.cond(is_gif, gif, bmp, name="cond_gif")
 
-        return control_flow.cond(is_jpeg(contents), jpeg, png_or_other, name="cond_jpeg")
+        return conditionals.cond(is_jpeg(contents), jpeg, png_or_other, name="cond_jpeg")

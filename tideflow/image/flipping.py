@@ -11,7 +11,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.image.checks import checked
-from tideflow.ops import binary, casting, control_flow, random, shapes, tiling, unary
+from tideflow.ops.arrays import shapes, tiling
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, unary
+from tideflow.ops.random import distributions
 
 
 def _is_batch(image: Tensor) -> bool:
@@ -62,13 +65,13 @@ def _randomly_flipped(image: Any, axis: int, seed: int | None, scope: str) -> Te
     with name_scope(None, scope, [image]) as name:
         image = checked(convert_to_tensor(image, name="image"))
         if not _is_batch(image):
-            mirrored = binary.less(random.random_uniform([], 0, 1.0, seed=seed), 0.5)
-            result = control_flow.cond(
+            mirrored = binary.less(distributions.random_uniform([], 0, 1.0, seed=seed), 0.5)
+            result = conditionals.cond(
                 mirrored, lambda: tiling.reverse(image, [axis]), lambda: image, name=name
             )
             return _with_shape_of(image, result)
         count = shapes.shape(image)[0]
-        chances = random.random_uniform([count], 0, 1.0, seed=seed)
+        chances = distributions.random_uniform([count], 0, 1.0, seed=seed)
         flips = casting.cast(unary.round(shapes.reshape(chances, [count, 1, 1, 1])), image.dtype)
         flipped = tiling.reverse(image, [axis + 1])
         return flips * flipped + (1 - flips) * image
@@ -91,7 +94,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
             lambda: tiling.reverse(shapes.transpose(image, swapped), [columns]),
         ]
         cases = [(binary.equal(k, count), turn) for count, turn in enumerate(turns, 1)]
-        result = control_flow.case(cases, default=lambda: image, exclusive=True, name=name)
+        result = conditionals.case(cases, default=lambda: image, exclusive=True, name=name)
         known = result.shape if batch else [None, None, image.shape[2]]
         result.set_shape([known[0], None, None, known[3]] if batch else known)
         return result

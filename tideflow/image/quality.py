@@ -14,22 +14,10 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.image.colors import convert_image_dtype
 from tideflow.nn import convolutions
-from tideflow.ops import (
-    activations,
-    binary,
-    casting,
-    constants,
-    control_flow,
-    creation,
-    flow,
-    joining,
-    pooling,
-    reductions,
-    shapes,
-    softmax,
-    tiling,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.nn import activations, pooling, softmax
 
 
 @export("image.total_variation")
@@ -94,9 +82,9 @@ def _compatible(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, list[Ope
             if 1 not in (a, b) and None not in (a, b) and a != b:
                 raise ValueError(f"Two images are not compatible: {known} and {other}")
     shape, other_shape = shapes.shape_n([first, second])
-    enough = flow.Assert(binary.greater_equal(shapes.size(shape), 3), [shape, other_shape], summarize=10)
+    enough = grouping.Assert(binary.greater_equal(shapes.size(shape), 3), [shape, other_shape], summarize=10)
     alike = reductions.reduce_all(binary.equal(shape[-3:], other_shape[-3:]))
-    return shape, other_shape, [enough, flow.Assert(alike, [shape, other_shape], summarize=10)]
+    return shape, other_shape, [enough, grouping.Assert(alike, [shape, other_shape], summarize=10)]
 
 
 @export("image.psnr")
@@ -147,7 +135,7 @@ def _similarity(
     filter_sigma = constants.constant(filter_sigma, dtype=first.dtype)
     sizes = shapes.shape_n([first, second])
     checks = [
-        flow.Assert(
+        grouping.Assert(
             reductions.reduce_all(binary.greater_equal(size[-3:-1], filter_size)),
             [size, filter_size],
             summarize=8,
@@ -244,7 +232,7 @@ def _halved(images: list, heads: list, tails: list, halving: Tensor) -> tuple[li
         padding = tiling.pad(shapes.expand_dims(odd, -1), [[1, 0], [1, 0]])
         return [tiling.pad(image, padding, mode="SYMMETRIC") for image in flat]
 
-    even = control_flow.cond(reductions.reduce_any(binary.not_equal(odd, 0)), padded, lambda: flat)
+    even = conditionals.cond(reductions.reduce_any(binary.not_equal(odd, 0)), padded, lambda: flat)
     window = [1, 2, 2, 1]
     halves = [pooling.avg_pool(image, ksize=window, strides=window, padding="VALID") for image in even]
     tails = [shape[1:] for shape in shapes.shape_n(halves)]

@@ -15,7 +15,9 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.image.checks import at_least_3d, batched, require, sizes_of
 from tideflow.image.cropping import largest, pad_to_bounding_box
-from tideflow.ops import binary, casting, flow, image_resize, unary
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.images import resize
+from tideflow.ops.math import binary, casting, unary
 
 
 @export("image.ResizeMethod")
@@ -30,14 +32,14 @@ class ResizeMethod:
 
 # By number, and by the names that TensorFlow 2 gives them.
 _RESIZERS: dict[Any, Callable] = {
-    ResizeMethod.BILINEAR: image_resize.resize_bilinear,
-    ResizeMethod.NEAREST_NEIGHBOR: image_resize.resize_nearest_neighbor,
-    ResizeMethod.BICUBIC: image_resize.resize_bicubic,
-    ResizeMethod.AREA: image_resize.resize_area,
-    "bilinear": image_resize.resize_bilinear,
-    "nearest": image_resize.resize_nearest_neighbor,
-    "bicubic": image_resize.resize_bicubic,
-    "area": image_resize.resize_area,
+    ResizeMethod.BILINEAR: resize.resize_bilinear,
+    ResizeMethod.NEAREST_NEIGHBOR: resize.resize_nearest_neighbor,
+    ResizeMethod.BICUBIC: resize.resize_bicubic,
+    ResizeMethod.AREA: resize.resize_area,
+    "bilinear": resize.resize_bilinear,
+    "nearest": resize.resize_nearest_neighbor,
+    "bicubic": resize.resize_bicubic,
+    "area": resize.resize_area,
 }
 
 
@@ -110,7 +112,7 @@ def resize_image_with_pad(
         checks = at_least_3d(image)
         checks += require(target_width > 0, "target_width must be > 0.")
         checks += require(target_height > 0, "target_height must be > 0.")
-        image = flow.with_dependencies(checks, image)
+        image = grouping.with_dependencies(checks, image)
         in_double = lambda number: casting.cast(number, dtypes.float64)
         as_size = lambda number: casting.cast(number, dtypes.int32)
         _, height, width, _ = sizes_of(image, 4)

@@ -9,8 +9,8 @@ from typing import Any
 
 from google.protobuf import text_format
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import NotFoundError
 from tideflow.inspect.checkpoints import checkpoint_report
 from tideflow.inspect.report import Report, Table, byte_count, plural, shape_text
 from tideflow.io.saved_models import variables_prefix
@@ -93,7 +93,7 @@ def _node_report(graph: Any, name: str) -> Report:
     for node in graph.node:
         if node.name == name:
             return Report(f"Node {name}", text=text_format.MessageToString(node).rstrip())
-    raise NotFoundError(None, None, f"There is no node {name!r} among {plural(len(graph.node), 'node')}")
+    raise errors.not_found(f"There is no node {name!r} among {plural(len(graph.node), 'node')}")
 
 
 # ---------------------------------------------------------------------------------------------------- models

@@ -12,7 +12,8 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
 
-from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tideflow.graph import errors
+from tideflow.graph.errors import DataLossError, NotFoundError
 from tideflow.inspect.checkpoints import checkpoint_report, directory_table
 from tideflow.inspect.graphs import graph_report, meta_graph_report, saved_model_report
 from tideflow.inspect.logs import event_files, log_report, record_report
@@ -39,7 +40,7 @@ def report_of(path: Any, tensor: str | None = None, statistics: bool = True) -> 
     if checkpoint_exists(prefix) and (prefix != path or not os.path.isfile(path) or is_table(path)):
         return checkpoint_report(prefix, tensor, statistics)
     if not os.path.exists(path):
-        raise NotFoundError(None, None, f"{path}; there is no such file, nor a checkpoint of that prefix")
+        raise errors.not_found(f"{path}; there is no such file, nor a checkpoint of that prefix")
     if os.path.basename(path) in (
         saved_models.SAVED_MODEL_FILENAME_PB,
         saved_models.SAVED_MODEL_FILENAME_PBTXT,
@@ -60,7 +61,7 @@ def _directory_report(path: str, tensor: str | None, statistics: bool) -> Report
     if runs:
         parts.append(log_report(f"Log {path}", runs))
     if not parts and table is None:
-        raise InvalidArgumentError(None, None, f"{path} is a directory with none of these in it: {_KNOWN}")
+        raise errors.invalid_argument(f"{path} is a directory with none of these in it: {_KNOWN}")
     if table is None and len(parts) == 1:
         return parts[0]
     return Report(f"Directory {path}", tables=[table] if table else [], parts=parts)
@@ -81,7 +82,7 @@ def _saved_model(directory: str, tensor: str | None, statistics: bool) -> Report
     try:
         model = saved_models.read_saved_model(directory)
     except OSError as error:
-        raise DataLossError(None, None, str(error)) from None
+        raise errors.data_loss(str(error)) from None
     return saved_model_report(model, directory, tensor, statistics)
 
 
@@ -97,7 +98,7 @@ def _file_report(path: str, tensor: str | None) -> Report:
         if found is not None:
             kind, describe, message = found
             return describe(message, f"{kind} {path}", tensor)
-    raise DataLossError(None, None, f"{path} is none of these: {_KNOWN}")
+    raise errors.data_loss(f"{path} is none of these: {_KNOWN}")
 
 
 def _record_compression(path: str) -> str | None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tideflow.graph import errors
+from tideflow.graph.errors import DataLossError
 from tideflow.graph.example_proto import Example, SequenceExample
 from tideflow.graph.tensor_proto import make_ndarray
 from tideflow.inspect.report import Report, Table, byte_count, number, plural, shape_text
@@ -137,7 +138,7 @@ def _tag_report(log: _Log, name: str) -> Report:
     found = {run: tag for (run, known), tag in log.tags.items() if known == name}
     if not found:
         known = ", ".join(sorted({tag for _, tag in log.tags}))
-        raise NotFoundError(None, None, f"There is no tag {name!r}. There are: {known}")
+        raise errors.not_found(f"There is no tag {name!r}. There are: {known}")
     report = Report(f"Tag {name}")
     for run, tag in found.items():
         values = tag.values or [math.nan] * len(tag.steps)
@@ -230,15 +231,13 @@ def _feature_row(name: str, found: dict[str, Any], examples: int) -> list[Any]:
 
 def _one_record(path: str, compression: str, record: str) -> Report:
     if not record.isdecimal():
-        raise InvalidArgumentError(
-            None, None, f"Records are named by their numbers from 0 on, not {record!r}"
-        )
+        raise errors.invalid_argument(f"Records are named by their numbers from 0 on, not {record!r}")
     for position, data in enumerate(_records(path, compression)):
         if position == int(record):
             message = _example(data)
             text = repr(data[:2000]) if message is None else _example_text(message)
             return Report(f"Record {record} of {path}", {"length": byte_count(len(data))}, text=text)
-    raise NotFoundError(None, None, f"There is no record {record} in {path}")
+    raise errors.not_found(f"There is no record {record} in {path}")
 
 
 def _example_text(message: Any) -> str:

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType, string
-from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tideflow.graph.errors import DataLossError
 from tideflow.io.bundle_format import (
     CHUNK,
     HEADER_KEY,
@@ -82,9 +83,7 @@ class BundleReader:
         self.prefix = local_path(prefix)
         self._index = index_path(self.prefix)
         if not os.path.exists(self._index):
-            raise NotFoundError(
-                None,
-                None,
+            raise errors.not_found(
                 "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
                 f"{self.prefix}",
             )
@@ -125,11 +124,9 @@ class BundleReader:
             raise self._damaged("no header in the table", HEADER_KEY)
         header = self._parsed(BundleHeaderProto, data, HEADER_KEY)
         if header.endianness != LITTLE_ENDIAN:
-            raise UnimplementedError(None, None, f"{self._index}: written by a big-endian machine")
+            raise errors.unimplemented(f"{self._index}: written by a big-endian machine")
         if header.version.min_consumer > VERSION:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"{self._index}: Checkpoint min consumer version {header.version.min_consumer} above current "
                 f"version {VERSION}",
             )
@@ -145,7 +142,7 @@ class BundleReader:
 
     def _damaged(self, what: str, key: bytes) -> DataLossError:
         shown = key.decode(errors="backslashreplace")
-        return DataLossError(None, None, f"{self._index}: {what}, key {shown!r}")
+        return errors.data_loss(f"{self._index}: {what}, key {shown!r}")
 
     # ------------------------------------------------------------------------------------------ what is there
 
@@ -159,9 +156,7 @@ class BundleReader:
     def entry(self, name: str) -> Entry:
         """What the table says of a tensor; NotFoundError that shows the nearest names where there is none."""
         if name not in self:
-            raise NotFoundError(
-                None, None, f"Key {name} not found in checkpoint {self.prefix}{self._nearest(name)}"
-            )
+            raise errors.not_found(f"Key {name} not found in checkpoint {self.prefix}{self._nearest(name)}")
         return self._entry(_key(name))
 
     def place(self, name: str) -> str:
@@ -203,7 +198,7 @@ class BundleReader:
         try:
             region = (part or whole).region(entry.shape)
         except ValueError as error:
-            raise InvalidArgumentError(None, None, f"{self._index}: key {name!r}: {error}") from None
+            raise errors.invalid_argument(f"{self._index}: key {name!r}: {error}") from None
         if entry.slices:
             return self._read_sliced(entry, region)
         value = self._read_stored(entry, into)
@@ -274,8 +269,8 @@ class BundleReader:
             if entry.size < least:
                 raise self._lost(entry, f"{entry.count} strings need more than {entry.size} bytes")
         elif entry.dtype.numpy is None:
-            raise UnimplementedError(
-                None, None, f"{path}: key {entry.name!r}: tensors of type {entry.dtype.name} are not read"
+            raise errors.unimplemented(
+                f"{path}: key {entry.name!r}: tensors of type {entry.dtype.name} are not read"
             )
         elif entry.count * entry.dtype.size != entry.size:
             raise self._lost(entry, f"{entry.size} bytes for {entry.dtype.name}{list(entry.shape)}")
@@ -283,7 +278,7 @@ class BundleReader:
 
     def _lost(self, entry: Entry, what: str, at: int = 0) -> DataLossError:
         path = shard_path(self.prefix, entry.shard, self._shards)
-        return DataLossError(None, None, f"{path}: key {entry.name!r}: {what}, at byte {entry.offset + at}")
+        return errors.data_loss(f"{path}: key {entry.name!r}: {what}, at byte {entry.offset + at}")
 
     def _read_stored(self, entry: Entry, into: np.ndarray | None = None) -> np.ndarray:
         file = self._file(entry)

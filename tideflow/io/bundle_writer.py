@@ -19,9 +19,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from tideflow.graph import errors
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType, string
-from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tideflow.io.bundle import lengths_crc
 from tideflow.io.bundle_format import (
     CHUNK,
@@ -77,9 +77,7 @@ class BundleWriter:
     ) -> None:
         """Adds a slice of a tensor of this shape."""
         if region_shape(part.region(shape)) != value.shape:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Slice {part} of {list(shape)} of {name!r} is not of the shape {list(value.shape)}",
             )
         if part.covers(shape):
@@ -94,16 +92,16 @@ class BundleWriter:
             for size in shape:
                 entry.shape.dim.add(size=size)
         elif not entry.slices or entry.dtype != dtype.as_datatype_enum:
-            raise InvalidArgumentError(None, None, f"{name!r} is there already, whole or of another type")
+            raise errors.invalid_argument(f"{name!r} is there already, whole or of another type")
         self._add(part.key(name), value, dtype)
         entry.slices.append(slice_message(part))
 
     def _add(self, key: bytes, value: np.ndarray, dtype: DType | None) -> None:
         if key in self._entries:
-            raise InvalidArgumentError(None, None, f"Adding duplicate key: {key.decode(errors='replace')}")
+            raise errors.invalid_argument(f"Adding duplicate key: {key.decode(errors='replace')}")
         dtype = dtype or dtype_of_array(value)
         if dtype.numpy is None:
-            raise UnimplementedError(None, None, f"Tensors of type {dtype.name} cannot be saved")
+            raise errors.unimplemented(f"Tensors of type {dtype.name} cannot be saved")
         entry = BundleEntryProto(dtype=dtype.as_datatype_enum, offset=self._offset)
         entry.shape.SetInParent()
         for size in value.shape:
@@ -149,7 +147,7 @@ def _make_folder_of(prefix: str) -> None:
 def _checked(name: str) -> bytes:
     key = name.encode(errors="surrogateescape")
     if not key or key.startswith(b"\0"):
-        raise InvalidArgumentError(None, None, f"{name!r} cannot be the name of a tensor in a checkpoint")
+        raise errors.invalid_argument(f"{name!r} cannot be the name of a tensor in a checkpoint")
     return key
 
 
@@ -227,7 +225,7 @@ def merge_bundles(prefixes: Iterable[Any], target: Any, allow_missing: bool = Fa
             sources.append(prefix)
             _take_over(prefix, entries, data_files)
         elif not allow_missing:
-            raise NotFoundError(None, None, f"{index_path(prefix)}; No such file or directory")
+            raise errors.not_found(f"{index_path(prefix)}; No such file or directory")
     _make_folder_of(target)
     commit(target, list(data_files), entries)
     for prefix in sources:
@@ -242,14 +240,14 @@ def _take_over(prefix: str, entries: dict[bytes, Any], data_files: dict[str, int
         header = BundleHeaderProto.FromString(table.pop(HEADER_KEY, b""))
         found = {key: BundleEntryProto.FromString(data) for key, data in table.items()}
     except DecodeError:
-        raise DataLossError(None, None, f"{index_path(prefix)}: an entry is not a message") from None
+        raise errors.data_loss(f"{index_path(prefix)}: an entry is not a message") from None
     if header.num_shards < 1:
-        raise DataLossError(None, None, f"{index_path(prefix)}: no header in the table")
+        raise errors.data_loss(f"{index_path(prefix)}: no header in the table")
     for key, entry in found.items():
         there = entries.get(key)
         if there is not None and not (there.slices and entry.slices):
             shown = key.decode(errors="backslashreplace")
-            raise InvalidArgumentError(None, None, f"Two checkpoints to merge have the key {shown!r}")
+            raise errors.invalid_argument(f"Two checkpoints to merge have the key {shown!r}")
         if there is not None:
             there.slices.extend(entry.slices)
             continue

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from tideflow.graph.errors import InvalidArgumentError, UnimplementedError
+from tideflow.graph import errors
 from tideflow.io.local_files import local_path
 
 
@@ -17,12 +17,12 @@ def lmdb_items(path: bytes, who: str) -> Iterator[tuple[bytes, bytes]]:
     try:
         import lmdb
     except ImportError:
-        raise UnimplementedError(None, None, f"{who} needs the package lmdb: pip install lmdb") from None
+        raise errors.unimplemented(f"{who} needs the package lmdb: pip install lmdb") from None
     found = local_path(path)
     try:
         database = lmdb.open(found, subdir=os.path.isdir(found), readonly=True, lock=False)
     except lmdb.Error as error:
-        raise InvalidArgumentError(None, None, f"{found} is no LMDB database: {error}") from error
+        raise errors.invalid_argument(f"{found} is no LMDB database: {error}") from error
     return _items(database)
 
 

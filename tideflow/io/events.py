@@ -12,7 +12,8 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.event_pb2 import Event
 
 from tideflow.export import export
-from tideflow.graph.errors import AlreadyExistsError, DataLossError
+from tideflow.graph import errors
+from tideflow.graph.errors import AlreadyExistsError
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.io.records import RecordFile, TFRecordWriter
 
@@ -74,6 +75,6 @@ def summary_iterator(path: Any) -> Iterator[Event]:
             try:
                 yield Event.FromString(record)
             except DecodeError:
-                raise DataLossError(
-                    None, None, f"{local_path(path)}: the record at byte {offset} is not an Event"
+                raise errors.data_loss(
+                    f"{local_path(path)}: the record at byte {offset} is not an Event"
                 ) from None

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.example_proto import Example
@@ -58,15 +58,13 @@ class Blame:
         """An error about the values of a feature."""
         name = "" if self.names is None else f"Name: {self._name(row)}, "
         index = "" if self.names is None else f", Index: {row}"
-        return InvalidArgumentError(None, None, f"{name}Key: {wanted.key}{index}.  {what}")
+        return errors.invalid_argument(f"{name}Key: {wanted.key}{index}.  {what}")
 
     def missing(self, wanted: Wanted, row: int) -> InvalidArgumentError:
         """An error about a feature that is not there."""
         name = "" if self.names is None else f"Name: {self._name(row)}, "
         index = "" if self.names is None else f" Index: {row}."
-        return InvalidArgumentError(
-            None,
-            None,
+        return errors.invalid_argument(
             f"{name}Feature: {wanted.key} (data type: {TYPE_NAMES[wanted.dtype]}) is required but could not "
             f"be found.{index}",
         )
@@ -74,9 +72,7 @@ class Blame:
     def unreadable(self, data: Any, row: int) -> InvalidArgumentError:
         """An error about bytes that are no message."""
         index = "" if self.names is None else f" Index: {row}."
-        return InvalidArgumentError(
-            None, None, f"Could not parse example input, value: '{shown(data)}'{index}"
-        )
+        return errors.invalid_argument(f"Could not parse example input, value: '{shown(data)}'{index}")
 
     def _name(self, row: int) -> str:
         return self.names[row].decode(errors="replace") if len(self.names) else "<unknown>"

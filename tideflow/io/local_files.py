@@ -50,9 +50,7 @@ def local_path(path: Any) -> str:
         return name
     if scheme.group(1) == "file":
         return name[scheme.end() :]
-    raise errors.UnimplementedError(
-        None, None, f"File system scheme '{scheme.group(1)}' not implemented (file: '{name}')"
-    )
+    raise errors.unimplemented(f"File system scheme '{scheme.group(1)}' not implemented (file: '{name}')")
 
 
 def read_bytes(path: Any) -> bytes:
@@ -97,7 +95,7 @@ def matching_paths(pattern: Any) -> list[str]:
     parts = pattern[len(folder) :].lstrip("/").split("/")
     folder = folder or "."
     if not os.path.exists(folder):
-        raise errors.NotFoundError(None, None, f"{folder}; No such file or directory")
+        raise errors.not_found(f"{folder}; No such file or directory")
     paths = [folder]
     for part in parts:
         paths = [

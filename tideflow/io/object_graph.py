@@ -9,6 +9,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import string
 from tideflow.graph.errors import DataLossError
 from tideflow.graph.own_protos import make_messages
@@ -87,7 +88,7 @@ def _check_numbers(graph: Any, reader: BundleReader) -> None:
 
 
 def _damaged(reader: BundleReader, what: str) -> DataLossError:
-    return DataLossError(None, None, f"{reader.prefix}: key {GRAPH_KEY!r} {what}")
+    return errors.data_loss(f"{reader.prefix}: key {GRAPH_KEY!r} {what}")
 
 
 def keys_by_variable_name(graph: Any) -> dict[str, str]:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto import tensor_pb2  # noqa: F401 (the schema names its message)
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph.errors import NotFoundError
 from tideflow.graph.own_protos import make_messages
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
@@ -86,8 +87,8 @@ class OldReader(BundleReader):
     def _take_header(self, data: bytes) -> None:
         meta = self._parsed(_SavedTensorSlices, data, _HEADER_KEY).meta
         if meta.versions.min_consumer > _VERSION:
-            raise InvalidArgumentError(
-                None, None, f"{self._index}: Checkpoint min consumer version {meta.versions.min_consumer}"
+            raise errors.invalid_argument(
+                f"{self._index}: Checkpoint min consumer version {meta.versions.min_consumer}"
             )
         for tensor in meta.tensor:
             known = self._entries.setdefault(tensor.name.encode(), tensor)
@@ -164,7 +165,7 @@ def write_old_checkpoint(path: Any, parts: Iterable[Part]) -> None:
         message.data.data.CopyFrom(values_proto(value, dtype))
         key = part.key(name)
         if key in table:
-            raise InvalidArgumentError(None, None, f"Adding duplicate key: {name}")
+            raise errors.invalid_argument(f"Adding duplicate key: {name}")
         table[key] = message.SerializeToString()
     table[_HEADER_KEY] = header.SerializeToString()
     temporary = temporary_name(path)

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tideflow.export import export
-from tideflow.graph.errors import DataLossError, FailedPreconditionError
+from tideflow.graph import errors
+from tideflow.graph.errors import DataLossError
 from tideflow.io.checksums import masked_crc32c, masked_crc32cs
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 
@@ -127,9 +128,7 @@ class _Inflated(io.RawIOBase):
                 data = self._inflate.decompress(given, count)
             except zlib.error as error:
                 position = self._file.tell() - len(given)
-                raise DataLossError(
-                    None,
-                    None,
+                raise errors.data_loss(
                     f"{self._path}: {self._compression} data are damaged behind byte {position}: {error}",
                 ) from error
             if data or not given:
@@ -281,7 +280,7 @@ class RecordFile:
         return have >= needed
 
     def _damaged(self, what: str, why: str) -> DataLossError:
-        return DataLossError(None, None, f"{what} at {self._before + self._at} of {self.path}: {why}")
+        return errors.data_loss(f"{what} at {self._before + self._at} of {self.path}: {why}")
 
     def close(self) -> None:
         self._file.close()
@@ -391,7 +390,7 @@ class TFRecordWriter:
 
     def _opened(self) -> Any:
         if self._file is None:
-            raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
+            raise errors.failed_precondition("Writer not initialized or previously closed")
         return self._file
 
     def __enter__(self) -> TFRecordWriter:

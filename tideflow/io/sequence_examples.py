@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.example_proto import SequenceExample
@@ -35,7 +36,7 @@ class SequenceBlame:
 
     def error(self, row: int, what: str) -> InvalidArgumentError:
         place = f" (element {row} of the batch)" if self.in_batch else ""
-        return InvalidArgumentError(None, None, f"Name: {self._name(row)}, {what}{place}")
+        return errors.invalid_argument(f"Name: {self._name(row)}, {what}{place}")
 
     def refuse(self, wanted: Wanted, row: int, what: str) -> InvalidArgumentError:
         return self.error(row, f"Context feature: {wanted.key}, Key: {wanted.key}, Index: {row}.  {what}")
@@ -45,9 +46,7 @@ class SequenceBlame:
 
     def unreadable(self, data: Any, row: int) -> InvalidArgumentError:
         place = f" (element {row} of the batch)" if self.in_batch else ""
-        return InvalidArgumentError(
-            None, None, f"Could not parse example input, value: '{shown(data)}'{place}"
-        )
+        return errors.invalid_argument(f"Could not parse example input, value: '{shown(data)}'{place}")
 
     def _name(self, row: int) -> str:
         if len(self.names):

@@ -9,7 +9,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 
 _WHOLE = -1
 
@@ -76,16 +76,14 @@ def parse_shape_and_slice(spec: str) -> tuple[tuple[int, ...], TensorSlice]:
         shape = tuple(int(size) for size in sizes)
         found = TensorSlice(tuple(_extent(text) for text in extents.split(":")))
     except ValueError:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             "Expected sizes and then start,length or - for each axis (as in '4 5 0,2:-'), but found "
             f"shape_and_slice {spec!r}",
         ) from None
     try:
         found.region(shape)
     except ValueError as error:
-        raise InvalidArgumentError(None, None, f"shape_and_slice {spec!r}: {error}") from None
+        raise errors.invalid_argument(f"shape_and_slice {spec!r}: {error}") from None
     return shape, found
 
 

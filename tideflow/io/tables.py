@@ -12,7 +12,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
-from tideflow.graph.errors import DataLossError, UnimplementedError
+from tideflow.graph import errors
+from tideflow.graph.errors import DataLossError
 from tideflow.io.checksums import masked_crc32c
 from tideflow.io.local_files import as_tensorflow_errors
 from tideflow.io.varints import decode_varint, encode_varint
@@ -148,7 +149,7 @@ def read_table(path: str) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _damaged(path: str, at: int, what: str) -> DataLossError:
-    return DataLossError(None, None, f"{path}: {what}, at byte {at}")
+    return errors.data_loss(f"{path}: {what}, at byte {at}")
 
 
 def _read(file: BinaryIO, path: str, offset: int, size: int) -> bytes:
@@ -177,7 +178,7 @@ def _read_block(file: BinaryIO, path: str, offset: int, size: int, limit: int) -
     if masked_crc32c(typed) != int.from_bytes(data[-4:], "little"):
         raise _damaged(path, offset, f"checksum of the block of {size} bytes does not match")
     if typed[-1] == _SNAPPY:
-        raise UnimplementedError(None, None, f"{path}: block at byte {offset} is compressed by snappy")
+        raise errors.unimplemented(f"{path}: block at byte {offset} is compressed by snappy")
     if typed[-1] != _PLAIN:
         raise _damaged(path, offset + size, f"unknown compression {typed[-1]} of a block")
     return typed[:-1]

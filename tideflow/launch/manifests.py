@@ -11,7 +11,7 @@ from pathlib import Path
 from tideflow.cluster import keys
 from tideflow.launch.local import NEW_KEY, key_file
 from tideflow.launch.plan import Cluster, Plan, Resources, cluster_of, environment_of, threads_of
-from tideflow.launch.processes import DOOR
+from tideflow.launch.processes import TASK_ENTRY
 from tideflow.launch.supervision import Task
 
 PORT = 2222
@@ -29,7 +29,9 @@ def _checked(name: str) -> str:
 def _program(plan: Plan, flags: Mapping[str, str]) -> str:
     """The command of a task. `flags` are words of the shell, the rest is quoted for it."""
     words = [shlex.quote(word) for word in (plan.script, *plan.arguments)]
-    return " ".join(["python3", "-m", DOOR, *words, *(f"--{name}={flags[name]}" for name in plan.flags)])
+    return " ".join(
+        ["python3", "-m", TASK_ENTRY, *words, *(f"--{name}={flags[name]}" for name in plan.flags)]
+    )
 
 
 def _indented(text: str, columns: int) -> str:

@@ -16,8 +16,8 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-PARENT = "TIDEFLOW_LAUNCHER_PID"  # whose end is the task's, see door.py
-DOOR = "tideflow.launch.door"
+PARENT = "TIDEFLOW_LAUNCHER_PID"  # whose end is the task's, see task_entry.py
+TASK_ENTRY = "tideflow.launch.task_entry"
 _PORTS = range(20000, 32768)  # below those that the system gives to outgoing connections
 _LAST_WORDS_SECONDS = 2.0  # what a task's own children may hold its output open after its end
 
@@ -58,7 +58,7 @@ class TaskProcess:
         folder: str | None = None,
     ):
         self._folder = folder
-        self._command = [sys.executable, "-u", "-m", DOOR, *arguments]
+        self._command = [sys.executable, "-u", "-m", TASK_ENTRY, *arguments]
         self._environment = {**os.environ, **environment, PARENT: str(os.getpid())}
         self._said, self._ended = said, ended
         self._process: subprocess.Popen | None = None

@@ -19,7 +19,8 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collections, colocate_with, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops import casting, shapes
+from tideflow.ops.arrays import shapes
+from tideflow.ops.math import casting
 from tideflow.variables import variable_scope as scopes
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.module import Module
@@ -178,7 +179,7 @@ class Layer(Module):
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         """The shape of the output for an input of this shape."""
         from tideflow.graph.graph import Graph
-        from tideflow.ops.constants import placeholder
+        from tideflow.ops.arrays.constants import placeholder
 
         with Graph().as_default():
             twin = copy.copy(self)

@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.ops import activations, clipping, softmax, unary
+from tideflow.ops.math import clipping, unary
+from tideflow.ops.nn import activations, softmax
 from tideflow.variables import initializers
 
 

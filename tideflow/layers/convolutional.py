@@ -19,7 +19,8 @@ from tideflow.layers.shapes import (
     sizes,
     tensor_format,
 )
-from tideflow.ops import activations, joining, shapes
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.nn import activations
 from tideflow.variables import initializers
 
 

@@ -11,7 +11,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
-from tideflow.ops import activations, constants, contraction, control_flow, matmul, shapes
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.linalg import contraction, matmul
+from tideflow.ops.nn import activations
 from tideflow.variables import initializers
 
 
@@ -112,7 +115,7 @@ class Dropout(Layer):
         self.seed = seed
 
     def call(self, inputs: Tensor, training: Any = False) -> Tensor:
-        return control_flow.smart_cond(
+        return conditionals.smart_cond(
             training,
             lambda: nn.dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate),
             lambda: constants.identity(inputs),

@@ -13,19 +13,11 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
-from tideflow.ops import (
-    activations,
-    binary,
-    casting,
-    constants,
-    control_flow,
-    creation,
-    joining,
-    reductions,
-    shapes,
-    state,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.nn import activations
+from tideflow.ops.state import reference_variables
 from tideflow.variables import initializers
 from tideflow.variables.base import VariableAggregation
 
@@ -193,10 +185,10 @@ class BatchNormalization(Layer):
                 data_format=data_format,
             )
 
-        output, mean, variance = control_flow.smart_cond(training, train, infer)
-        known = control_flow.smart_constant_value(training)
+        output, mean, variance = conditionals.smart_cond(training, train, infer)
+        known = conditionals.smart_constant_value(training)
         if known is None:
-            momentum = control_flow.smart_cond(training, lambda: self.momentum, lambda: 1.0)
+            momentum = conditionals.smart_cond(training, lambda: self.momentum, lambda: 1.0)
         else:
             momentum = convert_to_tensor(self.momentum)
         if known or known is None:
@@ -210,7 +202,7 @@ class BatchNormalization(Layer):
             if decay.dtype.base_dtype is not variable.dtype.base_dtype:
                 decay = casting.cast(decay, variable.dtype.base_dtype)
             delta = (variable - casting.cast(value, variable.dtype.base_dtype)) * decay
-            return state.assign_sub(variable, delta, name=scope)
+            return reference_variables.assign_sub(variable, delta, name=scope)
 
     def _plain_call(self, inputs: Tensor, training: Any) -> Tensor:
         rank = inputs.shape.ndims
@@ -218,7 +210,7 @@ class BatchNormalization(Layer):
         if self.virtual_batch_size is not None:
             reduced.remove(1)  # every virtual batch has statistics of its own
         scale, offset = self._broadcast(self.gamma, rank), self._broadcast(self.beta, rank)
-        known = control_flow.smart_constant_value(training)
+        known = conditionals.smart_constant_value(training)
         if known is False:
             mean, variance = self.moving_mean, self.moving_variance
         else:
@@ -250,10 +242,10 @@ class BatchNormalization(Layer):
         if self.adjustment is None:
             return scale, offset
         adjust_scale, adjust_bias = self.adjustment(shapes.shape(inputs))
-        adjust_scale = control_flow.smart_cond(
+        adjust_scale = conditionals.smart_cond(
             training, lambda: adjust_scale, lambda: creation.ones_like(adjust_scale)
         )
-        adjust_bias = control_flow.smart_cond(
+        adjust_bias = conditionals.smart_cond(
             training, lambda: adjust_bias, lambda: creation.zeros_like(adjust_bias)
         )
         return (
@@ -270,10 +262,10 @@ class BatchNormalization(Layer):
         ones.
         """
         batch_mean, batch_variance = mean, variance
-        mean = control_flow.smart_cond(
+        mean = conditionals.smart_cond(
             training, lambda: batch_mean, lambda: convert_to_tensor(self.moving_mean)
         )
-        variance = control_flow.smart_cond(
+        variance = conditionals.smart_cond(
             training, lambda: batch_variance, lambda: convert_to_tensor(self.moving_variance)
         )
         new_mean, new_variance = mean, variance
@@ -293,7 +285,7 @@ class BatchNormalization(Layer):
             return self._averaged(variable, value, self.momentum)
 
         def update(variable: Any, value: Tensor, assign: Callable = averaged) -> None:
-            change = control_flow.smart_cond(
+            change = conditionals.smart_cond(
                 training, lambda: assign(variable, value), lambda: convert_to_tensor(variable)
             )
             self.add_update(change, inputs=True)
@@ -302,7 +294,7 @@ class BatchNormalization(Layer):
             """The variance is the square of the moving deviation, which has epsilon in it as training has."""
             deviation = averaged(self.moving_stddev, unary.sqrt(value + self.epsilon))
             squared = activations.relu(deviation * deviation - self.epsilon)
-            return state.assign(variable, squared, name="AssignNewValue")
+            return reference_variables.assign(variable, squared, name="AssignNewValue")
 
         update(self.moving_mean, new_mean)
         update(self.moving_variance, new_variance, from_deviation if self.renorm else averaged)
@@ -323,12 +315,12 @@ class BatchNormalization(Layer):
         r = r if rmin is None else binary.maximum(r, rmin)
         r = r if rmax is None else binary.minimum(r, rmax)
         d = d if dmax is None else binary.minimum(binary.maximum(d, -dmax), dmax)
-        r = control_flow.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
-        d = control_flow.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
+        r = conditionals.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
+        d = conditionals.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
 
         def averaged(variable: Any, value: Tensor) -> Tensor:
             value = constants.identity(value)
-            return control_flow.smart_cond(
+            return conditionals.smart_cond(
                 training,
                 lambda: self._averaged(variable, value, self.renorm_momentum),
                 lambda: constants.identity(variable),

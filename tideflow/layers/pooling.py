@@ -9,7 +9,8 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.layers.base import InputSpec, Layer
 from tideflow.layers.shapes import check_data_format, check_padding, sizes, tensor_format
-from tideflow.ops import pooling, shapes
+from tideflow.ops.arrays import shapes
+from tideflow.ops.nn import pooling
 
 
 class _Pooling(Layer):

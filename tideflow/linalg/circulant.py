@@ -15,7 +15,9 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import assert_no_zeros, assert_real, at_least, implied
-from tideflow.ops import casting, checks, creation, fourier, joining, reductions, shapes, tiling, unary
+from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.signals import fourier
 
 
 def _as_complex(x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from operator import add, mul
 from typing import Any
 
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
@@ -19,7 +19,9 @@ from tideflow.linalg.tools import (
     implied_by_all,
     with_common_batch,
 )
-from tideflow.ops import casting, checks, creation, flow, joining, shapes
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, checks
 
 
 class _Compound(LinearOperator):
@@ -205,13 +207,13 @@ class LinearOperatorBlockDiag(_Compound):
         return dense
 
     def _assert_non_singular(self) -> Operation:
-        return flow.group(*[operator.assert_non_singular() for operator in self.operators])
+        return grouping.group(*[operator.assert_non_singular() for operator in self.operators])
 
     def _assert_self_adjoint(self) -> Operation:
-        return flow.group(*[operator.assert_self_adjoint() for operator in self.operators])
+        return grouping.group(*[operator.assert_self_adjoint() for operator in self.operators])
 
     def _assert_positive_definite(self) -> Operation:
-        return flow.group(*[operator.assert_positive_definite() for operator in self.operators])
+        return grouping.group(*[operator.assert_positive_definite() for operator in self.operators])
 
 
 @export("linalg.LinearOperatorKronecker")
@@ -305,16 +307,16 @@ class LinearOperatorKronecker(_Compound):
 
     def _assert_non_singular(self) -> Operation:
         self._all_square("be invertible")
-        return flow.group(*[operator.assert_non_singular() for operator in self.operators])
+        return grouping.group(*[operator.assert_non_singular() for operator in self.operators])
 
     def _assert_self_adjoint(self) -> Operation:
         self._all_square("be self adjoint")
-        return flow.group(*[operator.assert_self_adjoint() for operator in self.operators])
+        return grouping.group(*[operator.assert_self_adjoint() for operator in self.operators])
 
     def _all_square(self, purpose: str) -> None:
         if not all(operator.is_square for operator in self.operators):
             message = f"All Kronecker factors must be square for the product to {purpose}."
-            raise InvalidArgumentError(None, None, message)
+            raise errors.invalid_argument(message)
 
 
 def _split_rows(matrix: Tensor, rows: Any) -> Tensor:

@@ -18,7 +18,9 @@ from tideflow.linalg.tools import (
     tensor_or_variable,
     triangular_solve,
 )
-from tideflow.ops import casting, checks, diagonals, joining, matmul, reductions, shapes, unary
+from tideflow.ops.arrays import diagonals, joining, shapes
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import casting, checks, reductions, unary
 
 _NUMBERS = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from tideflow.export import symbols
 from tideflow.linalg.operator import LinearOperator
-from tideflow.ops import contraction, decompositions, diagonals, matmul, matrix_functions, shapes, solvers
+from tideflow.ops.arrays import diagonals, shapes
+from tideflow.ops.linalg import contraction, decompositions, matmul, matrix_functions, solvers
 
 
 def _also_for_operators(function: Callable, for_operators: Callable) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import at_least, implied, tensor_or_variable
-from tideflow.ops import casting, constants, creation, diagonals, joining, matmul, norms, shapes, unary
+from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
+from tideflow.ops.linalg import matmul, norms
+from tideflow.ops.math import casting, unary
 
 
 @export("linalg.LinearOperatorHouseholder")
@@ -58,7 +60,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return constants.no_operation("assert_non_singular")
 
     def _assert_positive_definite(self) -> Operation:
-        raise InvalidArgumentError(None, None, "Householder operators are always non-positive definite.")
+        raise errors.invalid_argument("Householder operators are always non-positive definite.")
 
     def _assert_self_adjoint(self) -> Operation:
         return constants.no_operation("assert_self_adjoint")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from tideflow.export import export
-from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
@@ -21,18 +20,9 @@ from tideflow.linalg.tools import (
     shape_tensor,
     tensor_or_variable,
 )
-from tideflow.ops import (
-    casting,
-    checks,
-    constants,
-    creation,
-    diagonals,
-    flow,
-    joining,
-    reductions,
-    shapes,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, checks, reductions, unary
 
 
 class _Sized(LinearOperator):
@@ -58,7 +48,7 @@ class _Sized(LinearOperator):
             checks.assert_rank(size, rank, message=f"Argument {name} must be a {rank}-D Tensor."),
             checks.assert_non_negative(size, message=f"Argument {name} must be non-negative."),
         ]
-        return flow.with_dependencies(asserts, size)
+        return grouping.with_dependencies(asserts, size)
 
     def _static_batch(self) -> TensorShape:
         if self._batch_shape_arg is None:
@@ -80,7 +70,7 @@ class _Sized(LinearOperator):
 
     def _fitting(self, x: Tensor) -> Tensor:
         """x after a check that it can be multiplied, where that is asked for."""
-        return flow.with_dependencies([assert_fits(self, x)], x) if self._assert_proper_shapes else x
+        return grouping.with_dependencies([assert_fits(self, x)], x) if self._assert_proper_shapes else x
 
     def _repeated(self, x: Tensor) -> Tensor:
         """x for every matrix of the batch."""
@@ -298,10 +288,10 @@ class LinearOperatorZeros(_Sized):
                 self._batch_shape_arg = self._size(batch_shape, "batch_shape", rank=1)
 
     def _assert_non_singular(self) -> Operation:
-        raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
+        raise errors.invalid_argument("Zero operators are always non-invertible.")
 
     def _assert_positive_definite(self) -> Operation:
-        raise InvalidArgumentError(None, None, "Zero operators are always non-positive definite.")
+        raise errors.invalid_argument("Zero operators are always non-positive definite.")
 
     def _assert_self_adjoint(self) -> Operation:
         return constants.no_operation("assert_self_adjoint")

@@ -12,17 +12,9 @@ from tideflow.linalg.dense import LinearOperatorDiag
 from tideflow.linalg.identities import LinearOperatorIdentity
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import cholesky_solve, implied, matrix_solve, tensor_or_variable
-from tideflow.ops import (
-    casting,
-    decompositions,
-    diagonals,
-    joining,
-    matmul,
-    matrix_functions,
-    reductions,
-    shapes,
-    unary,
-)
+from tideflow.ops.arrays import diagonals, joining, shapes
+from tideflow.ops.linalg import decompositions, matmul, matrix_functions
+from tideflow.ops.math import casting, reductions, unary
 
 
 @export("linalg.LinearOperatorLowRankUpdate")

@@ -23,18 +23,9 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape, dimension_value
 from tideflow.linalg import algebra
 from tideflow.linalg.tools import cholesky_solve, is_variable, matrix_solve, shape_tensor
-from tideflow.ops import (
-    casting,
-    checks,
-    creation,
-    decompositions,
-    diagonals,
-    matrix_functions,
-    reductions,
-    shapes,
-    spectra,
-    unary,
-)
+from tideflow.ops.arrays import creation, diagonals, shapes
+from tideflow.ops.linalg import decompositions, matrix_functions, spectra
+from tideflow.ops.math import casting, checks, reductions, unary
 
 
 @export("linalg.LinearOperator")

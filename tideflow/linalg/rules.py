@@ -20,7 +20,9 @@ from tideflow.linalg.identities import (
 )
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.wrapped import LinearOperatorAdjoint, LinearOperatorInversion
-from tideflow.ops import decompositions, shapes, unary
+from tideflow.ops.arrays import shapes
+from tideflow.ops.linalg import decompositions
+from tideflow.ops.math import unary
 
 
 def _conjugate(tensor: Any) -> Any:

@@ -10,7 +10,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
-from tideflow.ops import checks, constants, joining, shapes, solvers, unary
+from tideflow.ops.arrays import constants, joining, shapes
+from tideflow.ops.linalg import solvers
+from tideflow.ops.math import checks, unary
 from tideflow.variables.base import Variable
 
 # ---------------------------------------------------------------------------------- hints

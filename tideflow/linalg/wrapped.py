@@ -8,7 +8,8 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import shared_hint
-from tideflow.ops import joining, shapes, unary
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.math import unary
 
 _HINTS = ("is_square", "is_non_singular", "is_self_adjoint", "is_positive_definite")
 

@@ -11,15 +11,15 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, device, init_scope, name_scope
-from tideflow.ops import lookup
+from tideflow.ops.state import lookup_tables
 
 
 @export("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
 class TextFileIndex:
     """Columns of a text file that stand for the whole line, and for its number."""
 
-    WHOLE_LINE = lookup.WHOLE_LINE
-    LINE_NUMBER = lookup.LINE_NUMBER
+    WHOLE_LINE = lookup_tables.WHOLE_LINE
+    LINE_NUMBER = lookup_tables.LINE_NUMBER
 
 
 def check_table_dtypes(table: Any, key_dtype: DType, value_dtype: DType) -> None:
@@ -70,7 +70,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         """The operation that fills the table."""
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
-            filled = lookup.import_v2_op(table.resource_handle, self._keys, self._values)
+            filled = lookup_tables.import_v2_op(table.resource_handle, self._keys, self._values)
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
         return filled
 
@@ -120,7 +120,7 @@ class TextFileInitializer(TableInitializerBase):
         """The operation that fills the table."""
         check_table_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
-            filled = lookup.initialize_from_file_v2_op(
+            filled = lookup_tables.initialize_from_file_v2_op(
                 table.resource_handle,
                 self._filename,
                 key_index=self._key_index,

@@ -10,7 +10,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, colocate_with, name_scope
 from tideflow.lookup.static import LookupInterface, last_part
-from tideflow.ops import lookup
+from tideflow.ops.state import lookup_tables
 
 
 class SaveSpec:
@@ -58,7 +58,7 @@ class TableSaveable:
     ) -> Operation:
         """The operation that fills the table from what the checkpoint has."""
         with name_scope(name, f"{self.name}_table_restore"), colocate_with(self.op.resource_handle):
-            return lookup.import_v2_op(self.op.resource_handle, *restored_tensors)
+            return lookup_tables.import_v2_op(self.op.resource_handle, *restored_tensors)
 
 
 class _MutableTable(LookupInterface):
@@ -84,14 +84,14 @@ class _MutableTable(LookupInterface):
     def size(self, name: str | None = None) -> Tensor:
         """The number of keys in the table."""
         with self._scope(name, "Size"), self._beside_table():
-            return lookup.size_v2_op(self.resource_handle)
+            return lookup_tables.size_v2_op(self.resource_handle)
 
     def lookup(self, keys: Any, name: str | None = None) -> Tensor:
         """The values of keys; the default for keys that are not there."""
         with self._scope(name, "lookup_table_find", keys):
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             with self._beside_table():
-                return lookup.find_v2_op(self.resource_handle, keys, self._default_value)
+                return lookup_tables.find_v2_op(self.resource_handle, keys, self._default_value)
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
         """Sets the values of keys, new ones and old ones."""
@@ -99,19 +99,21 @@ class _MutableTable(LookupInterface):
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             values = convert_to_tensor(values, dtype=self._value_dtype, name="values")
             with self._beside_table():
-                return lookup.insert_v2_op(self.resource_handle, keys, values)
+                return lookup_tables.insert_v2_op(self.resource_handle, keys, values)
 
     def remove(self, keys: Any, name: str | None = None) -> Operation:
         """Takes keys out of the table, where they are there."""
         self._check_key_dtype(keys)
         with self._scope(name, "lookup_table_remove", keys, self._default_value):
-            return lookup.remove_v2_op(self.resource_handle, keys)
+            return lookup_tables.remove_v2_op(self.resource_handle, keys)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values."""
         with self._scope(name, "lookup_table_export_values"), self._beside_table():
             return tuple(
-                lookup.export_v2_op(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+                lookup_tables.export_v2_op(
+                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+                )
             )
 
 
@@ -135,9 +137,9 @@ class MutableHashTable(_MutableTable):
             "name": name,
         }
         if self._default_value.shape.ndims == 0:
-            handle = lookup.mutable_hash_table_v2_op(**attrs)
+            handle = lookup_tables.mutable_hash_table_v2_op(**attrs)
         else:
-            handle = lookup.mutable_tensors_table_v2_op(value_shape=self._default_value.shape, **attrs)
+            handle = lookup_tables.mutable_tensors_table_v2_op(value_shape=self._default_value.shape, **attrs)
         super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
 
 
@@ -159,7 +161,7 @@ class DenseHashTable(_MutableTable):
         self._default_value = convert_to_tensor(default_value, dtype=value_dtype, name="default_value")
         empty_key = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
         deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
-        handle = lookup.mutable_dense_hash_table_v2_op(
+        handle = lookup_tables.mutable_dense_hash_table_v2_op(
             empty_key,
             deleted_key,
             use_node_name_sharing=checkpoint,

@@ -12,7 +12,7 @@ from tideflow.graph.dtypes import DType, as_dtype
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import lookup
+from tideflow.ops.state import lookup_tables
 from tideflow.variables.trackable import Trackable
 
 
@@ -81,14 +81,14 @@ class InitializableLookupTableBase(LookupInterface):
     def size(self, name: str | None = None) -> Tensor:
         """The number of keys in the table."""
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
-            return lookup.size_v2_op(self.resource_handle)
+            return lookup_tables.size_v2_op(self.resource_handle)
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys (of a SparseTensor, in its shape); the default for keys that are not there."""
         key_tensor = keys.values if isinstance(keys, SparseTensor) else keys
         self._check_key_dtype(keys)
         with name_scope(name, f"{self.name}_Lookup", (self.resource_handle, key_tensor, self._default_value)):
-            values = lookup.find_v2_op(self.resource_handle, key_tensor, self._default_value)
+            values = lookup_tables.find_v2_op(self.resource_handle, key_tensor, self._default_value)
         values.set_shape(key_tensor.shape)
         return like_keys(keys, values)
 
@@ -108,7 +108,7 @@ class _HashTable(InitializableLookupTableBase):
         super().__init__(default_value, initializer)
 
     def _create_resource(self) -> Tensor:
-        return lookup.hash_table_v2_op(
+        return lookup_tables.hash_table_v2_op(
             shared_name=self._shared_name,
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
@@ -132,7 +132,9 @@ class StaticHashTable(_HashTable):
         """All keys and their values."""
         with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
             return self._exported(
-                *lookup.export_v2_op(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+                *lookup_tables.export_v2_op(
+                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+                )
             )
 
 
@@ -154,7 +156,7 @@ class HashTable(_HashTable):
         """All keys and their values."""
         with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as scope:
             return self._exported(
-                *lookup.export_v2_op(
+                *lookup_tables.export_v2_op(
                     self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=scope
                 )
             )

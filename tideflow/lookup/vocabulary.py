@@ -22,16 +22,9 @@ from tideflow.lookup.initializers import (
     TextFileStringTableInitializer,
 )
 from tideflow.lookup.static import LookupInterface, StaticHashTable, last_part, like_keys
-from tideflow.ops import (
-    binary,
-    casting,
-    constants,
-    creation,
-    indexing,
-    shapes,
-    string_hashing,
-    string_numbers,
-)
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.math import binary, casting
+from tideflow.ops.strings import hashing, numbers
 
 # ------------------------------------------------------------------------------------------------ hashing
 
@@ -68,11 +61,11 @@ def _check_hasher(spec: Any) -> None:
 
 def _hash_function(spec: HasherSpec) -> Callable:
     if spec.hasher == "fasthash":
-        return string_hashing.string_to_hash_bucket_fast
+        return hashing.string_to_hash_bucket_fast
     if spec.hasher == "legacy":
-        return string_hashing.string_to_hash_bucket
+        return hashing.string_to_hash_bucket
     if spec.hasher == "stronghash":
-        return functools.partial(string_hashing.string_to_hash_bucket_strong, key=spec.key)
+        return functools.partial(hashing.string_to_hash_bucket_strong, key=spec.key)
     raise ValueError(f"Unknown hasher {spec.hasher}")
 
 
@@ -141,7 +134,7 @@ class _WithHashBuckets(LookupInterface):
         return like_keys(keys, ids)
 
     def _bucket_of(self, values: Tensor) -> Tensor:
-        texts = values if values.dtype.base_dtype == dtypes.string else string_numbers.as_string(values)
+        texts = values if values.dtype.base_dtype == dtypes.string else numbers.as_string(values)
         to_bucket = _hash_function(self._hasher_spec)
         return to_bucket(texts, num_buckets=self._num_oov_buckets, name="hash_bucket")
 

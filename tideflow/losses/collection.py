@@ -7,7 +7,8 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
-from tideflow.ops import constants, reductions
+from tideflow.ops.arrays import constants
+from tideflow.ops.math import reductions
 
 
 @export("losses.add_loss")

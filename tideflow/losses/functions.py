@@ -13,21 +13,11 @@ from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.losses.collection import add_loss
 from tideflow.losses.reduction import Reduction, compute_weighted_loss, num_present
 from tideflow.nn import cross_entropy
-from tideflow.ops import (
-    activations,
-    binary,
-    casting,
-    confusion,
-    constants,
-    creation,
-    indexing,
-    reductions,
-    shapes,
-    softmax,
-    unary,
-)
-from tideflow.ops.arguments import renamed
-from tideflow.ops.weights import assert_broadcastable
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import binary, casting, confusion, reductions, unary
+from tideflow.ops.nn import activations, softmax
+from tideflow.ops.nn.weights import assert_broadcastable
 
 
 def _not_none(**arguments: Any) -> None:

@@ -10,8 +10,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.losses.collection import add_loss
-from tideflow.ops import binary, casting, creation, indexing, reductions, shapes
-from tideflow.ops.weights import assert_broadcastable, broadcast_weights
+from tideflow.ops.arrays import creation, indexing, shapes
+from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.nn.weights import assert_broadcastable, broadcast_weights
 
 
 @export("losses.Reduction")

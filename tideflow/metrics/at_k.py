@@ -15,25 +15,12 @@ from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_t
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.metrics.streaming import Metric, collected, metric_variable
-from tideflow.ops import (
-    binary,
-    casting,
-    control_flow,
-    creation,
-    cumulative,
-    indexing,
-    joining,
-    ranking,
-    reductions,
-    sets,
-    shapes,
-    slicing,
-    sparse,
-    sparse_parts,
-    state,
-    tiling,
-)
-from tideflow.ops.weights import assert_broadcastable, broadcast_weights
+from tideflow.ops.arrays import creation, indexing, joining, ranking, shapes, slicing, tiling
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, cumulative, reductions
+from tideflow.ops.nn.weights import assert_broadcastable, broadcast_weights
+from tideflow.ops.sparse import construction, parts, sets
+from tideflow.ops.state import reference_variables
 
 Labels = Tensor | SparseTensor
 
@@ -50,15 +37,15 @@ def _with_set_dimension(labels: Any, predictions: Tensor) -> Labels:
         if isinstance(labels, SparseTensor):
             sizes = labels.dense_shape
             is_short = binary.equal(shapes.rank(predictions), shapes.size(sizes) + 1)
-            return control_flow.cond(
+            return conditionals.cond(
                 is_short,
-                lambda: sparse.sparse_reshape(labels, joining.concat([sizes, [1]], 0), name=scope),
+                lambda: construction.sparse_reshape(labels, joining.concat([sizes, [1]], 0), name=scope),
                 lambda: labels,
             )
         ranks = predictions.shape.ndims, labels.shape.ndims
         if None in ranks:
             is_short = binary.equal(shapes.rank(predictions), shapes.rank(labels) + 1)
-            return control_flow.cond(
+            return conditionals.cond(
                 is_short, lambda: shapes.expand_dims(labels, -1, name=scope), lambda: labels
             )
         if ranks[0] == ranks[1]:
@@ -71,7 +58,7 @@ def _with_set_dimension(labels: Any, predictions: Tensor) -> Labels:
 def _only_class(ids: Labels, class_id: int) -> SparseTensor:
     """The sets with every element but `class_id` taken out."""
     if isinstance(ids, SparseTensor):
-        return sparse.sparse_retain(ids, binary.equal(ids.values, class_id))
+        return construction.sparse_retain(ids, binary.equal(ids.values, class_id))
     sizes = shapes.shape(ids, out_type=dtypes.int64)
     last = shapes.reshape(shapes.size(sizes) - 1, [1])
     single = creation.fill(reductions.reduced_shape(sizes, last), casting.cast(class_id, dtypes.int64))
@@ -128,7 +115,7 @@ def _streaming_count(
         sizes = _set_sizes(word, labels, predictions, class_id, weights)
         total = casting.cast(reductions.reduce_sum(sizes), dtypes.float64)
         variable = metric_variable([], dtypes.float64, name=scope)
-        return variable, state.assign_add(variable, total, name="update")
+        return variable, reference_variables.assign_add(variable, total, name="update")
 
 
 def _share_at_top_k(word: str, misses: str, doc: str) -> Callable[..., Metric]:
@@ -267,7 +254,7 @@ def _without_unknown_classes(labels: Labels, num_classes: Tensor) -> Labels:
         return SparseTensor(labels.indices, known, labels.dense_shape) if is_sparse else known
 
     has_unknown = binary.greater_equal(reductions.reduce_max(values), num_classes)
-    return control_flow.cond(has_unknown, cleaned, lambda: labels)
+    return conditionals.cond(has_unknown, cleaned, lambda: labels)
 
 
 def _average_precisions(labels: Labels, chosen: Tensor, k: int) -> Tensor:
@@ -294,8 +281,8 @@ def _repeated_per_place(labels: Labels, k: int) -> Labels:
             last = shapes.reshape(shapes.size(sizes) + -1, [1])
             front, back = slicing.slice(sizes, [0], last), slicing.slice(sizes, last, [-1])
             longer = joining.concat([front, [1], back], 0, name="expanded_shape")
-            expanded = sparse.sparse_reshape(labels, longer, name="expand")
-            return sparse_parts.sparse_concat(-2, [expanded] * k, name=scope)
+            expanded = construction.sparse_reshape(labels, longer, name="expand")
+            return parts.sparse_concat(-2, [expanded] * k, name=scope)
         expanded = shapes.expand_dims(labels, -2, name="expand")
         if k == 1:
             return expanded
@@ -327,11 +314,11 @@ def _mean_of_averages(
             batch_most = casting.cast(shapes.size(averages, name="batch_max"), dtypes.float64)
         else:
             batch_most = reductions.reduce_sum(weights, name="batch_max")
-        update_most = state.assign_add(most, batch_most, name="update")
+        update_most = reference_variables.assign_add(most, batch_most, name="update")
     with name_scope(None, "total", [averages]) as total_scope:
         total = metric_variable([], dtypes.float64, name=total_scope)
         batch_total = reductions.reduce_sum(averages, name="batch_total")
-        update_total = state.assign_add(total, batch_total, name="update")
+        update_total = reference_variables.assign_add(total, batch_total, name="update")
     value = binary.div_no_nan(total, most, name="mean")
     update = binary.div_no_nan(update_total, update_most, name=scope)
     return collected(value, update, metrics_collections, updates_collections)

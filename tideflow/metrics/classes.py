@@ -9,18 +9,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio
-from tideflow.ops import (
-    binary,
-    casting,
-    confusion,
-    creation,
-    diagonals,
-    indexing,
-    reductions,
-    shapes,
-    state,
-    state_scatter,
-)
+from tideflow.ops.arrays import creation, diagonals, indexing, shapes
+from tideflow.ops.math import binary, casting, confusion, reductions
+from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.variables.variable_scope import variable_scope
 
 
@@ -50,7 +41,7 @@ def mean_iou(
         predictions, labels = _flat(predictions), _flat(labels)
         weights = None if weights is None else _flat(weights)
         batch = confusion.confusion_matrix(labels, predictions, limit, weights=weights, dtype=dtypes.float64)
-        update = state.assign_add(matrix, batch)
+        update = reference_variables.assign_add(matrix, batch)
         return collected(_intersection_over_union(matrix), update, metrics_collections, updates_collections)
 
 
@@ -91,8 +82,8 @@ def mean_per_class_accuracy(
             weights = casting.cast(_flat(weights), dtypes.float32)
             hits *= weights
             ones *= weights
-        update_total = state_scatter.scatter_add(total, labels, ones)
-        update_count = state_scatter.scatter_add(count, labels, hits)
+        update_total = variable_rows.scatter_add(total, labels, ones)
+        update_count = variable_rows.scatter_add(count, labels, hits)
         value = reductions.reduce_mean(safe_ratio(count, total), name="mean_accuracy")
         update = safe_ratio(update_count, update_total, name="update_op")
         return collected(value, update, metrics_collections, updates_collections)

@@ -10,7 +10,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
 from tideflow.metrics.streaming import Metric, collected, metric_variable, squeezed, streamed
-from tideflow.ops import binary, casting, checks, constants, indexing, reductions, shapes, state
+from tideflow.ops.arrays import constants, indexing, shapes
+from tideflow.ops.math import binary, casting, checks, reductions
+from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
 
 
@@ -32,7 +34,7 @@ def _count(
         with control_dependencies([checks.assert_rank_in(weights, (0, shapes.rank(hits)))]):
             hits = binary.multiply(hits, casting.cast(weights, dtypes.float32))
     value = constants.identity(count)
-    update = state.assign_add(count, reductions.reduce_sum(hits))
+    update = reference_variables.assign_add(count, reductions.reduce_sum(hits))
     return collected(value, update, metrics_collections, updates_collections)
 
 

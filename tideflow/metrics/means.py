@@ -9,8 +9,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
 from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed, streamed
-from tideflow.ops import binary, casting, confusion, creation, indexing, reductions, shapes, state, unary
-from tideflow.ops.weights import broadcast_weights
+from tideflow.ops.arrays import creation, indexing, shapes
+from tideflow.ops.math import binary, casting, confusion, reductions, unary
+from tideflow.ops.nn.weights import broadcast_weights
+from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
 
 
@@ -25,9 +27,9 @@ def _mean(
     total: Any, count: Any, values: Tensor, sum_values: Tensor, num_values: Tensor, *collections: Any
 ) -> Metric:
     """The quotient of two variables, to which `sum_values` and `num_values` are added in each step."""
-    update_total = state.assign_add(total, sum_values)
+    update_total = reference_variables.assign_add(total, sum_values)
     with control_dependencies([values]):
-        update_count = state.assign_add(count, num_values)
+        update_count = reference_variables.assign_add(count, num_values)
     return streamed(safe_ratio, (total, count), (update_total, update_count), *collections)
 
 

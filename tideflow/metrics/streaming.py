@@ -9,8 +9,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collections
-from tideflow.ops import binary, confusion, creation
-from tideflow.ops.weights import matched_rank
+from tideflow.ops.arrays import creation
+from tideflow.ops.math import binary, confusion
+from tideflow.ops.nn.weights import matched_rank
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 
 Metric = tuple[Tensor, Tensor]

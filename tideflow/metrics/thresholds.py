@@ -14,22 +14,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
 from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed, streamed
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    constants,
-    creation,
-    cumulative,
-    indexing,
-    joining,
-    reductions,
-    shapes,
-    state,
-    tiling,
-    unary,
-)
-from tideflow.ops.weights import broadcast_weights
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
+from tideflow.ops.math import binary, casting, checks, cumulative, reductions, unary
+from tideflow.ops.nn.weights import broadcast_weights
+from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
 
 _EPSILON = 1e-7  # keeps quotients finite, and the outermost thresholds outside of [0, 1]
@@ -74,7 +62,7 @@ def _counts_at_thresholds(
         hits = casting.cast(binary.logical_and(labelled[label], predicted[prediction]), dtypes.float32)
         if weights is not None:
             hits *= weights
-        updates[kind] = state.assign_add(variables[kind], reductions.reduce_sum(hits, 1))
+        updates[kind] = reference_variables.assign_add(variables[kind], reductions.reduce_sum(hits, 1))
     return [variables[kind] for kind in wanted], [updates[kind] for kind in wanted]
 
 

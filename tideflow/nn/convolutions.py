@@ -14,9 +14,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import blocks, joining, shapes
-from tideflow.ops.arguments import per_axis, renamed
-from tideflow.ops.convolution import (
+from tideflow.ops.arrays import blocks, joining, shapes
+from tideflow.ops.helpers.arguments import per_axis, renamed
+from tideflow.ops.nn.convolution import (
     conv2d,
     conv2d_backprop_input_op,
     conv2d_op,
@@ -24,7 +24,7 @@ from tideflow.ops.convolution import (
     conv3d_op,
     depthwise_conv2d_native,
 )
-from tideflow.ops.windows import has_channels_first
+from tideflow.ops.nn.windows import has_channels_first
 
 _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 

@@ -9,19 +9,11 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import (
-    activations,
-    binary,
-    casting,
-    constants,
-    creation,
-    indexing,
-    reductions,
-    shapes,
-    unary,
-)
-from tideflow.ops.arguments import renamed
-from tideflow.ops.softmax import check_named
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.nn import activations
+from tideflow.ops.nn.softmax import check_named
 
 
 def _same_shape(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:

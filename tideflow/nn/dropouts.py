@@ -11,8 +11,10 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import casting, random, shapes
-from tideflow.ops.arguments import renamed
+from tideflow.ops.arrays import shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import casting
+from tideflow.ops.random import distributions
 
 
 @export("nn.dropout")
@@ -47,7 +49,9 @@ def dropout(
         rate.shape.assert_has_rank(0)
         if partial_value(rate) == 0:
             return x
-        noise = random.random_uniform(_noise_shape(x, noise_shape), seed=seed, dtype=x.dtype.base_dtype)
+        noise = distributions.random_uniform(
+            _noise_shape(x, noise_shape), seed=seed, dtype=x.dtype.base_dtype
+        )
         scale = 1 / (1 - rate)
         kept = noise >= rate
         result = x * scale * casting.cast(kept, x.dtype.base_dtype)

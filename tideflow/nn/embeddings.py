@@ -13,25 +13,11 @@ from tideflow.graph.dtypes import bfloat16, float16, float32, int32
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, unknown_shape
-from tideflow.ops import (
-    binary,
-    casting,
-    clipping,
-    constants,
-    creation,
-    indexing,
-    joining,
-    reductions,
-    segments,
-    shapes,
-    slicing,
-    sparse,
-    sparse_parts,
-    sparse_segments,
-    tiling,
-    unary,
-)
-from tideflow.ops.stitching import dynamic_partition, parallel_dynamic_stitch_op
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing, tiling
+from tideflow.ops.arrays.stitching import dynamic_partition, parallel_dynamic_stitch_op
+from tideflow.ops.math import binary, casting, clipping, reductions, segments, unary
+from tideflow.ops.sparse import construction, sparse_segments
+from tideflow.ops.sparse import parts as sparse_parts
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import ResourceVariable
 
@@ -217,7 +203,7 @@ def safe_embedding_lookup_sparse(
         known_rank = sizes.shape[0].value
         last = (shapes.size(sizes) if known_rank is None else known_rank) - 1
         rows = reductions.reduce_prod(slicing.slice(sizes, [0], [last]))
-        sparse_ids = sparse.sparse_reshape(sparse_ids, [rows, indexing.gather(sizes, last)])
+        sparse_ids = construction.sparse_reshape(sparse_ids, [rows, indexing.gather(sizes, last)])
         if sparse_weights is not None:
             sparse_weights = SparseTensor(sparse_ids.indices, sparse_weights.values, sparse_ids.dense_shape)
         sparse_ids, sparse_weights = _that_count(sparse_ids, sparse_weights, combiner)
@@ -263,13 +249,13 @@ def _that_count(
     """Without ids below 0, and, where weights are divided by, without those that are not above 0."""
     valid = binary.greater_equal(ids.values, 0)
     if weights is None:
-        return sparse.sparse_retain(ids, valid), None
+        return construction.sparse_retain(ids, valid), None
     valid = binary.logical_and(valid, creation.ones_like(weights.values, dtype=dtypes.bool))
-    ids, weights = sparse.sparse_retain(ids, valid), sparse.sparse_retain(weights, valid)
+    ids, weights = construction.sparse_retain(ids, valid), construction.sparse_retain(weights, valid)
     if combiner == "sum":
         return ids, weights
     valid = binary.greater(weights.values, 0)
-    return sparse.sparse_retain(ids, valid), sparse.sparse_retain(weights, valid)
+    return construction.sparse_retain(ids, valid), construction.sparse_retain(weights, valid)
 
 
 def _zeros_where(is_empty: Tensor, rows: Tensor, name: str) -> Tensor:

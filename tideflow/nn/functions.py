@@ -10,19 +10,12 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import float32, int32, int64
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import (
-    activations,
-    binary,
-    casting,
-    constants,
-    control_flow,
-    creation,
-    matmul,
-    reductions,
-    shapes,
-    unary,
-)
-from tideflow.ops.arguments import renamed
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.nn import activations
 
 
 @export("nn.swish")
@@ -78,7 +71,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         size = shapes.size(value, out_type=int64)
-        nonzero = control_flow.cond(
+        nonzero = conditionals.cond(
             size <= int32.max,
             true_fn=lambda: casting.cast(_count_nonzero(value, int32), int64),
             false_fn=lambda: _count_nonzero(value, int64),

@@ -12,9 +12,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import as_shape
 from tideflow.nn.convolutions import plane_format, strides_and_rates, with_space_to_batch
-from tideflow.ops import shapes
-from tideflow.ops.arguments import per_axis, renamed
-from tideflow.ops.pooling import (
+from tideflow.ops.arrays import shapes
+from tideflow.ops.helpers.arguments import per_axis, renamed
+from tideflow.ops.nn.pooling import (
     avg_pool,
     avg_pool3d,
     avg_pool3d_op,
@@ -24,7 +24,7 @@ from tideflow.ops.pooling import (
     max_pool3d_op,
     max_pool_op,
 )
-from tideflow.ops.windows import has_channels_first
+from tideflow.ops.nn.windows import has_channels_first
 
 _OPS = {"MAX": {2: max_pool_op, 3: max_pool3d_op}, "AVG": {2: avg_pool_op, 3: avg_pool3d_op}}
 _FUNCTIONS = {"MAX": {2: max_pool, 3: max_pool3d}, "AVG": {2: avg_pool, 3: avg_pool3d}}

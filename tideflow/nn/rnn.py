@@ -18,23 +18,11 @@ from tideflow.graph.scopes import colocate_with, control_dependencies, name_scop
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers.base import Layer
 from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell, joined_sizes, known_sizes
-from tideflow.ops import (
-    binary,
-    casting,
-    constants,
-    control_flow,
-    creation,
-    flow,
-    indexing,
-    joining,
-    loops,
-    reductions,
-    shapes,
-    tiling,
-    unary,
-)
-from tideflow.ops.contexts import current_context
-from tideflow.ops.tensor_array import TensorArray
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
+from tideflow.ops.control_flow import conditionals, grouping, while_loops
+from tideflow.ops.control_flow.contexts import current_context
+from tideflow.ops.control_flow.tensor_array import TensorArray
+from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.variables import variable_scope as scopes
 
 # -------------------------------------------------------------------------------------------------- common
@@ -148,10 +136,10 @@ class _Lengths:
 
         def called_and_chosen() -> list[Any]:
             after = called()
-            return control_flow.cond(time < self.shortest, lambda: after, lambda: chosen(after))
+            return conditionals.cond(time < self.shortest, lambda: after, lambda: chosen(after))
 
         if skips:
-            result = control_flow.cond(time >= self.longest, lambda: before, called_and_chosen)
+            result = conditionals.cond(time >= self.longest, lambda: before, called_and_chosen)
         else:
             result = chosen(called())
         for old, new in zip(before, result, strict=True):
@@ -217,7 +205,7 @@ def _assert_one_a_row(lengths: Tensor, batch_size: Any) -> Operation:
     found = shapes.shape(lengths)
     wanted = joining.stack([batch_size])
     message = [f"Expected shape for Tensor {lengths.name} is ", wanted, " but saw shape: ", found]
-    return flow.Assert(reductions.reduce_all(binary.equal(found, wanted)), message)
+    return grouping.Assert(reductions.reduce_all(binary.equal(found, wanted)), message)
 
 
 class _DynamicLoop:
@@ -258,7 +246,7 @@ class _DynamicLoop:
         self.arrays = [array.unstack(each) for array, each in zip(arrays, flat, strict=True)]
         longest = self.time_steps if self.lengths is None else self.lengths.longest
         bound = binary.minimum(self.time_steps, binary.maximum(1, longest))
-        _, outputs, state = loops.while_loop(
+        _, outputs, state = while_loops.while_loop(
             lambda time, *_: time < bound,
             self._step,
             (time, outputs, self.state),
@@ -401,7 +389,7 @@ def raw_rnn(
             loop_state = loop_state if next_loop_state is None else next_loop_state
             return next_time, finished, next_inputs, arrays, next_state, loop_state
 
-        *_, arrays, state, last = loops.while_loop(
+        *_, arrays, state, last = while_loops.while_loop(
             lambda _, finished, *rest: unary.logical_not(reductions.reduce_all(finished)),
             body,
             [time, finished, first_input, emits.arrays, state, started],

@@ -19,18 +19,10 @@ from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers import by_name
 from tideflow.layers.base import InputSpec, Layer
-from tideflow.ops import (
-    activations,
-    binary,
-    clipping,
-    constants,
-    creation,
-    joining,
-    matmul,
-    shapes,
-    slicing,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes, slicing
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import binary, clipping, unary
+from tideflow.ops.nn import activations
 from tideflow.platform import logging
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes

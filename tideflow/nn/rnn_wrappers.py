@@ -17,8 +17,10 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn import dropouts
 from tideflow.nn.rnn_cells import LSTMStateTuple, RNNCell, assert_like_rnncell
-from tideflow.ops import binary, joining, random, unary
-from tideflow.ops.tensor_array import TensorArray
+from tideflow.ops.arrays import joining
+from tideflow.ops.control_flow.tensor_array import TensorArray
+from tideflow.ops.math import binary, unary
+from tideflow.ops.random import distributions
 
 
 class _Wrapper(RNNCell):
@@ -131,7 +133,7 @@ class DropoutWrapper(_Wrapper):
         def noise(part: str, sizes: Any) -> Any:
             def row(number: int, size: Any) -> Tensor:
                 shape = joining.concat(([1], TensorShape(size).as_list()), 0)
-                return random.random_uniform(shape, seed=self._seed_of(part, number), dtype=dtype)
+                return distributions.random_uniform(shape, seed=self._seed_of(part, number), dtype=dtype)
 
             return _map_numbered(sizes, row, sizes)
 

@@ -12,20 +12,11 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.nn.cross_entropy import sigmoid_cross_entropy_with_logits
 from tideflow.nn.embeddings import embedding_lookup
-from tideflow.ops import (
-    binary,
-    candidates,
-    casting,
-    constants,
-    creation,
-    joining,
-    matmul,
-    shapes,
-    slicing,
-    softmax,
-    sparse_dense,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes, slicing
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import binary, casting, unary
+from tideflow.ops.nn import candidate_sampling, softmax
+from tideflow.ops.sparse import with_dense
 from tideflow.variables.partitioned import PartitionedVariable
 
 
@@ -116,7 +107,7 @@ def _sampled_logits(
         labels = casting.cast(labels, dtypes.int64)
         true_ids = shapes.reshape(labels, [-1])
         if sampled_values is None:
-            sampled_values = candidates.log_uniform_candidate_sampler(
+            sampled_values = candidate_sampling.log_uniform_candidate_sampler(
                 labels, num_true, num_sampled, unique=True, range_max=num_classes, seed=seed
             )
         sampled, true_expected, sampled_expected = map(constants.stop_gradient, sampled_values)
@@ -159,13 +150,13 @@ def _true_logits(inputs: Tensor, rows: Tensor, num_true: int) -> Tensor:
 
 def _penalty(labels: Tensor, sampled: Tensor, num_true: int, num_sampled: int, dtype: dtypes.DType) -> Tensor:
     """What makes the logit of a sampled class, which is a true one of the row, vanish."""
-    rows, places, least = candidates.compute_accidental_hits(labels, sampled, num_true=num_true)
+    rows, places, least = candidate_sampling.compute_accidental_hits(labels, sampled, num_true=num_true)
     rows = shapes.reshape(rows, [-1, 1])
     places = shapes.reshape(casting.cast(places, dtypes.int32), [-1, 1])
     indices = joining.concat([rows, places], 1, "sparse_indices")
     size = joining.concat([shapes.shape(labels)[:1], shapes.expand_dims(num_sampled, 0)], 0)
     least = casting.cast(least, dtype)
-    return sparse_dense.sparse_to_dense(indices, size, least, default_value=0.0, validate_indices=False)
+    return with_dense.sparse_to_dense(indices, size, least, default_value=0.0, validate_indices=False)
 
 
 def _sum_rows(x: Tensor) -> Tensor:

@@ -11,8 +11,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import float16, float32
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, constants, creation, indexing, reductions, shapes, unary
-from tideflow.ops.arguments import renamed
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import binary, casting, reductions, unary
 
 
 @export("nn.moments")

@@ -26,9 +26,7 @@ class GFile:
     def __init__(self, name: Any, mode: str = "r"):
         plain = mode.replace("b", "")
         if plain not in ("r", "w", "a", "r+", "w+", "a+"):
-            raise errors.InvalidArgumentError(
-                None, None, "mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'"
-            )
+            raise errors.invalid_argument("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
         self._name = name
         self._mode = mode
         self._binary = "b" in mode
@@ -50,7 +48,7 @@ class GFile:
     def _reading(self) -> BinaryIO:
         if self._reader is None:
             if not self._may_read:
-                raise errors.PermissionDeniedError(None, None, "File isn't open for reading")
+                raise errors.permission_denied("File isn't open for reading")
             path = local_path(self._name)
             with as_tensorflow_errors(path):
                 self._reader = open(path, "rb", buffering=_READ_BUFFER)  # noqa: SIM115 - `close` closes it
@@ -59,7 +57,7 @@ class GFile:
     def _writing(self) -> BinaryIO:
         if self._writer is None:
             if not self._may_write:
-                raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
+                raise errors.permission_denied("File isn't open for writing")
             path = local_path(self._name)
             with as_tensorflow_errors(path):
                 self._writer = open(path, "ab" if "a" in self._mode else "wb")  # noqa: SIM115
@@ -109,15 +107,13 @@ class GFile:
         if offset is not None and position is not None:
             raise TypeError("seek(): offset and position may not be set simultaneously.")
         if whence not in (0, 1, 2):
-            raise errors.InvalidArgumentError(
-                None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
-            )
+            raise errors.invalid_argument(f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
         base = (0, reader.tell(), self.size())[whence]
         target = base + (position if offset is None else offset)
         if target < 0:
-            raise errors.InvalidArgumentError(None, None, f"Seeking to a negative position: {target}")
+            raise errors.invalid_argument(f"Seeking to a negative position: {target}")
         if target > self.size():
-            raise errors.OutOfRangeError(None, None, "reached end of file")
+            raise errors.out_of_range("reached end of file")
         reader.seek(target)
 
     def seekable(self) -> bool:
@@ -239,14 +235,14 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 def _refuse_taken(path: str, overwrite: bool) -> None:
     if not overwrite and os.path.exists(path):
-        raise errors.AlreadyExistsError(None, None, "file already exists")
+        raise errors.already_exists("file already exists")
 
 
 @export("io.gfile.listdir")
 def listdir(path: Any) -> list[str]:
     """The names in a directory."""
     if not isdir(path):
-        raise errors.NotFoundError(None, None, f"Could not find directory {as_str_any(path)}")
+        raise errors.not_found(f"Could not find directory {as_str_any(path)}")
     return sorted(os.listdir(local_path(path)))
 
 

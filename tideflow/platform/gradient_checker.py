@@ -13,7 +13,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_session
-from tideflow.ops import constants
+from tideflow.ops.arrays import constants
 
 _ALLOWED = (
     dtypes.float16,

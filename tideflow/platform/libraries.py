@@ -9,7 +9,7 @@ import sys
 import types
 
 from tideflow.export import export
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph import errors
 from tideflow.graph.op import definition, definitions
 from tideflow.graph.operation import Tensor
 from tideflow.graph.wrappers import python_function, python_name
@@ -27,7 +27,7 @@ def load_op_library(library_filename: str) -> types.ModuleType:
             "not load. Declare the op in Python (docs/add_an_op.md) and load that .py file."
         )
     if not os.path.exists(path):
-        raise NotFoundError(None, None, f"{library_filename}: there is no such file")
+        raise errors.not_found(f"{library_filename}: there is no such file")
     name = f"tideflow_ops_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
     if name in sys.modules:  # loaded before: its op types are there
         return sys.modules[name]

@@ -17,7 +17,8 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import is_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops import flow, string_format
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.strings import formatting
 from tideflow.platform import logging
 
 _LOGS = {
@@ -52,7 +53,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
         if len(inputs) == 1 and _is_one_string(inputs[0])
         else _format(inputs, separator, summarize, f"{name}_format" if name else None)
     )
-    return flow.print_v2_op(text, output_stream=stream, end=end, name=name)
+    return grouping.print_v2_op(text, output_stream=stream, end=end, name=name)
 
 
 def _stream_name(stream: Any) -> str:
@@ -87,7 +88,7 @@ def _format(inputs: tuple, separator: str, summarize: int, name: str | None) -> 
     template = separator.join(_text(value, placeholder) for value in inputs)
     template = template.replace(f"'{placeholder}'", placeholder)
     tensors = [tensor for leaf in nest.flatten(list(inputs)) for tensor in _tensors_of(leaf)]
-    return string_format.string_format(template, tensors, placeholder, summarize, name)
+    return formatting.string_format(template, tensors, placeholder, summarize, name)
 
 
 def _text(value: Any, placeholder: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.profiler import report
 from tideflow.profiler.model import Model
 from tideflow.profiler.options import Options, ProfileOptionBuilder
@@ -21,8 +21,8 @@ def advice(model: Model, options: dict[str, Any] | None) -> Any:
     wanted = dict.fromkeys(_CHECKERS) if options is None else options
     unknown = set(wanted) - {*_CHECKERS, "JobChecker"}
     if unknown:
-        raise InvalidArgumentError(
-            None, None, f"Unknown checkers {sorted(unknown)}; there are {', '.join(_CHECKERS)}."
+        raise errors.invalid_argument(
+            f"Unknown checkers {sorted(unknown)}; there are {', '.join(_CHECKERS)}."
         )
     message = AdviceProto()
     for name, check in _CHECKERS.items():

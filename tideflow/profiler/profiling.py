@@ -7,7 +7,7 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 
 from tideflow.export import export
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import get_default_graph
 from tideflow.io.local_files import write_bytes
@@ -37,7 +37,7 @@ def profile(
     first two give a GraphNodeProto, the others a MultiGraphNodeProto; what is printed the options say.
     """
     if cmd not in VIEWS:
-        raise InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
+        raise errors.invalid_argument(f"unknown cmd: {cmd}\n")
     graph = graph or get_default_graph()
     model = _model(graph, op_log, run_meta, add_trace=cmd == "code")
     return _profile(
@@ -105,11 +105,11 @@ def _model(graph: Graph, op_log: Any, run_meta: RunMetadata | None, add_trace: b
 def _profile(model: Model, cmd: str, given: dict[str, Any]) -> Any:
     options = Options(given)
     if options.kind not in _OUTPUTS:
-        raise InvalidArgumentError(
-            None, None, f"Unknown output option: {options.kind}. It is one of {', '.join(_OUTPUTS)}."
+        raise errors.invalid_argument(
+            f"Unknown output option: {options.kind}. It is one of {', '.join(_OUTPUTS)}."
         )
     if options.kind == "pprof" and cmd != "code":
-        raise InvalidArgumentError(None, None, f"pprof output shows the 'code' view only, not '{cmd}'.")
+        raise errors.invalid_argument(f"pprof output shows the 'code' view only, not '{cmd}'.")
     root = VIEWS[cmd](model, options)
     _put_out(root, model, cmd, options, given)
     if cmd in ("scope", "graph"):

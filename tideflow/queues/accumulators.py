@@ -10,8 +10,8 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import casting
-from tideflow.ops.accumulators import OPS
+from tideflow.ops.math import casting
+from tideflow.ops.queues.accumulators import OPS
 
 
 def _step(value: Any) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import barriers
+from tideflow.ops.queues import barriers
 from tideflow.queues.base import _as_shapes, _as_types
 
 

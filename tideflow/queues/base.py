@@ -12,8 +12,8 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import get_seed, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import indexing, joining
-from tideflow.ops.queues import OPS
+from tideflow.ops.arrays import indexing, joining
+from tideflow.ops.queues.queues import OPS
 
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")

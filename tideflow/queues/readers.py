@@ -8,8 +8,8 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.io.records import TFRecordOptions
-from tideflow.ops.queues import fake_queue_op
-from tideflow.ops.readers import OPS
+from tideflow.ops.files.readers import OPS
+from tideflow.ops.queues.queues import fake_queue_op
 
 
 @export("ReaderBase")

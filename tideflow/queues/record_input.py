@@ -6,8 +6,8 @@ from typing import Any
 
 from tideflow.graph.scopes import name_scope
 from tideflow.io.records import TFRecordOptions
-from tideflow.ops import joining, shapes
-from tideflow.ops.record_input import record_input_op
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.files.record_input import record_input_op
 
 
 class RecordInput:

@@ -11,8 +11,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import constants
-from tideflow.ops.staging import OPS
+from tideflow.ops.arrays import constants
+from tideflow.ops.queues.staging import OPS
 
 
 class BaseStagingArea:

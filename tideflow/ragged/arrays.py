@@ -10,18 +10,8 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops import (
-    casting,
-    checks,
-    constants,
-    creation,
-    indexing,
-    joining,
-    segments,
-    shapes,
-    sorting,
-    tiling,
-)
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, sorting, tiling
+from tideflow.ops.math import casting, checks, segments
 from tideflow.ragged.conversion import positive_axis
 from tideflow.ragged.partitions import partition_tensor
 from tideflow.ragged.slicing import gathered_rows

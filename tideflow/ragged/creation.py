@@ -13,8 +13,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import casting, constants
-from tideflow.ops.ragged import ragged_range_op
+from tideflow.ops.arrays import constants
+from tideflow.ops.math import casting
+from tideflow.ops.sparse.ragged_tensors import ragged_range_op
 from tideflow.ragged.partitions import splits_type
 from tideflow.ragged.tensor import RaggedTensor
 from tideflow.ragged.value import RaggedTensorValue

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tideflow.export import symbols
-from tideflow.ops import binary, reductions, segments, unary
+from tideflow.ops.math import binary, reductions, segments, unary
 from tideflow.ragged import arrays, reducing
 from tideflow.ragged.elementwise import on_broadcast_values, on_values
 from tideflow.ragged.tensor import RaggedTensor, is_ragged

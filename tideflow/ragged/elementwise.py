@@ -8,8 +8,9 @@ from typing import Any
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
-from tideflow.ops import binary, casting, checks, constants, creation, indexing, reductions, shapes, unary
-from tideflow.ops.axes import size_sum
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.helpers.axes import size_sum
+from tideflow.ops.math import binary, casting, checks, reductions, unary
 from tideflow.ragged.arrays import map_flat_values, with_ragged_rank
 from tideflow.ragged.partitions import row_splits_to_segment_ids, splits_of
 from tideflow.ragged.tensor import (

@@ -10,7 +10,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import casting, counting, creation, cumulative, joining, shapes, tiling
+from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.math import casting, counting, cumulative
 
 _SPLITS_TYPES = (dtypes.int32, dtypes.int64)
 

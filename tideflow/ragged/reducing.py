@@ -11,9 +11,11 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, creation, indexing, reductions, segments, string_joining, unary
-from tideflow.ops.arguments import renamed
-from tideflow.ops.ragged import ragged_range_op
+from tideflow.ops.arrays import creation, indexing
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.math import binary, casting, reductions, segments, unary
+from tideflow.ops.sparse.ragged_tensors import ragged_range_op
+from tideflow.ops.strings import joined
 from tideflow.ragged.arrays import map_flat_values
 from tideflow.ragged.conversion import positive_axis
 from tideflow.ragged.partitions import splits_of
@@ -155,9 +157,9 @@ def reduce_join(
     """Strings joined along an axis."""
 
     def fold(data: Tensor, ids: Tensor, count: Any) -> Tensor:
-        return string_joining.unsorted_segment_join(data, ids, count, separator)
+        return joined.unsorted_segment_join(data, ids, count, separator)
 
     def reduce(data: Tensor, axes: Any) -> Tensor:
-        return string_joining.reduce_join(data, axes, separator=separator)
+        return joined.reduce_join(data, axes, separator=separator)
 
     return reduction(reduce, fold)(inputs, axis, keepdims, name, reduction_indices, keep_dims)

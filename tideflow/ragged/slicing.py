@@ -8,9 +8,10 @@ from typing import Any
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, creation, indexing
-from tideflow.ops.axes import size_sum
-from tideflow.ops.ragged import ragged_gather_op, ragged_range_op
+from tideflow.ops.arrays import creation, indexing
+from tideflow.ops.helpers.axes import size_sum
+from tideflow.ops.math import binary, casting
+from tideflow.ops.sparse.ragged_tensors import ragged_gather_op, ragged_range_op
 from tideflow.ragged import tensor as ragged_tensor
 
 _ALL = slice(None)

@@ -14,7 +14,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec
-from tideflow.ops import ragged_variants
+from tideflow.ops.sparse import ragged_variants
 from tideflow.ragged.tensor import RaggedTensor
 from tideflow.ragged.value import RaggedTensorValue
 

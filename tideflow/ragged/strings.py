@@ -10,10 +10,10 @@ from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import joining, shapes
-from tideflow.ops.arguments import renamed
-from tideflow.ops.string_splitting import string_ngrams_op, string_split_op, string_split_v2_op
-from tideflow.ops.string_unicode import (
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.strings.splitting import string_ngrams_op, string_split_op, string_split_v2_op
+from tideflow.ops.strings.unicode import (
     unicode_decode_op,
     unicode_decode_with_offsets_op,
     unicode_encode_op,

@@ -13,7 +13,8 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import binary, casting, checks, constants, creation, indexing, joining, reductions, shapes
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ragged import conversion, slicing
 from tideflow.ragged.partitions import (
     lengths_of,

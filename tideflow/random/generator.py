@@ -19,7 +19,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
-from tideflow.ops import binary, creation, joining, rng_state, shapes
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.ops.math import binary
+from tideflow.ops.random import rng_state
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable
 

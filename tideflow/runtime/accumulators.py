@@ -14,11 +14,12 @@ from typing import Any
 
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import ABSENT, Wish, grant
+from tideflow.runtime.waiting import ABSENT, PendingValue, wait_for
 
 _log = logging.getLogger("tideflow")
 
@@ -76,9 +77,7 @@ class Accumulator:
         return torch.div(total, counts, rounding_mode="trunc")
 
     def _mismatch(self, expected: TensorShape, found: TensorShape) -> InvalidArgumentError:
-        return InvalidArgumentError(
-            None, None, f"Shape mismatch in '{self.name}': expected {expected}, got {found}"
-        )
+        return errors.invalid_argument(f"Shape mismatch in '{self.name}': expected {expected}, got {found}")
 
     # ------------------------------------------------------------------ what steps do
 
@@ -91,16 +90,16 @@ class Accumulator:
             self.count += 1
             self._call_the_first()
 
-    def take(self, required: int, leaves: bool = False) -> Any:
-        """Sum or mean of all that came, once at least `required` are there; who asked first gets them. A wish
+    def take(self, required: int, suspendable: bool = False) -> Any:
+        """Sum or mean of all that came, once at least `required` are there; who asked first gets them. A pending value
         for it, where the step can be left.
         """
         if required < 1:
-            raise InvalidArgumentError(None, None, f"Argument num_required must be >= 1, but is {required}")
-        wish = _Taking(self, required)
+            raise errors.invalid_argument(f"Argument num_required must be >= 1, but is {required}")
+        pending = _Taking(self, required)
         with self._lock:
-            self._line.append(wish)
-        return wish if leaves else grant(wish)
+            self._line.append(pending)
+        return pending if suspendable else wait_for(pending)
 
     def _taken(self) -> Any:
         taken = self._reduced()
@@ -126,8 +125,8 @@ class Accumulator:
     def wake(self) -> None:
         """Has everyone in line look around: the session closes."""
         with self._lock:
-            for wish in self._line:
-                wish.call()
+            for pending in self._line:
+                pending.call()
 
     def report(self) -> dict[str, Any]:
         """How much has come, and who waits for more."""
@@ -143,8 +142,8 @@ class Accumulator:
             }
 
 
-class _Taking(Wish):
-    """The wish of someone in line for the gradients."""
+class _Taking(PendingValue):
+    """The pending value of someone in line for the gradients."""
 
     def __init__(self, accumulator: Accumulator, required: int):
         self._accumulator, self.required = accumulator, required
@@ -160,7 +159,7 @@ class _Taking(Wish):
             accumulator._line.popleft()
             return accumulator._taken()
 
-    def give_up(self) -> Any:
+    def cancel(self) -> Any:
         accumulator = self._accumulator
         with accumulator._lock:
             accumulator._line.remove(self)
@@ -200,23 +199,21 @@ class SparseAccumulator(Accumulator):
 
     def _check(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
         if indices.ndim != 1:
-            raise InvalidArgumentError(
-                None, None, f"Input indices should be vector but received shape: {list(indices.shape)}"
+            raise errors.invalid_argument(
+                f"Input indices should be vector but received shape: {list(indices.shape)}"
             )
         if not values.ndim:
-            raise InvalidArgumentError(None, None, "Values cannot be 0-dimensional.")
+            raise errors.invalid_argument("Values cannot be 0-dimensional.")
         if len(indices) != len(values):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Expected as many indices as rows of values, but there are {len(indices)} and {len(values)}",
             )
         row = TensorShape([None, *values.shape[1:]])
         if shape is not None:
             given = TensorShape(shape)
             if not given.is_compatible_with(row):
-                raise InvalidArgumentError(
-                    None, None, f"Values have rows of shape {row[1:]}, but the gradient's shape is {given}"
+                raise errors.invalid_argument(
+                    f"Values have rows of shape {row[1:]}, but the gradient's shape is {given}"
                 )
             if not _begins_with(given, self.shape):
                 raise self._mismatch(self.shape, given)
@@ -226,9 +223,7 @@ class SparseAccumulator(Accumulator):
             raise self._mismatch(TensorShape([None, *self._values.shape[1:]]), row)
         limit = self.shape.tuple[0] if self.shape.ndims else None
         if limit is not None and len(indices) and not (indices.min() >= 0 and indices.max() < limit):
-            raise InvalidArgumentError(
-                None, None, f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}"
-            )
+            raise errors.invalid_argument(f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}")
 
 
 def _begins_with(shape: TensorShape, prefix: TensorShape) -> bool:

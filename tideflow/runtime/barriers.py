@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from tideflow.graph import dtypes
-from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.queues import PriorityQueue
 from tideflow.runtime.values import unshared
@@ -72,29 +71,21 @@ class Barrier:
 
     def _check(self, component: int, keys: Any, values: Any) -> None:
         if not 0 <= component < len(self.dtypes):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"The component ID is out of range {component} > num_components (= {len(self.dtypes)})",
             )
         if keys.ndim != 1 or not values.ndim or len(values) != len(keys):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 "keys must be a vector, and values have a row for each, but their shapes are "
                 f"{list(keys.shape)} and {list(values.shape)}",
             )
         if 0 in values.shape:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Tensors with no elements are not supported, but values have shape {list(values.shape)}",
             )
         row = TensorShape(tuple(values.shape[1:]))
         if not self.shapes[component].is_compatible_with(row):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Shape mismatch in tuple component {component}. "
                 f"Expected {self.shapes[component]}, got {row}",
             )
@@ -103,15 +94,11 @@ class Barrier:
         new: set[bytes] = set()
         for key in keys:
             if key in new or (key in self._incomplete and self._incomplete[key][1][component] is not None):
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Key {key!r} already has a value for component {component} in barrier '{self.name}'",
                 )
             if self._cancelled or (self.closed and key not in self._incomplete):
-                raise CancelledError(
-                    None,
-                    None,
+                raise errors.cancelled(
                     f"Barrier '{self.name}' is closed, but attempted to insert "
                     f"{'into' if key in self._incomplete else 'a brand new'} key: {key!r}. "
                     f"Pending inserts cancelled: {self._cancelled}",
@@ -126,9 +113,7 @@ class Barrier:
                 wanted = min(count, there) if allow_small_batch else count
                 possible = there if allow_small_batch else there + len(self._incomplete)
                 if possible < max(wanted, 1):
-                    raise OutOfRangeError(
-                        None,
-                        None,
+                    raise errors.out_of_range(
                         f"Barrier '{self.name}' is closed and has insufficient elements "
                         f"(requested {count}, total size {possible})",
                     )
@@ -139,7 +124,7 @@ class Barrier:
         """No new keys; what is incomplete may still be completed, unless that is cancelled too."""
         with self._lock:
             if self.closed and (self._cancelled or not cancel_pending_enqueues):
-                raise CancelledError(None, None, f"Barrier '{self.name}' is already closed.")
+                raise errors.cancelled(f"Barrier '{self.name}' is already closed.")
             self.closed = True
             self._cancelled = cancel_pending_enqueues
             if cancel_pending_enqueues:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import torch
 
-from tideflow.graph.errors import InvalidArgumentError, UnavailableError
+from tideflow.graph import errors
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import wait
 
@@ -86,9 +86,7 @@ class _Round:
         if self.terms is None:
             self.terms = terms
         elif self.terms != terms:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"The members of {terms.what} disagree: '{member.operation}' has come for {terms}, the "
                 f"others for {self.terms}",
             )
@@ -133,9 +131,7 @@ class _Instance:
         """A device that is in this round already comes for the next one: it is another step's."""
         there = self._round.members.get(member.device)
         if there is not None and there.operation != member.operation:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"'{member.operation}' and '{there.operation}' both take part in {terms.what} on device "
                 f"'{member.device}': each member must be on a device of its own",
             )
@@ -172,7 +168,7 @@ class _Instance:
         except Exception as error:
             joined.error = error
         except BaseException:
-            joined.error = UnavailableError(None, None, "The last member of a collective was interrupted.")
+            joined.error = errors.unavailable("The last member of a collective was interrupted.")
             raise
         finally:
             with self._changed:
@@ -211,7 +207,7 @@ def _concluded(
     if others is not None:
         made = others.exchange(terms, made, closed)
     elif made is None:
-        raise InvalidArgumentError(None, None, f"Nobody sends in {terms.what}: there must be one sender")
+        raise errors.invalid_argument(f"Nobody sends in {terms.what}: there must be one sender")
     if terms.final_op != "Div":
         return made
     if made.dtype.is_floating_point:
@@ -227,9 +223,7 @@ def _made_here(values: list[torch.Tensor], terms: Terms) -> torch.Tensor | None:
     if terms.kind == "gather":
         return torch.cat(here)
     if len(here) > 1:
-        raise InvalidArgumentError(
-            None, None, f"{len(here)} members send in {terms.what}: there must be one sender"
-        )
+        raise errors.invalid_argument(f"{len(here)} members send in {terms.what}: there must be one sender")
     return here[0].clone() if here else None
 
 

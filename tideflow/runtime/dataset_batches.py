@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tideflow.graph.errors import DataLossError
+from tideflow.graph import errors
 from tideflow.runtime.datasets import (
     Dataset,
     Element,
@@ -113,7 +113,7 @@ def _padded(component: int, values: Sequence[Any], sizes: Sequence[int], blank: 
             )
     largest = [max(found) for found in zip(*(value.shape for value in values), strict=True)]
     if any(size >= 0 and size < found for size, found in zip(sizes, largest, strict=True)):
-        raise DataLossError(None, None, "Attempted to pad to a smaller size than the input element.")
+        raise errors.data_loss("Attempted to pad to a smaller size than the input element.")
     largest = [found if size < 0 else size for size, found in zip(sizes, largest, strict=True)]
     if all(list(value.shape) == largest for value in values):
         return stacked(values)
@@ -143,8 +143,8 @@ class SparseBatch(_FilledBatch):
                 )
             for axis, (size, known) in enumerate(zip(row.shape, self._row_shape, strict=True)):
                 if 0 <= known < size:
-                    raise DataLossError(
-                        None, None, f"Input element had shape {shape_text(row)}, too large in axis {axis}."
+                    raise errors.data_loss(
+                        f"Input element had shape {shape_text(row)}, too large in axis {axis}."
                     )
                 sizes[axis] = max(sizes[axis], size)
         indices = [np.argwhere(np.ones(tuple(row.shape), bool)) for row in rows]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
+from tideflow.graph import errors
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import AlreadyExistsError, InvalidArgumentError, UnknownError
 from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
 from tideflow.io.records import RecordFile, TFRecordWriter, open_for_reading
 from tideflow.runtime.datasets import (
@@ -124,9 +124,7 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
         data = file.read()
     body = data[header : len(data) - footer] if footer else data[header:]
     if len(data) < header + footer or len(body) % size:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"Excess bytes in '{os.fsdecode(path)}': its body has {len(body)} bytes, which is not a multiple "
             f"of the record length ({size} bytes).",
         )
@@ -168,7 +166,7 @@ def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:
                 )
             yield tuple(_cell(value, dtype) for value, dtype in zip(row, types, strict=True))
     except sqlite3.Error as error:
-        raise UnknownError(None, None, f"SQLite database '{path}': {error}") from error
+        raise errors.unknown(f"SQLite database '{path}': {error}") from error
     finally:
         if connection is not None:
             connection.close()
@@ -211,9 +209,7 @@ class FileCache(OfOne):
                 raise End
             if writer is None:
                 if os.path.exists(path):
-                    raise AlreadyExistsError(
-                        None,
-                        None,
+                    raise errors.already_exists(
                         f"There appears to be a concurrent caching iterator running: {path} exists. "
                         "Remove it if it is left over from an iterator that did not end.",
                     )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError, OutOfRangeError
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import to_numpy
@@ -104,7 +105,7 @@ class Dataset(abc.ABC):
 
 
 def refuse(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return errors.invalid_argument(message)
 
 
 def elements(dataset: Dataset, iteration: Iteration) -> Iterator[Element]:

@@ -9,7 +9,7 @@ import weakref
 
 from tensorboard.compat.proto.event_pb2 import Event
 
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph import errors
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import local_path, make_folder
 
@@ -62,9 +62,7 @@ class EventLog:
 
     def _opened(self) -> EventFile:
         if self._file is None:
-            raise NotFoundError(
-                None,
-                None,
+            raise errors.not_found(
                 f"The summary writer {self._name!r} is not open: run "
                 "tf.contrib.summary.summary_writer_initializer_op() or tf.summary.initialize() first",
             )

@@ -7,8 +7,9 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tideflow.graph.errors import OutOfRangeError
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull
 from tideflow.runtime.resources import ResourceManager
@@ -92,9 +93,7 @@ class DatasetIterator:
         if self._pull is None and self._first is not None:
             self._begin(self._first())
         if self._pull is None:
-            raise FailedPreconditionError(
-                None,
-                None,
+            raise errors.failed_precondition(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run "
                 "the initializer operation for this iterator before getting the next element.",
             )
@@ -108,8 +107,8 @@ class DatasetIterator:
     def restore(self, state: bytes) -> None:
         """Back to a state: the dataset begins again, and as many elements are passed over."""
         if not _STATE_FORM.fullmatch(state):
-            raise InvalidArgumentError(
-                None, None, f"Cannot restore '{self.name}': {state[:40]!r} is not the state of an iterator."
+            raise errors.invalid_argument(
+                f"Cannot restore '{self.name}': {state[:40]!r} is not the state of an iterator."
             )
         with self._turn():
             if self._first is not None:
@@ -128,9 +127,7 @@ class DatasetIterator:
         for i, (value, shape) in enumerate(zip(element, self.shapes)):
             known, found = shape.tuple, tuple(value.shape)
             if known not in (None, found) and not shape.is_compatible_with(TensorShape(found)):
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Expected element shape {brackets(known)} for component {i} of '{self.name}', got "
                     f"{brackets(found)}",
                 )
@@ -152,4 +149,4 @@ class DatasetIterator:
 
 
 def end_of_sequence() -> OutOfRangeError:
-    return OutOfRangeError(None, None, "End of sequence")
+    return errors.out_of_range("End of sequence")

@@ -22,7 +22,8 @@ from typing import Any
 
 import torch
 
-from tideflow.graph.errors import DeadlineExceededError, InvalidArgumentError, OpError, UnavailableError
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError
 from tideflow.runtime.collectives import Terms
 from tideflow.runtime.waiting import limits, time_left
 
@@ -94,9 +95,7 @@ class ProcessGroups:
         if is_new:
             number = self._asked(lambda store: store.add(f"{prefix}/count", 1), closed)
             if number > terms.group_size:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Device '{device}' of task {self.rank} is one more than the {terms.group_size} members "
                     f"of group {key}: the group is complete, or the task has been restarted alone.",
                 )
@@ -110,9 +109,7 @@ class ProcessGroups:
         members: dict[int, int] = {}
         for rank, size in (text.split() for text in found):
             if int(size) != terms.group_size:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"The members of group {key} disagree: its size is {size} to task {rank}, and "
                     f"{terms.group_size} to task {self.rank}.",
                 )
@@ -126,9 +123,7 @@ class ProcessGroups:
         group = self._groups[terms.group_key]
         key = terms.group_key, terms.instance_key
         if key in self._broken:
-            raise UnavailableError(
-                None, None, f"No more of {terms.what}: it has failed before ({self._broken[key]})"
-            )
+            raise errors.unavailable(f"No more of {terms.what}: it has failed before ({self._broken[key]})")
         try:
             return getattr(self, f"_{terms.kind}")(terms, group, value, closed)
         except OpError as error:
@@ -138,13 +133,11 @@ class ProcessGroups:
             reason = _reason(error)
             self._give_up(key, error, reason)
             if "imed out" in reason:
-                raise DeadlineExceededError(
-                    None,
-                    None,
+                raise errors.deadline_exceeded(
                     f"{terms.what.capitalize()} took longer than {self._timeout.total_seconds():g} s.",
                 ) from error
-            raise UnavailableError(
-                None, None, f"A member was lost in {terms.what}, between tasks {group.ranks}: {reason}"
+            raise errors.unavailable(
+                f"A member was lost in {terms.what}, between tasks {group.ranks}: {reason}"
             ) from error
 
     def _reduce(
@@ -182,9 +175,7 @@ class ProcessGroups:
             self._asked(lambda store: store.set(key, str(self.rank)), closed)
         (sender,) = self._awaited([key], f"the sender in {terms.what}", closed)
         if value is not None and int(sender) != self.rank:
-            raise InvalidArgumentError(
-                None, None, f"Tasks {self.rank} and {sender} both send in {terms.what}"
-            )
+            raise errors.invalid_argument(f"Tasks {self.rank} and {sender} both send in {terms.what}")
         options = BroadcastOptions()
         options.rootRank = group.ranks.index(int(sender))
         data = torch.empty(terms.shape, dtype=terms.dtype) if value is None else value.contiguous()
@@ -275,8 +266,8 @@ class ProcessGroups:
             return question(self._store(closed))
         except RuntimeError as error:
             host, port = self._store_at
-            raise UnavailableError(
-                None, None, f"The store of collectives at {host}:{port}, of task 0, is lost: {error}"
+            raise errors.unavailable(
+                f"The store of collectives at {host}:{port}, of task 0, is lost: {error}"
             ) from error
 
     def _awaited(self, keys: list[str], what: str, closed: Callable[[], bool]) -> list[str]:

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.philox import Philox
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import ABSENT, Wish, grant
+from tideflow.runtime.waiting import ABSENT, PendingValue, wait_for
 
 Element = tuple
 Rows = tuple
@@ -137,18 +137,18 @@ class Queue:
 
     # ------------------------------------------------------------------ what steps do
 
-    # Each waits, or gives a wish where it `leaves`.
+    # Each waits, or gives a pending value where it `suspendable`.
 
-    def enqueue(self, values: Sequence[Any], leaves: bool = False) -> Wish | None:
+    def enqueue(self, values: Sequence[Any], suspendable: bool = False) -> PendingValue | None:
         """One element; waits for room."""
-        return self._enqueue_rows(self._as_rows(values), "enqueue", leaves)
+        return self._enqueue_rows(self._as_rows(values), "enqueue", suspendable)
 
-    def enqueue_many(self, values: Sequence[Any], leaves: bool = False) -> Wish | None:
+    def enqueue_many(self, values: Sequence[Any], suspendable: bool = False) -> PendingValue | None:
         """The rows of `values`, an element each; waits for room."""
         rows = self._checked_rows(values)
-        return self._enqueue_rows(rows, "enqueue_many", leaves) if len(rows[0]) else None
+        return self._enqueue_rows(rows, "enqueue_many", suspendable) if len(rows[0]) else None
 
-    def _enqueue_rows(self, rows: Rows, what: str, leaves: bool) -> Wish | None:
+    def _enqueue_rows(self, rows: Rows, what: str, suspendable: bool) -> PendingValue | None:
         with self._lock:
             self._refuse_if_closed()
             if not self._enqueuers and len(rows[0]) <= self.capacity - self.size():
@@ -157,10 +157,10 @@ class Queue:
                     self._serve()
                 return None
             what = f"{what} into '{self.name}', which is full"
-            wish = self._stand_in_line(self._enqueuers, _Enqueuer(rows), what)
-        return wish if leaves else grant(wish)
+            pending = self._stand_in_line(self._enqueuers, _Enqueuer(rows), what)
+        return pending if suspendable else wait_for(pending)
 
-    def dequeue(self, leaves: bool = False) -> list[Any] | Wish:
+    def dequeue(self, suspendable: bool = False) -> list[Any] | PendingValue:
         """One element; waits for one."""
         with self._lock:
             if not self._dequeuers and self._available():
@@ -169,15 +169,15 @@ class Queue:
                     self._serve()
                 return _only(parts)
             what = f"dequeue from '{self.name}', which is empty"
-            wish = self._stand_in_line(self._dequeuers, _Dequeuer(1, _only), what)
-        return wish if leaves else grant(wish)
+            pending = self._stand_in_line(self._dequeuers, _Dequeuer(1, _only), what)
+        return pending if suspendable else wait_for(pending)
 
-    def dequeue_many(self, count: int, up_to: bool = False, leaves: bool = False) -> list[Any] | Wish:
+    def dequeue_many(
+        self, count: int, up_to: bool = False, suspendable: bool = False
+    ) -> list[Any] | PendingValue:
         """`count` elements, stacked by component; `up_to`: fewer, once the queue is closed."""
         if count < 0:
-            raise InvalidArgumentError(
-                None, None, f"{self.kind} '{self.name}' requested {count} < 0 elements"
-            )
+            raise errors.invalid_argument(f"{self.kind} '{self.name}' requested {count} < 0 elements")
         self._check_shapes_known("DequeueMany" if not up_to else "DequeueUpTo")
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
@@ -187,19 +187,19 @@ class Queue:
                 self._fill(attempt)
                 return attempt.result()
             what = f"dequeue of {count} from '{self.name}', which has too few"
-            wish = self._stand_in_line(self._dequeuers, attempt, what)
-        return wish if leaves else grant(wish)
+            pending = self._stand_in_line(self._dequeuers, attempt, what)
+        return pending if suspendable else wait_for(pending)
 
     def close(self, cancel_pending_enqueues: bool = False) -> None:
         """No more elements come in; those inside can still be taken out."""
         with self._lock:
             if self.closed and not cancel_pending_enqueues:
-                raise CancelledError(None, None, f"Queue '{self.name}' is already closed.")
+                raise errors.cancelled(f"Queue '{self.name}' is already closed.")
             self.closed = True
             if cancel_pending_enqueues:
                 for attempt in self._enqueuers:
-                    attempt.error = CancelledError(
-                        None, None, f"Enqueue operation was cancelled: '{self.name}' was closed"
+                    attempt.error = errors.cancelled(
+                        f"Enqueue operation was cancelled: '{self.name}' was closed"
                     )
                     _call(attempt)
                 self._enqueuers.clear()
@@ -226,8 +226,10 @@ class Queue:
 
     # ------------------------------------------------------------------ standing in line
 
-    def _stand_in_line(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str) -> Wish:
-        """The wish of who goes to the end of a line."""
+    def _stand_in_line(
+        self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str
+    ) -> PendingValue:
+        """The pending value of who goes to the end of a line."""
         line.append(attempt)
         self._serve()
         return _InLine(self, line, attempt, what)
@@ -285,16 +287,14 @@ class Queue:
             return
         self._put_back(attempt.parts)
         attempt.parts = []
-        attempt.error = OutOfRangeError(
-            None,
-            None,
+        attempt.error = errors.out_of_range(
             f"{self.kind} '_{self.name}' is closed and has insufficient elements (requested {requested}, "
             f"current size {self.size()})",
         )
 
     def _refuse_if_closed(self) -> None:
         if self.closed:
-            raise CancelledError(None, None, f"{self.kind} '{self.name}' is closed.")
+            raise errors.cancelled(f"{self.kind} '{self.name}' is closed.")
 
     # ------------------------------------------------------------------ elements and batches
 
@@ -303,9 +303,7 @@ class Queue:
         for i, (value, shape) in enumerate(zip(values, self.shapes)):
             found = tuple(value.shape)
             if shape.tuple != found and not shape.is_compatible_with(TensorShape(found)):
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Shape mismatch in tuple component {i}. Expected {brackets(shape.tuple)}, got "
                     f"{brackets(found)}",
                 )
@@ -314,21 +312,17 @@ class Queue:
     def _checked_rows(self, values: Sequence[Any]) -> Rows:
         for i, value in enumerate(values):
             if not value.ndim:
-                raise InvalidArgumentError(
-                    None, None, f"component {i} of enqueue_many must have at least one dimension"
+                raise errors.invalid_argument(
+                    f"component {i} of enqueue_many must have at least one dimension"
                 )
             if value.shape[0] != values[0].shape[0]:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"All input tensors must have the same size in the 0th dimension. Component {i} has "
                     f"{value.shape[0]}, and should have {values[0].shape[0]}",
                 )
         for i, (value, shape) in enumerate(zip(values, self.shapes)):
             if not shape.is_compatible_with(TensorShape(tuple(value.shape[1:]))):
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Shape mismatch in tuple component {i}. Expected "
                     f"{brackets([values[0].shape[0], *shape.tuple])}, got "
                     f"{brackets(value.shape)}",
@@ -337,8 +331,8 @@ class Queue:
 
     def _check_shapes_known(self, what: str) -> None:
         if len(self.shapes) != len(self.dtypes) or any(not shape.is_fully_defined() for shape in self.shapes):
-            raise InvalidArgumentError(
-                None, None, f"{self.kind}'s {what} requires the components to have specified shapes."
+            raise errors.invalid_argument(
+                f"{self.kind}'s {what} requires the components to have specified shapes."
             )
 
     def _empty(self, component: int) -> Any:
@@ -352,8 +346,8 @@ class Queue:
         )
 
 
-class _InLine(Wish):
-    """The wish of someone in line."""
+class _InLine(PendingValue):
+    """The pending value of someone in line."""
 
     def __init__(self, queue: Queue, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str):
         self._queue, self._line, self._attempt, self.what = queue, line, attempt, what
@@ -368,7 +362,7 @@ class _InLine(Wish):
                 return ABSENT
         return attempt.result()
 
-    def give_up(self) -> Any:
+    def cancel(self) -> Any:
         attempt = self._attempt
         with self._queue._lock:
             if attempt in self._line:
@@ -399,9 +393,7 @@ class RandomShuffleQueue(Queue):
         self._words = _words(Philox.from_seeds(seed, seed2))
         super().__init__(*args)
         if self.capacity <= min_after_dequeue:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"capacity must be larger than min_after_dequeue, but are {self.capacity} and "
                 f"{min_after_dequeue}",
             )
@@ -456,9 +448,7 @@ class PriorityQueue(Queue):
 
     def _check_priorities(self, priorities: Any) -> None:
         if priorities.ndim != 1:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 "Expected the priority element to be a scalar, but received shape: "
                 f"{list(priorities.shape[1:])}",
             )
@@ -485,9 +475,7 @@ class PaddingQueue(Queue):
 
     def _check_shapes_known(self, what: str) -> None:
         if len(self.shapes) != len(self.dtypes) or any(shape.ndims is None for shape in self.shapes):
-            raise InvalidArgumentError(
-                None, None, f"{self.kind}'s {what} requires the components' ranks to be known."
-            )
+            raise errors.invalid_argument(f"{self.kind}'s {what} requires the components' ranks to be known.")
 
     def _joined(self, parts: list[Rows]) -> list[Any]:
         return [_padded(values) for values in zip(*parts, strict=True)]

@@ -13,7 +13,7 @@ import re
 import string
 from collections.abc import Iterator
 
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.runtime.unicode_tables import CODE_POINTS, Ranges, characters
 
 _UNDECODED = "\udc80-\udcff"  # how bytes that are not UTF-8 come out of "surrogateescape"
@@ -119,7 +119,7 @@ def compiled(pattern: bytes) -> re.Pattern:
         reason = "invalid UTF-8"
     except (_Refused, re.error) as error:
         reason = str(error)
-    raise InvalidArgumentError(None, None, f"Invalid pattern: {shown}, error: {reason}")
+    raise errors.invalid_argument(f"Invalid pattern: {shown}, error: {reason}")
 
 
 class _Refused(Exception):

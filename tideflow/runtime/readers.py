@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError, OpError, OutOfRangeError, UnimplementedError
+from tideflow.graph import dtypes, errors
+from tideflow.graph.errors import OpError
 from tideflow.graph.own_protos import make_messages
 from tideflow.io.databases import lmdb_items
 from tideflow.io.local_files import read_bytes
@@ -135,7 +135,7 @@ class Reader:
     def serialized(self) -> bytes:
         """The reader's state, between two units of work."""
         if not self.serializable:
-            raise UnimplementedError(None, None, f"Reader SerializeState: {self.kind} '{self.name}' has none")
+            raise errors.unimplemented(f"Reader SerializeState: {self.kind} '{self.name}' has none")
         with self._alone():
             return _state_message()(
                 work_started=self.units_started,
@@ -147,7 +147,7 @@ class Reader:
     def restore(self, data: bytes) -> None:
         """Back to a state that `serialized` gave."""
         if not self.serializable:
-            raise UnimplementedError(None, None, f"Reader RestoreState: {self.kind} '{self.name}' has none")
+            raise errors.unimplemented(f"Reader RestoreState: {self.kind} '{self.name}' has none")
         state = self._parsed(data)
         with self._alone():
             self._clear()
@@ -163,14 +163,12 @@ class Reader:
         try:
             state = _state_message().FromString(data)
         except DecodeError:
-            raise InvalidArgumentError(None, None, f"Could not parse state for {whose}: {data!r}") from None
+            raise errors.invalid_argument(f"Could not parse state for {whose}: {data!r}") from None
         if min(state.work_started, state.work_finished, state.num_records_produced) < 0:
-            raise InvalidArgumentError(
-                None, None, f"Unexpected negative value when restoring in {whose}: {state}"
-            )
+            raise errors.invalid_argument(f"Unexpected negative value when restoring in {whose}: {state}")
         if state.work_started > state.work_finished:
-            raise InvalidArgumentError(
-                None, None, f"Inconsistent work started vs. finished when restoring in {whose}: {state}"
+            raise errors.invalid_argument(
+                f"Inconsistent work started vs. finished when restoring in {whose}: {state}"
             )
         return state
 
@@ -190,18 +188,14 @@ def _state_message() -> Any:
 
 def _next_work(queue: Queue) -> bytes:
     if queue.dtypes != (dtypes.string,):
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             "Expected queue with single string component, but the components of "
             f"'{queue.name}' are {[dtype.name for dtype in queue.dtypes]}",
         )
     (work,) = queue.dequeue()
     work = np.asarray(work)
     if work.size != 1:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"Expected to dequeue a one-element string tensor from '{queue.name}', "
             f"but got {work.size} elements",
         )
@@ -282,7 +276,7 @@ class FixedLengthRecordReader(Reader):
         }
         for what, size in sizes.items():
             if size < 0:
-                raise InvalidArgumentError(None, None, f"{what} must be >= 0 not {size}")
+                raise errors.invalid_argument(f"{what} must be >= 0 not {size}")
         self._header, self._record, self._footer = header_bytes, record_bytes, footer_bytes
         self._hop = hop_bytes or record_bytes
         self._encoding = encoding if encoding in ("GZIP", "ZLIB") else ""
@@ -291,9 +285,7 @@ class FixedLengthRecordReader(Reader):
         file = open_for_reading(work, self._encoding)
         if len(file.read(self._header)) < self._header:
             file.close()
-            raise OutOfRangeError(
-                None,
-                None,
+            raise errors.out_of_range(
                 f"reached end of file: {work!r} is shorter than its header of {self._header} bytes",
             )
         return self._pieces(work, file)

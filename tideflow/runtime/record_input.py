@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tideflow.graph.errors import InvalidArgumentError, NotFoundError
+from tideflow.graph import errors
 from tideflow.io.local_files import matching_paths
 from tideflow.io.records import RecordFile
 
@@ -18,7 +18,7 @@ class ShuffledRecords:
     def __init__(self, pattern: str, seed: int, shift_ratio: float, buffer_size: int, compression: str):
         self._paths = matching_paths(pattern)
         if not self._paths:
-            raise NotFoundError(None, None, f"No files match '{pattern}'")
+            raise errors.not_found(f"No files match '{pattern}'")
         self._pattern = pattern
         self._rng = np.random.default_rng(seed)
         self._shift_ratio = shift_ratio
@@ -37,7 +37,7 @@ class ShuffledRecords:
                     self._epoch = self._shuffled()
                     record = next(self._epoch, None)
                 if record is None:
-                    raise InvalidArgumentError(None, None, f"No file of '{self._pattern}' has a record")
+                    raise errors.invalid_argument(f"No file of '{self._pattern}' has a record")
                 taken.append(record)
             return taken
 

@@ -1,7 +1,7 @@
 """Where the parts of a step meet: one part puts a value under a key, another takes it when it is there.
 
 Keys name an edge of the graph (and the iteration, in loops). A value is put once and taken once. Which steps
-are under way, and what comes early or late, is the concern of `Meetings`.
+are under way, and what comes early or late, is the concern of `RendezvousTable`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.graph.errors import AbortedError, CancelledError, OpError
+from tideflow.graph import errors
+from tideflow.graph.errors import CancelledError, OpError
 from tideflow.runtime import waiting
-from tideflow.runtime.bells import Bell
-from tideflow.runtime.waiting import ABSENT, Wish
+from tideflow.runtime.waiting import ABSENT, PendingValue
+from tideflow.runtime.wake_events import WakeEvent
 
 
 class _DeadValue:
@@ -29,7 +30,7 @@ _PARCEL_BYTES = 64 << 10  # what is smaller waits for company
 
 Parcel = list[tuple[str, Any]]  # keys and values
 Send = Callable[[str, Parcel], None]  # to a task
-Wait = Callable[[Bell, float], Any]  # until a bell rings, for so many seconds at the most
+Wait = Callable[[WakeEvent, float], Any]  # until a wake event rings, for so many seconds at the most
 
 
 class Rendezvous:
@@ -39,7 +40,7 @@ class Rendezvous:
 
     def __init__(self):
         self._send: Send | None = None
-        self.wait: Wait = Bell.wait
+        self.wait: Wait = WakeEvent.wait
         self._parcels: dict[str, Parcel] = {}
         self._lock = threading.Lock()
         self._values: dict[str, Any] = {}
@@ -97,13 +98,13 @@ class Rendezvous:
             if value is not ABSENT:
                 call(value, None)
 
-    def take(self, key: str, leaves: bool = False) -> Any:
-        """The value of a key, as soon as it is there; a wish for it, where the step can be left."""
+    def take(self, key: str, suspendable: bool = False) -> Any:
+        """The value of a key, as soon as it is there; a pending value for it, where the step can be left."""
         value = self._values.pop(key, ABSENT)  # the quick way: it came before we did
         if value is not ABSENT:
             return value
-        wish = _Edge(self, key)
-        return wish if leaves else waiting.grant(wish)
+        pending = _Edge(self, key)
+        return pending if suspendable else waiting.wait_for(pending)
 
     def check(self) -> None:
         """Raises why the step is over, if it is."""
@@ -123,7 +124,7 @@ class Rendezvous:
             call()
 
 
-class _Edge(Wish):
+class _Edge(PendingValue):
     """A value that another task sends."""
 
     def __init__(self, rendezvous: Rendezvous, key: str):
@@ -136,11 +137,11 @@ class _Edge(Wish):
             self._rendezvous.flush()  # what we wait for may wait for it
         return value
 
-    def give_up(self) -> Any:
+    def cancel(self) -> Any:
         return ABSENT
 
 
-class Meetings:
+class RendezvousTable:
     """The rendezvous of the steps that are under way on a task. A value may come before its step does; one
     that comes after it is dropped, and one whose step never comes is forgotten in time.
     """
@@ -153,11 +154,11 @@ class Meetings:
         self._remembered = remembered
         self._patience = patience
 
-    def begin(self, step: str, send: Send, wait: Wait = Bell.wait) -> Rendezvous:
+    def begin(self, step: str, send: Send, wait: Wait = WakeEvent.wait) -> Rendezvous:
         """The rendezvous of a step that starts here, with what has come for it already."""
         with self._lock:
             if step in self._open or step in self._over:
-                known = AbortedError(None, None, f"Step {step} has been started on this task before.")
+                known = errors.aborted(f"Step {step} has been started on this task before.")
                 raise self._over.get(step) or known
             rendezvous = self._early.pop(step, None) or Rendezvous()
             rendezvous._send, rendezvous.wait = send, wait

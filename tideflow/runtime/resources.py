@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.errors import FailedPreconditionError
 
 _uses_of_storage = torch._C._storage_Use_Count
@@ -91,7 +92,7 @@ class Variable:
             return take(self.value)
 
     def uninitialized(self) -> FailedPreconditionError:
-        return FailedPreconditionError(None, None, f"{self.message} {self.name}")
+        return errors.failed_precondition(f"{self.message} {self.name}")
 
     def assign(self, value: Any) -> None:
         """Replaces the value: into the same memory when it fits and nobody holds it."""

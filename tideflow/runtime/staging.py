@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from tideflow.graph.errors import InvalidArgumentError, ResourceExhaustedError
+from tideflow.graph import errors
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import wait
 
@@ -66,9 +66,7 @@ class _Area:
     def _wait_for_room(self, size: int, elements: Callable[[], int]) -> None:
         """Waits until so many bytes and elements more fit inside."""
         if self.memory_limit and size > self.memory_limit:
-            raise ResourceExhaustedError(
-                None,
-                None,
+            raise errors.resource_exhausted(
                 f"Attempted to insert tensors with combined size of '{size}' bytes into Staging Area with a "
                 f"memory limit of '{self.memory_limit}'.",
             )
@@ -146,8 +144,8 @@ class MapStagingArea(_Area):
         """Components of the element of that key; waits for room."""
         self._check_indices(indices)
         if len(indices) != len(values):
-            raise InvalidArgumentError(
-                None, None, f"{len(values)} values are put, but {len(indices)} indices are given"
+            raise errors.invalid_argument(
+                f"{len(values)} values are put, but {len(indices)} indices are given"
             )
         size = _bytes_of(values)
 
@@ -160,9 +158,7 @@ class MapStagingArea(_Area):
             there = list(self._incomplete.get(key) or [None] * self.components)
             for index, value in zip(indices, values):
                 if there[index] is not None:
-                    raise InvalidArgumentError(
-                        None,
-                        None,
+                    raise errors.invalid_argument(
                         f"The tensor for index '{index}' for key '{key}' was already initialized "
                         f"'{self.components}'.",
                     )
@@ -220,21 +216,19 @@ class MapStagingArea(_Area):
         there = self._complete[key]
         for index in indices:
             if there[index] is None:
-                raise InvalidArgumentError(
-                    None, None, f"Tensor at index '{index}' for key '{key}' has already been removed."
+                raise errors.invalid_argument(
+                    f"Tensor at index '{index}' for key '{key}' has already been removed."
                 )
         return [there[index] for index in indices]
 
     def _check_indices(self, indices: Sequence[int]) -> None:
         for index in indices:
             if not 0 <= index < self.components:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"Index '{index}' for the area's {self.components} components is out of bounds.",
                 )
         if any(after <= before for before, after in itertools.pairwise(indices)):
-            raise InvalidArgumentError(None, None, f"Indices are not strictly ordered: {list(indices)}")
+            raise errors.invalid_argument(f"Indices are not strictly ordered: {list(indices)}")
 
 
 def _bytes_of(values: Sequence[Any]) -> int:

@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import (
-    AbortedError,
-    FailedPreconditionError,
     InvalidArgumentError,
     UnimplementedError,
 )
@@ -29,7 +27,7 @@ _MOST = 2**64 - 1
 
 
 def _refusal(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return errors.invalid_argument(message)
 
 
 def _brackets(shape: Sequence[int]) -> str:
@@ -222,9 +220,7 @@ class StaticTable(Table):
         with self._lock:
             if self.initialized:
                 if keys.size != len(self._rows):
-                    raise FailedPreconditionError(
-                        None, None, "Table was already initialized with different data."
-                    )
+                    raise errors.failed_precondition("Table was already initialized with different data.")
                 return
             plain = self._plain(keys)
             self._check_unambiguous(plain, values)
@@ -238,16 +234,14 @@ class StaticTable(Table):
         known: dict[Any, Any] = {}
         for key, value in zip(keys, values.ravel().tolist(), strict=True):
             if known.setdefault(key, value) != value:
-                raise FailedPreconditionError(
-                    None,
-                    None,
+                raise errors.failed_precondition(
                     f"HashTable has different value for same key. Key {_text(key)} has {_text(known[key])} "
                     f"and trying to add value {_text(value)}",
                 )
 
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         if not self.initialized:
-            raise FailedPreconditionError(None, None, f"Table not initialized. ({self.name})")
+            raise errors.failed_precondition(f"Table not initialized. ({self.name})")
         return super().find(keys, default)
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
@@ -258,16 +252,14 @@ class StaticTable(Table):
 
     @staticmethod
     def _not_supported(what: str) -> UnimplementedError:
-        return UnimplementedError(
-            None, None, f"{what} not supported by InitializableLookupTable implementations"
-        )
+        return errors.unimplemented(f"{what} not supported by InitializableLookupTable implementations")
 
     def import_items(self, keys: np.ndarray, values: np.ndarray) -> None:
         self.initialize(keys, values)
 
     def export_items(self) -> tuple[np.ndarray, np.ndarray]:
         if not self.initialized:
-            raise AbortedError(None, None, f"HashTable is not initialized. ({self.name})")
+            raise errors.aborted(f"HashTable is not initialized. ({self.name})")
         return super().export_items()
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import CancelledError, InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
 
 _UNWRITTEN = object()
@@ -28,7 +28,7 @@ class TensorArrayStorage:
         identical_shapes: bool = False,
     ):
         if size < 0:
-            raise InvalidArgumentError(None, None, f"Size should be >= 0, but is {size}")
+            raise errors.invalid_argument(f"Size should be >= 0, but is {size}")
         self.dtype = dtype
         self.element_shape = element_shape
         self.dynamic_size = dynamic_size
@@ -46,16 +46,14 @@ class TensorArrayStorage:
         """The element, let go where the array clears after reading."""
         if not 0 <= index < len(self.values):
             self._check_open()
-            raise InvalidArgumentError(
-                None, None, f"Tried to read from index {index} but array size is: {len(self.values)}"
+            raise errors.invalid_argument(
+                f"Tried to read from index {index} but array size is: {len(self.values)}"
             )
         value = self.values[index]
         if value is _UNWRITTEN:
             value = self._zeros(index)
         elif value is _CLEARED:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Could not read index {index} twice because it was cleared after a previous read (perhaps "
                 "try setting clear_after_read = false?).",
             )
@@ -80,15 +78,11 @@ class TensorArrayStorage:
             self.values[index] = old + value
         else:
             what = "has already been read" if old is _CLEARED else "has already been written to"
-            raise InvalidArgumentError(
-                None, None, f"Could not write to TensorArray index {index} because it {what}."
-            )
+            raise errors.invalid_argument(f"Could not write to TensorArray index {index} because it {what}.")
 
     def _grow(self, index: int) -> None:
         if index < 0 or not self.dynamic_size:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Tried to write to index {index} but array is not resizeable and size is: "
                 f"{len(self.values)}",
             )
@@ -96,9 +90,7 @@ class TensorArrayStorage:
 
     def _check_shape(self, index: int, shape: tuple, known: tuple | None) -> None:
         if not self.element_shape.is_compatible_with(TensorShape(shape)):
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Could not write to TensorArray index {index} because the value shape is {list(shape)} "
                 f"which is incompatible with the TensorArray's inferred element shape: {self.element_shape} "
                 "(consider setting infer_shape=False).",
@@ -111,9 +103,7 @@ class TensorArrayStorage:
         if shape is None and self.element_shape.is_fully_defined():
             shape = self.element_shape.tuple
         if shape is None:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"Could not read index {index}: it was never written to, and the element shape is not fully "
                 f"defined: {self.element_shape}. It is possible you are working with a resizeable "
                 "TensorArray and stop_gradients is not allowing the gradients to be written. If you set the "
@@ -132,9 +122,7 @@ class TensorArrayStorage:
         values = [self.read(index) for index in indices]
         for index, value in zip(indices, values, strict=True):
             if value.shape != values[0].shape:
-                raise InvalidArgumentError(
-                    None,
-                    None,
+                raise errors.invalid_argument(
                     f"TensorArray has inconsistent shapes.  Index {indices[0]} has shape: "
                     f"{list(values[0].shape)} but index {index} has shape: {list(value.shape)}",
                 )
@@ -167,4 +155,4 @@ class TensorArrayStorage:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise CancelledError(None, None, "TensorArray has already been closed.")
+            raise errors.cancelled("TensorArray has already been closed.")

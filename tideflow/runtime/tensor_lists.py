@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
@@ -113,7 +114,7 @@ def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
 
 
 def refusal(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
+    return errors.invalid_argument(message)
 
 
 def shown(shape: Any) -> str:

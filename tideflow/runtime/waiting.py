@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tideflow.graph.errors import CancelledError, DeadlineExceededError, OpError
-from tideflow.runtime.bells import Bell, own_bell
+from tideflow.graph import errors
+from tideflow.graph.errors import OpError
+from tideflow.runtime.wake_events import WakeEvent, thread_wake_event
 
 if TYPE_CHECKING:
     from tideflow.runtime.rendezvous import Rendezvous
@@ -88,9 +89,9 @@ def wait(
 ABSENT = object()  # no value yet
 
 
-class Wish(abc.ABC):
-    """Something a step wants that is not there yet. Who wants it waits (`grant`), or leaves and comes back:
-    a kernel that asks for `leaves` gives its plan the wish instead of the value, where it is true.
+class PendingValue(abc.ABC):
+    """Something a step wants that is not there yet. Who wants it waits (`wait_for`), or leaves and comes back:
+    a kernel that asks for `suspendable` gives its plan the pending value instead of the value, where it is true.
     """
 
     what = ""  # for errors: what is waited for
@@ -102,41 +103,41 @@ class Wish(abc.ABC):
         """
 
     @abc.abstractmethod
-    def give_up(self) -> Any:
-        """Takes the wish back: ABSENT, or the value where it was granted meanwhile."""
+    def cancel(self) -> Any:
+        """Takes the pending value back: ABSENT, or the value where it was granted meanwhile."""
 
     def closed(self) -> bool:
         """Whether the session to which it belongs was closed."""
         return False
 
 
-def ask(wish: Wish, step: Limits, call: Callable[[], Any]) -> Any:
-    """The value of a wish, or ABSENT; an error where the step may wait no longer for it."""
-    value = wish.get(call)
+def poll(pending: PendingValue, step: Limits, call: Callable[[], Any]) -> Any:
+    """The value of a pending value, or ABSENT; an error where the step may wait no longer for it."""
+    value = pending.get(call)
     if value is ABSENT:
         try:
-            time_left(step, wish.closed, wish.what)
+            time_left(step, pending.closed, pending.what)
         except OpError:
-            value = wish.give_up()
+            value = pending.cancel()
             if value is ABSENT:
                 raise
     return value
 
 
-def grant(wish: Wish) -> Any:
-    """The value of a wish, for which this thread waits."""
-    step, bell, waiter = _current.limits, own_bell(), threading.get_ident()
-    wait = Bell.wait if step.rendezvous is None else step.rendezvous.wait
+def wait_for(pending: PendingValue) -> Any:
+    """The value of a pending value, for which this thread waits."""
+    step, wake_event, waiter = _current.limits, thread_wake_event(), threading.get_ident()
+    wait = WakeEvent.wait if step.rendezvous is None else step.rendezvous.wait
 
     def call() -> None:
         if threading.get_ident() != waiter:
-            bell.ring()
+            wake_event.set()
 
-    while (value := ask(wish, step, call)) is ABSENT:
+    while (value := poll(pending, step, call)) is ABSENT:
         try:
-            wait(bell, _nap(step))  # a bell may ring for an earlier wish
+            wait(wake_event, _nap(step))  # a wake event may ring for an earlier pending value
         except BaseException:
-            wish.give_up()
+            pending.cancel()
             raise
     return value
 
@@ -150,11 +151,11 @@ def time_left(step: Limits, closed: Callable[[], bool], what: str) -> float:
     if closed() or step.over:
         if step.rendezvous is not None:
             step.rendezvous.check()  # it may have failed elsewhere: then this is why
-        raise CancelledError(None, None, f"{what}: the session was closed, or the step cancelled, meanwhile.")
+        raise errors.cancelled(f"{what}: the session was closed, or the step cancelled, meanwhile.")
     left = _nap(step)
     if left <= 0:
-        raise DeadlineExceededError(
-            None, None, f"{what}: it did not happen in the {step.seconds:g} s that the step was given."
+        raise errors.deadline_exceeded(
+            f"{what}: it did not happen in the {step.seconds:g} s that the step was given."
         )
     return left
 

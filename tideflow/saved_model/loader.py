@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from tideflow.export import export, expose
-from tideflow.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
@@ -76,7 +76,7 @@ class SavedModelLoader:
         if isinstance(saver, Saver):
             folder = local_path(os.path.dirname(self.variables_path))
             if not os.path.isdir(folder):
-                raise NotFoundError(None, None, f"{folder}; No such file or directory")
+                raise errors.not_found(f"{folder}; No such file or directory")
             with sess.graph.as_default():
                 saver.restore(sess, self.variables_path)
             return
@@ -144,9 +144,7 @@ def _assets(message: MetaGraphDef) -> list[AssetFileDef]:
         items = message.collection_def[constants.ASSETS_KEY].any_list.value
         return [AssetFileDef.FromString(item.value) for item in items]
     except DecodeError as error:
-        raise DataLossError(
-            None,
-            None,
+        raise errors.data_loss(
             f"The collection {constants.ASSETS_KEY!r} holds what is no AssetFileDef: {error}",
         ) from None
 
@@ -155,9 +153,7 @@ def _inside(folder: str, filename: str) -> str:
     """The file's path; a model's assets are files of its own directory."""
     parts = filename.replace("\\", "/").split("/")
     if not filename or os.path.isabs(filename) or ".." in parts or "\0" in filename:
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"The SavedModel's asset {filename!r} is outside of its directory {folder}: a file name inside "
             "of it is expected",
         )

@@ -8,7 +8,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import control_dependencies
 from tideflow.lookup.collections import tables_initializer
-from tideflow.ops.flow import group
+from tideflow.ops.control_flow.grouping import group
 from tideflow.variables.collections import global_variables_initializer, local_variables_initializer
 
 

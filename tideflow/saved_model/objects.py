@@ -27,7 +27,7 @@ from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.io import saved_models
 from tideflow.io.local_files import local_path, make_folder
-from tideflow.ops import constants as constant_ops
+from tideflow.ops.arrays import constants as constant_ops
 from tideflow.saved_model import constants, loader
 from tideflow.saved_model.builder import check_signatures
 from tideflow.saved_model.signatures import build_signature_def

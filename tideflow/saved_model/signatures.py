@@ -8,8 +8,7 @@ from typing import Any
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
 
 from tideflow.export import export
-from tideflow.graph import dtypes
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.saved_model import constants, tensor_info
 
@@ -136,9 +135,7 @@ def load_op_from_signature_def(
     try:
         return tensor_info.get_element_from_tensor_info(signature_def.outputs[key], import_scope=import_scope)
     except (KeyError, ValueError):
-        raise NotFoundError(
-            None,
-            None,
+        raise errors.not_found(
             f"The {key} could not be found in the graph. Please make sure the SavedModel was created by the "
             "internal _SavedModelBuilder. If you are using the public API, please make sure the SignatureDef "
             f'in the SavedModel does not contain the key "{key}".',

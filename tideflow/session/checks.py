@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from tideflow.compile.ir import Node
-from tideflow.graph.errors import DeadlineExceededError, InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 from tideflow.runtime import waiting
 from tideflow.runtime.values import describe
@@ -29,9 +29,7 @@ def finite(node: Node, outputs: tuple, inputs: tuple) -> None:
             what = "NaN" if torch.isnan(value).any() else "Inf"
             given = ", ".join(_statistics(item) for item in inputs) or "no inputs"
             line = node.source.user_line if node.source is not None else "<unknown>"
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"{what} in output {i} of {node.type} '{node.name}', the first op to make one (made at "
                 f"{line}); it was given: {given}",
             )
@@ -52,9 +50,7 @@ def in_time(node: Node, outputs: tuple, inputs: tuple) -> None:
         return
     limits = waiting.limits()
     if limits.deadline is not None and time.monotonic() > limits.deadline:
-        raise DeadlineExceededError(
-            None,
-            None,
+        raise errors.deadline_exceeded(
             f"The step did not finish in {limits.seconds:g} s; it was at {node.type} '{node.name}'.",
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.runtime.devices import (
     LOCAL_TASK,
@@ -94,7 +95,7 @@ def _listed(text: str, kind: str) -> list[int]:
 
 
 def _bad_list(what: str, text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, f"{what} visible_device_list = {text}")
+    return errors.invalid_argument(f"{what} visible_device_list = {text}")
 
 
 def device_mapping(devices: Sequence[Device]) -> str:
@@ -120,9 +121,7 @@ def _wants_tokens(config: Any) -> bool:
     """Whether every step runs on the token executor, not in compiled plans."""
     kind = config.experimental.executor_type
     if kind not in ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR", "TOKENS"):
-        raise InvalidArgumentError(
-            None, None, f"No executor factory registered for the given executor type: {kind}"
-        )
+        raise errors.invalid_argument(f"No executor factory registered for the given executor type: {kind}")
     return kind == "TOKENS"
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.compile.failures import fail
 from tideflow.compile.prune import needed
-from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
@@ -43,11 +42,9 @@ class PartialRun:
         wanted = [*fetches.tensors, *fetches.targets]
         for item in wanted:
             if item not in self._announced:
-                raise InvalidArgumentError(None, None, f"{item!r} was not specified in partial_run_setup.")
+                raise errors.invalid_argument(f"{item!r} was not specified in partial_run_setup.")
             if item not in self._unfetched:
-                raise InvalidArgumentError(
-                    None, None, f"{item!r} has already been fetched in this partial run."
-                )
+                raise errors.invalid_argument(f"{item!r} has already been fetched in this partial run.")
         self._compute(fetches)
         for item in wanted:
             del self._unfetched[item]
@@ -61,7 +58,7 @@ class PartialRun:
                     if tensor in self._values
                     else "not been specified in partial_run_setup"
                 )
-                raise InvalidArgumentError(None, None, f"The feed {tensor.name} has {what}.")
+                raise errors.invalid_argument(f"The feed {tensor.name} has {what}.")
         for tensor, value in feeds.items():
             taken = feeder(tensor)(value)
             check_shape(tensor, taken)
@@ -78,9 +75,7 @@ class PartialRun:
         running = needed(missing, targets, set(known), self._done)
         late = [t for op in running for t in op.inputs if t in self._unfed]
         if late:
-            raise InvalidArgumentError(
-                None,
-                None,
+            raise errors.invalid_argument(
                 f"You must feed a value for '{late[0].name}' before these fetches can be computed.",
             )
         kept = [

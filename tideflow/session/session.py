@@ -14,7 +14,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.emit import Plan
 from tideflow.export import export
-from tideflow.graph.errors import CancelledError, InvalidArgumentError
+from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
@@ -191,11 +191,11 @@ class BaseSession:
                 done,
             )
         except ValueError as error:
-            raise InvalidArgumentError(None, None, str(error)) from error
+            raise errors.invalid_argument(str(error)) from error
 
     def _check_open(self) -> None:
         if self._was_reset:
-            raise CancelledError(None, None, "Session has been closed.")
+            raise errors.cancelled("Session has been closed.")
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
 
@@ -233,8 +233,8 @@ class BaseSession:
         """Goes on with the step `handle`: takes these feeds, returns these fetches."""
         self._check_open()
         if handle not in self._partial_runs:
-            raise InvalidArgumentError(
-                None, None, f"Must run 'setup' before performing partial runs! No partial run {handle!r}."
+            raise errors.invalid_argument(
+                f"Must run 'setup' before performing partial runs! No partial run {handle!r}."
             )
         run = self._partial_runs[handle]
         feeds = dict(zip(*flat_feeds(self._graph, feed_dict), strict=True))
@@ -266,7 +266,7 @@ class BaseSession:
     def list_devices(self) -> list[Device]:
         """The devices this session may use."""
         if self._closed:
-            raise CancelledError(None, None, "Session has been closed.")
+            raise errors.cancelled("Session has been closed.")
         if self._elsewhere is not None:
             return self._elsewhere.devices()
         return list(self._placement.devices)

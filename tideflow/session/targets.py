@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 
 
@@ -43,9 +43,7 @@ def _resolved(target: str | bytes) -> tuple[Scheme, str]:
     name, separator, address = text.partition("://")
     if not separator or name not in _schemes:
         known = ", ".join(f"{name}://host:port" for name in _schemes)
-        raise NotFoundError(
-            None,
-            None,
+        raise errors.not_found(
             f"No session factory registered for the given session options: {{target: {text!r}}}. A target is "
             f"what a tf.train.Server says of itself ({known}), or empty for this process alone.",
         )

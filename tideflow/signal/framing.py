@@ -11,7 +11,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, creation, indexing, joining, reductions, shapes, slicing, tiling
+from tideflow.ops.arrays import creation, indexing, joining, shapes, slicing, tiling
+from tideflow.ops.math import binary, reductions
 
 
 def scalar_tensor(value: Any, name: str) -> Tensor:

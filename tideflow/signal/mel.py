@@ -10,7 +10,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, creation, fourier, joining, shapes, tiling, unary
+from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.math import binary, casting, unary
+from tideflow.ops.signals import fourier
 from tideflow.signal.framing import frame
 
 _BREAK_FREQUENCY_HERTZ = 700.0

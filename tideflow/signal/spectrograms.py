@@ -12,18 +12,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import (
-    binary,
-    casting,
-    constants,
-    creation,
-    fourier,
-    joining,
-    reductions,
-    shapes,
-    tiling,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.signals import fourier
 from tideflow.signal.framing import ceil_div, frame, overlap_and_add, scalar_tensor
 from tideflow.signal.windows import hann_window
 

@@ -11,7 +11,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, constants, control_flow, creation, unary
+from tideflow.ops.arrays import constants, creation
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, unary
 
 
 @export("signal.hann_window", "contrib.signal.hann_window")
@@ -60,4 +62,4 @@ def _raised_cosine(
 
         if known is not None:
             return window()
-        return control_flow.cond(binary.equal(length, 1), lambda: creation.ones([1], dtype=dtype), window)
+        return conditionals.cond(binary.equal(length, 1), lambda: creation.ones([1], dtype=dtype), window)

@@ -17,7 +17,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
-from tideflow.ops import summaries
+from tideflow.ops.files import summaries
 
 _log = logging.getLogger("tensorflow")
 _ILLEGAL = re.compile(r"[^-/\w\.]")

@@ -22,8 +22,10 @@ from tideflow.graph.scopes import (
     get_default_session,
     name_scope,
 )
-from tideflow.ops import binary, constants, control_flow
-from tideflow.ops import summary_writers as ops
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.files import summary_writers as ops
+from tideflow.ops.math import binary
 from tideflow.summary.functions import V2_SUMMARIES, all_v2_summary_ops, tagged
 from tideflow.train.global_step import get_or_create_global_step
 
@@ -216,7 +218,7 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, 
     with device("cpu:0"):
         wanted = should_record_summaries()
         if isinstance(_recording.condition, Tensor):
-            done = control_flow.cond(wanted, record, nothing, name="")
+            done = conditionals.cond(wanted, record, nothing, name="")
         else:
             done = record() if _recording.condition else nothing()
         add_to_collection(V2_SUMMARIES, done)

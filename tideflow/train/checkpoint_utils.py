@@ -15,7 +15,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import device, get_default_graph
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.ops import checkpoints, constants, resource_state, state
+from tideflow.ops.arrays import constants
+from tideflow.ops.files import checkpoints
+from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.train.checkpoint_state import latest_checkpoint
 from tideflow.train.saveables import on_cpu
 from tideflow.variables.base import Variable
@@ -242,8 +244,8 @@ def _set_initializer(variable: Variable, prefix: str, name: str, slice_spec: str
     value.set_shape(variable.shape)
     if hasattr(variable, "handle"):
         with device(variable.device):
-            assigned = resource_state.assign_variable_op(variable.handle, constants.identity(value))
+            assigned = resource_variables.assign_variable_op(variable.handle, constants.identity(value))
     else:
-        assigned = state.assign(variable._ref(), value).op
+        assigned = reference_variables.assign(variable._ref(), value).op
     variable._initializer_op = assigned
     variable._initial_value = value

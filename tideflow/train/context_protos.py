@@ -8,7 +8,7 @@ from tideflow.graph.control_flow_proto import CondContextDef, WhileContextDef
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
-from tideflow.ops.contexts import CondContext, Context, LoopContext, inside
+from tideflow.ops.control_flow.contexts import CondContext, Context, LoopContext, inside
 from tideflow.variables.base import prepend_name_scope, strip_name_scope
 
 # ----------------------------------------------------------------------------------------------- out

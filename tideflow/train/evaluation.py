@@ -12,7 +12,9 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, get_collection
-from tideflow.ops import casting, constants, state
+from tideflow.ops.arrays import constants
+from tideflow.ops.math import casting
+from tideflow.ops.state import reference_variables
 from tideflow.platform import logging
 from tideflow.train.monitored_session import ChiefSessionCreator, MonitoredSession
 from tideflow.train.scaffold import Scaffold
@@ -155,7 +157,7 @@ def _counted(eval_step: Variable, hooks: Sequence[SessionRunHook]) -> Any:
     batches: Any = 1
     if any(isinstance(hook, MultiStepStopAfterNEvalsHook) for hook in hooks):
         batches = casting.cast(get_or_create_steps_per_run_variable(), eval_step.dtype.base_dtype)
-    return state.assign_add(eval_step, batches, use_locking=True)
+    return reference_variables.assign_add(eval_step, batches, use_locking=True)
 
 
 def _latest_value(eval_step: Variable, eval_ops: Any) -> Tensor:

@@ -17,25 +17,14 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import (
-    binary,
-    casting,
-    constants,
-    control_flow,
-    creation,
-    files,
-    flow,
-    indexing,
-    random,
-    sparse_serialization,
-    stitching,
-)
-from tideflow.ops import (
-    shapes as shape_ops,
-)
-from tideflow.ops import (
-    sparse as sparse_ops,
-)
+from tideflow.ops.arrays import constants, creation, indexing, stitching
+from tideflow.ops.arrays import shapes as shape_ops
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.files import files
+from tideflow.ops.math import binary, casting
+from tideflow.ops.random import distributions
+from tideflow.ops.sparse import construction as sparse_ops
+from tideflow.ops.sparse import serialization
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from tideflow.summary import functions as summary
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
@@ -95,7 +84,7 @@ def input_producer(
                 "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified"
             )
         if shuffle:
-            input_tensor = random.random_shuffle(input_tensor, seed=seed)
+            input_tensor = distributions.random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
         queue = FIFOQueue(
             capacity=capacity,
@@ -128,7 +117,7 @@ def string_input_producer(
         raise ValueError(message)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([flow.Assert(shape_ops.size(string_tensor) > 0, [message])]):
+        with control_dependencies([grouping.Assert(shape_ops.size(string_tensor) > 0, [message])]):
             string_tensor = constants.identity(string_tensor)
         return input_producer(
             string_tensor,
@@ -565,7 +554,7 @@ def row_shapes(lists: list[list[Tensor]], given: Any, enqueue_many: bool) -> lis
 def _enqueue(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, keep: Tensor) -> Operation:
     put = queue.enqueue_many if enqueue_many else queue.enqueue
     if keep.shape.ndims == 0:
-        return control_flow.smart_cond(keep, lambda: put(tensors), constants.no_operation)
+        return conditionals.smart_cond(keep, lambda: put(tensors), constants.no_operation)
     kept = casting.cast(keep, dtypes.int32)
     return put([stitching.dynamic_partition(tensor, kept, 2)[1] for tensor in tensors])
 
@@ -595,11 +584,7 @@ def _stored(
     """The handle of a sparse tensor, or those of its rows, and the operation that stored it, where an earlier
     one stored the tensors before it.
     """
-    store = (
-        sparse_serialization.add_many_sparse_to_tensors_map
-        if many
-        else sparse_serialization.add_sparse_to_tensors_map
-    )
+    store = serialization.add_many_sparse_to_tensors_map if many else serialization.add_sparse_to_tensors_map
     shared_name = None if earlier is None else earlier.attrs["shared_name"] or earlier.name
     made: list[Operation] = []
 
@@ -618,14 +603,12 @@ def _stored(
         tensor = sparse_ops.sparse_retain(tensor, rows)
         handles = put()
     else:
-        handles = control_flow.smart_cond(keep, put, nothing)
+        handles = conditionals.smart_cond(keep, put, nothing)
     return shape_ops.expand_dims(handles, [-1]), made[0]
 
 
 def _taken(op: Operation, rank: int | None, handles: Tensor) -> SparseTensor:
-    return sparse_serialization.take_many_sparse_from_tensors_map(
-        op, shape_ops.squeeze(handles, [1]), rank=rank
-    )
+    return serialization.take_many_sparse_from_tensors_map(op, shape_ops.squeeze(handles, [1]), rank=rank)
 
 
 def restored(results: list[Tensor], restores: list[Callable | None]) -> list[Any]:
@@ -638,7 +621,7 @@ def restored(results: list[Tensor], restores: list[Callable | None]) -> list[Any
     taken = [each.values if isinstance(each, SparseTensor) else each for each in results]
 
     def after(tensor: Tensor) -> Tensor:
-        return flow.with_dependencies(taken, tensor)
+        return grouping.with_dependencies(taken, tensor)
 
     return [
         SparseTensor(after(each.indices), after(each.values), after(each.dense_shape))

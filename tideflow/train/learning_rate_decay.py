@@ -11,7 +11,10 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, constants, control_flow, random, unary
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import binary, casting, unary
+from tideflow.ops.random import distributions
 
 
 def _start(learning_rate: Any) -> Tensor:
@@ -109,7 +112,7 @@ def polynomial_decay(
         step = casting.cast(global_step, rate.dtype)
         period = casting.cast(decay_steps, rate.dtype)
         if cycle:
-            passed = control_flow.cond(
+            passed = conditionals.cond(
                 binary.equal(step, 0), lambda: 1.0, lambda: unary.ceil(step / decay_steps)
             )
             period = binary.multiply(period, passed)
@@ -154,7 +157,7 @@ def cosine_decay_restarts(
             casting.cast(number, rate.dtype) for number in (first_decay_steps, alpha, t_mul, m_mul)
         )
         passed = casting.cast(global_step, rate.dtype) / first
-        restarts, fraction = control_flow.cond(
+        restarts, fraction = conditionals.cond(
             binary.equal(t_mul, 1.0),
             lambda: _equal_periods(passed),
             lambda: _growing_periods(passed, t_mul),
@@ -227,7 +230,7 @@ def noisy_linear_cosine_decay(
         step = binary.minimum(casting.cast(global_step, rate.dtype), decay_steps)
         line = (decay_steps - step) / decay_steps
         deviation = unary.sqrt(initial_variance / binary.pow(1.0 + step, variance_decay))
-        line = line + random.random_normal(line.shape, stddev=deviation)
+        line = line + distributions.random_normal(line.shape, stddev=deviation)
         wave = _wave(step, decay_steps, num_periods)
         return binary.multiply(rate, (alpha + line) * wave + beta, name=scope)
 
@@ -276,4 +279,4 @@ def _first_true(pieces: list[tuple[Tensor, Tensor]], default: Tensor) -> Tensor:
     """The value whose condition holds."""
     (condition, value), *rest = pieces
     otherwise: Callable[[], Tensor] = (lambda: _first_true(rest, default)) if rest else (lambda: default)
-    return control_flow.cond(condition, lambda: value, otherwise)
+    return conditionals.cond(condition, lambda: value, otherwise)

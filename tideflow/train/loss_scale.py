@@ -14,7 +14,9 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops import binary, casting, constants, control_flow, flow, joining, reductions, unary
+from tideflow.ops.arrays import constants, joining
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable
@@ -100,20 +102,20 @@ class DynamicLossScale(LossScale):
 
         def grow() -> Operation:
             larger = scale * self._multiplier
-            kept = control_flow.cond(
+            kept = conditionals.cond(
                 unary.is_finite(larger), lambda: larger, lambda: convert_to_tensor(scale)
             )
-            return flow.group(scale.assign(kept), good.assign(0))
+            return grouping.group(scale.assign(kept), good.assign(0))
 
         def count() -> Operation:
-            return control_flow.cond(
-                good + 1 >= self._increment_period, grow, lambda: flow.group(good.assign_add(1))
+            return conditionals.cond(
+                good + 1 >= self._increment_period, grow, lambda: grouping.group(good.assign_add(1))
             )
 
         def shrink() -> Operation:
-            return flow.group(good.assign(0), scale.assign(binary.maximum(scale / self._multiplier, 1.0)))
+            return grouping.group(good.assign(0), scale.assign(binary.maximum(scale / self._multiplier, 1.0)))
 
-        return control_flow.cond(is_finite, count, shrink), is_finite
+        return conditionals.cond(is_finite, count, shrink), is_finite
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -200,10 +202,10 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             return self._optimizer.apply_gradients(pairs, global_step, name)
 
         if should_apply is True:
-            return flow.group(apply(), update)
+            return grouping.group(apply(), update)
         self._optimizer._create_slots([variable for grad, variable in pairs if grad is not None])
-        step: Callable = lambda: flow.group(apply())
-        return flow.group(control_flow.cond(should_apply, step, constants.no_operation), update)
+        step: Callable = lambda: grouping.group(apply())
+        return grouping.group(conditionals.cond(should_apply, step, constants.no_operation), update)
 
     def get_slot(self, var: Any, name: str) -> Any:
         return self._optimizer.get_slot(var, name)

@@ -19,8 +19,8 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from tideflow.export import export
+from tideflow.graph import errors
 from tideflow.graph.control_flow_proto import CondContextDef, WhileContextDef
-from tideflow.graph.errors import DataLossError
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_proto, op_def_proto
 from tideflow.graph.graph_import import import_graph_def
@@ -425,8 +425,8 @@ def _item_from_message(key: str, value: bytes, scope: str, trainable: bool | Non
     try:
         message = kind.message.FromString(value)
     except DecodeError as error:
-        raise DataLossError(
-            None, None, f"The collection {key!r} has an item that is no {kind.message.__name__}: {error}"
+        raise errors.data_loss(
+            f"The collection {key!r} has an item that is no {kind.message.__name__}: {error}"
         ) from None
     if trainable is not None:
         message.trainable = trainable

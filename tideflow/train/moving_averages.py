@@ -17,7 +17,9 @@ from tideflow.graph.scopes import (
     init_scope,
     name_scope,
 )
-from tideflow.ops import binary, casting, flow, state
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary, casting
+from tideflow.ops.state import reference_variables
 from tideflow.train import slot_creator
 from tideflow.variables.base import Variable
 from tideflow.variables.collections import (
@@ -41,7 +43,7 @@ def assign_moving_average(
             share = casting.cast(share, variable.dtype.base_dtype)
         if zero_debias:
             return _assign_unbiased(variable, value, share, scope)
-        return state.assign_sub(variable, (variable - value) * share, name=scope)
+        return reference_variables.assign_sub(variable, (variable - value) * share, name=scope)
 
 
 def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) -> Any:
@@ -54,7 +56,7 @@ def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) 
             local_step = _made_beside(variable, "local_step", [])
     total = biased.assign_sub((biased - value) * share)
     count = local_step.assign_add(1)
-    return state.assign(variable, total / (1 - binary.pow(1.0 - share, count)), name=scope)
+    return reference_variables.assign(variable, total / (1 - binary.pow(1.0 - share, count)), name=scope)
 
 
 def _made_beside(variable: Variable, name: str, shape: Any) -> Variable:
@@ -115,7 +117,7 @@ class ExponentialMovingAverage:
                 )
                 for v in variables
             ]
-            return flow.group(*updates, name=scope)
+            return grouping.group(*updates, name=scope)
 
     def _make_average(self, variable: Any) -> Variable:
         if isinstance(variable, Variable):

@@ -30,7 +30,7 @@ from tideflow.io.object_graph import (
 )
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.lookup.mutable import SaveSpec
-from tideflow.ops import constants
+from tideflow.ops.arrays import constants
 from tideflow.train import restoring
 from tideflow.train.optimizer import Optimizer
 from tideflow.train.saveables import SaveableObject, is_saveable, names_of, saveables_for

@@ -29,7 +29,10 @@ from tideflow.graph.scopes import (
     init_scope,
     name_scope,
 )
-from tideflow.ops import flow, indexing, resource_state, segments, shapes, state
+from tideflow.ops.arrays import indexing, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import segments
+from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.train import slot_creator
 from tideflow.train.update_ops import warn_of_forgotten_updates
 from tideflow.variables.base import Variable
@@ -120,7 +123,7 @@ class Optimizer(Trackable):
             colocate_gradients_with_ops=colocate_gradients_with_ops,
         )
         if gate_gradients == Optimizer.GATE_GRAPH:
-            grads = flow.tuple(grads)
+            grads = grouping.tuple(grads)
         pairs = list(zip(grads, variables))
         self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype != dtypes.resource])
         return pairs
@@ -182,7 +185,7 @@ class Optimizer(Trackable):
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         """The operation that stands for all updates."""
-        return flow.group(*update_ops, name=name_scope)
+        return grouping.group(*update_ops, name=name_scope)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         raise NotImplementedError()
@@ -345,5 +348,5 @@ def _increment(global_step: Any, name: str) -> Any:
     with colocate_with(global_step):
         if isinstance(global_step, BaseResourceVariable):
             one = convert_to_tensor(1, dtype=global_step.dtype)
-            return resource_state.assign_add_variable_op(global_step.handle, one, name=name)
-        return state.assign_add(global_step, 1, name=name)
+            return resource_variables.assign_add_variable_op(global_step.handle, one, name=name)
+        return reference_variables.assign_add(global_step, 1, name=name)

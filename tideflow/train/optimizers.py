@@ -1,4 +1,4 @@
-"""The optimizers of tf.train. Their laws stand in `ops/training.py`, their slots and numbers here."""
+"""The optimizers of tf.train. Their laws stand in `ops/state/training.py`, their slots and numbers here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, device, get_default_graph
-from tideflow.ops import casting, constants, creation, flow, shapes, state, state_scatter, unary
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, unary
+from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Constant, Ones
@@ -432,7 +435,7 @@ class AdamOptimizer(LawOptimizer):
 
     def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         def scatter_add(variable: Variable, indices: Tensor, values: Tensor) -> Tensor:
-            return state_scatter.scatter_add(variable, indices, values, use_locking=self._use_locking)
+            return variable_rows.scatter_add(variable, indices, values, use_locking=self._use_locking)
 
         return self._apply_sparse_shared(grad.values, var, grad.indices, scatter_add)
 
@@ -453,14 +456,14 @@ class AdamOptimizer(LawOptimizer):
         rate = rate * unary.sqrt(1 - beta2_power) / (1 - beta1_power)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         scaled = grad * (1 - beta1)
-        with control_dependencies([state.assign(m, m * beta1, use_locking=lock)]):
+        with control_dependencies([reference_variables.assign(m, m * beta1, use_locking=lock)]):
             mean = scatter_add(m, indices, scaled)
         squared = (grad * grad) * (1 - beta2)
-        with control_dependencies([state.assign(v, v * beta2, use_locking=lock)]):
+        with control_dependencies([reference_variables.assign(v, v * beta2, use_locking=lock)]):
             square = scatter_add(v, indices, squared)
         root = unary.sqrt(square)
-        update = state.assign_sub(var, rate * mean / (root + epsilon), use_locking=lock)
-        return flow.group(update, mean, square)
+        update = reference_variables.assign_sub(var, rate * mean / (root + epsilon), use_locking=lock)
+        return grouping.group(update, mean, square)
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         with control_dependencies(update_ops):
@@ -470,7 +473,7 @@ class AdamOptimizer(LawOptimizer):
                     beta1_power.assign(beta1_power * self._beta1_t, use_locking=self._use_locking),
                     beta2_power.assign(beta2_power * self._beta2_t, use_locking=self._use_locking),
                 ]
-        return flow.group(*update_ops, *powers, name=name_scope)
+        return grouping.group(*update_ops, *powers, name=name_scope)
 
 
 # -------------------------------------------------------------------------------- FTRL

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, device, get_collection, name_scope
-from tideflow.ops import constants, flow, indexing, joining, unary
+from tideflow.ops.arrays import constants, indexing, joining
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import unary
 
 
 class Resource(NamedTuple):
@@ -55,5 +57,5 @@ def report_uninitialized_resources(
 def initialize_resources(resource_list: Sequence[Resource], name: str = "init") -> Operation:
     """The operation that makes the resources."""
     if resource_list:
-        return flow.group(*[resource.create for resource in resource_list], name=name)
+        return grouping.group(*[resource.create for resource in resource_list], name=name)
     return constants.no_operation(name=name)

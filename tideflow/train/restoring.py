@@ -16,16 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tideflow.graph.errors import InvalidArgumentError, NotFoundError, OpError
+from tideflow.graph import errors
+from tideflow.graph.errors import InvalidArgumentError, OpError
 from tideflow.graph.operation import Operation, Tensor, ancestors
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.io.bundle import BundleReader
 from tideflow.io.object_graph import GRAPH_KEY, keys_by_variable_name, read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.ops.checkpoints import part_to_restore
-from tideflow.ops.resource_state import variable_shape_of
-from tideflow.ops.state import shape_text
+from tideflow.ops.files.checkpoints import part_to_restore
+from tideflow.ops.state.reference_variables import shape_text
+from tideflow.ops.state.resource_variables import variable_shape_of
 
 _ALIGNMENT = 64  # bytes, of arrays in memory
 _AT_ONCE = 64 << 20  # bytes that a step restores, unless a single variable is larger
@@ -68,9 +69,9 @@ class RestorePlan:
     def check(self) -> None:
         """Raises the error of a restore that cannot be done."""
         if self.missing:
-            raise NotFoundError(None, None, "\n".join(self.missing))
+            raise errors.not_found("\n".join(self.missing))
         if self.mismatched:
-            raise InvalidArgumentError(None, None, "\n".join(self.mismatched))
+            raise errors.invalid_argument("\n".join(self.mismatched))
 
     def __str__(self) -> str:
         asked = len(self.loaded) + len(self.missing) + len(self.mismatched)
@@ -217,9 +218,7 @@ def _check_type_and_shape(reader: BundleReader, wish: _Wish) -> None:
     """A tensor must be of the type and shape that its variable has."""
     part = part_to_restore(reader, wish.key, wish.slice_spec, wish.dtype)
     if part is None and not wish.shape.is_compatible_with(reader.entry(wish.key).shape):
-        raise InvalidArgumentError(
-            None,
-            None,
+        raise errors.invalid_argument(
             f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(wish.shape.as_list())} "
             f"rhs shape= {shape_text(reader.entry(wish.key).shape)} (key {wish.key!r}, "
             f"{reader.place(wish.key)})",

@@ -10,7 +10,8 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import device
 from tideflow.lookup.mutable import SaveSpec
-from tideflow.ops import constants, resource_state, shapes, state
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.variables.base import Variable
 from tideflow.variables.partitioned import PartitionedVariable
 
@@ -52,7 +53,7 @@ class ReferenceVariableSaveable(SaveableObject):
             value = shapes.reshape(value, restored_shapes[0])
         checked = restored_shapes is None and target.get_shape().is_fully_defined()
         reference = target._ref() if isinstance(target, Variable) else target
-        return state.assign(reference, value, validate_shape=checked)
+        return reference_variables.assign(reference, value, validate_shape=checked)
 
 
 class ResourceVariableSaveable(SaveableObject):
@@ -75,11 +76,11 @@ class ResourceVariableSaveable(SaveableObject):
         if restored_shapes is not None:
             value = shapes.reshape(value, restored_shapes[0])
         with device(self._handle.device):
-            known = resource_state.variable_shape_of(self._handle.shape)
+            known = resource_variables.variable_shape_of(self._handle.shape)
             value = constants.identity(value)
             if not value.shape.is_compatible_with(known):
                 raise ValueError(f"Shapes {known} and {value.shape} are incompatible")
-            return resource_state.assign_variable_op(self._handle, value)
+            return resource_variables.assign_variable_op(self._handle, value)
 
 
 def _read_on_cpu(variable: Variable) -> Tensor:

@@ -11,7 +11,10 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.graph import device as devices
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, device, name_scope
-from tideflow.ops import checkpoints, constants, flow, shapes, string_joining
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.files import checkpoints
+from tideflow.ops.strings import joined
 from tideflow.train.saveables import on_cpu, saveables_of
 
 Shards = list[tuple[str, list[Any]]]
@@ -76,12 +79,12 @@ class SaverBuilder:
         return checkpoints.save_v2_op(filename_tensor, names, slices, tensors)
 
     def _save(self, path: Tensor, saveables: Sequence[Any]) -> Tensor:
-        return flow.with_dependencies([self.save_op(path, saveables)], path)
+        return grouping.with_dependencies([self.save_op(path, saveables)], path)
 
     def _save_sharded(self, path: Tensor, shards: Shards) -> Tensor:
         """Every device saves its own; in the second format under names that a merge then replaces."""
         merged = self._write_version != SaverDef.V1
-        base = string_joining.string_join([path, f"_temp_{uuid.uuid4().hex}/part"]) if merged else path
+        base = joined.string_join([path, f"_temp_{uuid.uuid4().hex}/part"]) if merged else path
         count = constants.constant(len(shards), name="num_shards")
         names, saves = [], []
         for shard, (place, saveables) in enumerate(shards):
@@ -115,14 +118,14 @@ class SaverBuilder:
         for saveable in saveables:
             wanted = [_shape_of(spec.tensor) for spec in saveable.specs] if reshape else None
             assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], wanted))
-        return flow.group(*assigned, name=name)
+        return grouping.group(*assigned, name=name)
 
     def _restore_sharded(self, path: Tensor, shards: Shards, reshape: bool) -> Operation:
         restored = []
         for name, saveables in shards:
             with device(name):
                 restored.append(self._restore(path, saveables, reshape, "restore_shard"))
-        return flow.group(*restored, name="restore_all")
+        return grouping.group(*restored, name="restore_all")
 
 
 def _shape_of(tensor: Any) -> Any:

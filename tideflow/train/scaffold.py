@@ -9,7 +9,8 @@ from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
 from tideflow.lookup.collections import tables_initializer
-from tideflow.ops import flow, joining
+from tideflow.ops.arrays import joining
+from tideflow.ops.control_flow import grouping
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.train import resource_registry as resources
@@ -142,7 +143,7 @@ class Scaffold:
     @staticmethod
     def default_local_init_op() -> Operation:
         """Initializes what is not shared and not saved: local variables, tables and resources."""
-        return flow.group(
+        return grouping.group(
             variables.local_variables_initializer(),
             tables_initializer(),
             resources.initialize_resources(resources.local_resources()),
@@ -154,7 +155,7 @@ def _first(given: Any, otherwise: Callable[[], Any]) -> Any:
 
 
 def _default_init_op() -> Operation:
-    return flow.group(
+    return grouping.group(
         variables.global_variables_initializer(),
         resources.initialize_resources(resources.shared_resources()),
     )

@@ -11,7 +11,8 @@ import numpy as np
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
 
 from tideflow.export import export
-from tideflow.graph.errors import DeadlineExceededError, FailedPreconditionError
+from tideflow.graph import errors
+from tideflow.graph.errors import FailedPreconditionError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import get_default_graph
 from tideflow.platform import logging
@@ -156,9 +157,7 @@ class SessionManager:
                     return sess
             _close_quietly(sess)
             if time.monotonic() + pause > end:
-                raise DeadlineExceededError(
-                    None, None, f"Session was not ready after waiting {limit:.0f} secs."
-                )
+                raise errors.deadline_exceeded(f"Session was not ready after waiting {limit:.0f} secs.")
             logging.info(
                 "Waiting for model to be ready.  Ready_for_local_init_op:  %s, ready: %s",
                 why_not_local,

@@ -9,7 +9,7 @@ import contextlib
 from typing import Any
 
 from tideflow.graph.scopes import colocate_with
-from tideflow.ops import creation, shapes
+from tideflow.ops.arrays import creation, shapes
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.resource import BaseResourceVariable

@@ -18,7 +18,7 @@ from tideflow.graph.errors import AbortedError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
 from tideflow.lookup.collections import tables_initializer
-from tideflow.ops import flow
+from tideflow.ops.control_flow import grouping
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.summary import writer
@@ -355,7 +355,7 @@ def _given_or(given: Any, key: str, default: Callable[[], Any]) -> Any:
 
 
 def _default_local_init_op() -> Any:
-    return flow.group(variables.local_variables_initializer(), tables_initializer())
+    return grouping.group(variables.local_variables_initializer(), tables_initializer())
 
 
 def _default_saver() -> Saver | None:

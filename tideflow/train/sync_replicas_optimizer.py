@@ -25,7 +25,9 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, colocate_with, control_dependencies, device, name_scope
-from tideflow.ops import constants, creation, flow, state
+from tideflow.ops.arrays import constants, creation
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.state import reference_variables
 from tideflow.platform import logging
 from tideflow.queues.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
 from tideflow.queues.base import FIFOQueue
@@ -98,7 +100,7 @@ class SyncReplicasOptimizer(Optimizer):
             with device(global_step.device), name_scope(""):
                 train_op = self._step_together(pushes, means)
             begin = [self._set_step(accumulator, place) for accumulator, place in self._accumulator_list]
-            self.chief_init_op = flow.group(self.local_step_init_op, *begin)
+            self.chief_init_op = grouping.group(self.local_step_init_op, *begin)
         self._gradients_applied = True
         return train_op
 
@@ -115,7 +117,7 @@ class SyncReplicasOptimizer(Optimizer):
                 dtype=self._global_step.dtype.base_dtype,
                 name="sync_rep_local_step",
             )
-        self.local_step_init_op = state.assign(self._local_step, self._global_step)
+        self.local_step_init_op = reference_variables.assign(self._local_step, self._global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
 
     def _accumulate(self, grads_and_vars: GradientsAndVariables) -> tuple[list, list]:
@@ -161,7 +163,7 @@ class SyncReplicasOptimizer(Optimizer):
         runners_queue = FIFOQueue(1, dtypes.int32, shapes=(), name="dummy_queue", shared_name="dummy_queue")
         with control_dependencies(pushes):
             token = self._sync_token_queue.dequeue()
-        train_op = state.assign(self._local_step, token)
+        train_op = reference_variables.assign(self._local_step, token)
         with control_dependencies([update]):
             sync_op = self._put_out_tokens(self._tokens_per_step)
         if self._variable_averages is not None:

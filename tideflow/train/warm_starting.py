@@ -13,7 +13,8 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.io.object_graph import keys_by_variable_name, read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.ops import creation, joining, state, vocabulary_remapping
+from tideflow.ops.arrays import creation, joining
+from tideflow.ops.state import reference_variables, vocabulary_remapping
 from tideflow.train.checkpoint_utils import init_from_checkpoint, prefix_of
 from tideflow.train.saveables import names_of
 from tideflow.variables.base import Variable
@@ -150,7 +151,7 @@ def _start_with_vocabulary(parts: list[Variable], info: VocabInfo, checkpoint: s
         place = part._get_save_slice_info()
         offset = place.var_offset[0] if place else 0
         value = _remapped(part.shape.as_list(), rows, offset, info, prefix_of(checkpoint), key)
-        part._initializer_op = state.assign(part, convert_to_tensor(value))
+        part._initializer_op = reference_variables.assign(part, convert_to_tensor(value))
 
 
 class _Layout(NamedTuple):

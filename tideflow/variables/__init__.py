@@ -1,6 +1,7 @@
 """Variables: state in the graph, by name and in scopes, with initial values and what initializes it."""
 
-from tideflow.ops import operators, slicing  # noqa: F401 - what tensors can do, variables can
+from tideflow.ops.arrays import slicing  # noqa: F401 - what tensors can do, variables can
+from tideflow.ops.math import operators  # noqa: F401 - what tensors can do, variables can
 from tideflow.variables import (  # noqa: F401
     collections,
     initializers,

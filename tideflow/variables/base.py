@@ -17,7 +17,9 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Reference, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, get_default_session, init_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import control_flow, slicing, state, state_scatter
+from tideflow.ops.arrays import slicing
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.variables.trackable import VARIABLE_VALUE, Trackable
 
 
@@ -302,8 +304,8 @@ class Variable(Trackable, metaclass=VariableMetaclass):
     def initialized_value(self) -> Tensor:
         """The value, or while there is none the initial value: safe in other variables' initial values."""
         with init_scope():
-            return control_flow.cond(
-                state.is_variable_initialized(self), self.read_value, lambda: self.initial_value
+            return conditionals.cond(
+                reference_variables.is_variable_initialized(self), self.read_value, lambda: self.initial_value
             )
 
     def eval(self, session: Any = None) -> Any:
@@ -321,14 +323,14 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     def count_up_to(self, limit: int) -> Tensor:
         """Increments and returns what it was; OutOfRangeError once `limit` is reached."""
-        return state.count_up_to(self, limit=limit)
+        return reference_variables.count_up_to(self, limit=limit)
 
     # ----------------------------------------------------------------------------------------- sparse changes
 
     def _scatter(self, function: str, delta: Any, use_locking: bool, name: str | None) -> Any:
         if not isinstance(delta, IndexedSlices):
             raise TypeError(f"sparse_delta is not IndexedSlices: {delta}")
-        return getattr(state_scatter, function)(self, delta.indices, delta.values, use_locking, name)
+        return getattr(variable_rows, function)(self, delta.indices, delta.values, use_locking, name)
 
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
@@ -377,19 +379,19 @@ class Variable(Trackable, metaclass=VariableMetaclass):
     ) -> Any:
         """Replaces rows along the last axis of the indices, batch by batch."""
         indices, values = sparse_delta.indices, sparse_delta.values
-        return state_scatter.batch_scatter_update(self, indices, values, use_locking, name)
+        return variable_rows.batch_scatter_update(self, indices, values, use_locking, name)
 
     def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Adds `updates` to the slices at index vectors `indices`."""
-        return state_scatter.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
+        return variable_rows.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
     def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Subtracts `updates` from the slices at index vectors `indices`."""
-        return state_scatter.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
+        return variable_rows.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
     def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
         """Replaces the slices at index vectors `indices`."""
-        return state_scatter.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
+        return variable_rows.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
     # ------------------------------------------------------------------------------------------- as a message
 

@@ -18,7 +18,10 @@ from tideflow.graph.scopes import (
     get_default_graph,
     name_scope,
 )
-from tideflow.ops import constants, flow, indexing, joining, shapes, state, unary
+from tideflow.ops.arrays import constants, indexing, joining, shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import unary
+from tideflow.ops.state import reference_variables
 
 
 @export("global_variables")
@@ -64,8 +67,8 @@ def moving_average_variables(scope: str | None = None) -> list:
 def variables_initializer(var_list: Sequence[Any] | None, name: str = "init") -> Operation:
     """An operation that gives every variable of the list its initial value."""
     if var_list:
-        return flow.group(*[variable.initializer for variable in var_list], name=name)
-    return flow.group(name=name)
+        return grouping.group(*[variable.initializer for variable in var_list], name=name)
+    return grouping.group(name=name)
 
 
 @export("global_variables_initializer", "initializers.global_variables")
@@ -117,7 +120,7 @@ def report_uninitialized_variables(
     """The names of the variables that have no value yet."""
     variables = _known_variables() if var_list is None else var_list
     with name_scope(name):
-        ready = [state.is_variable_initialized(variable) for variable in variables]
+        ready = [reference_variables.is_variable_initialized(variable) for variable in variables]
         with device("/cpu:0"):
             if not ready:
                 return constants.constant([], dtype=dtypes.string)

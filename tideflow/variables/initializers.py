@@ -11,17 +11,10 @@ import numpy as np
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
-from tideflow.ops import (
-    constants,
-    creation,
-    decompositions,
-    diagonals,
-    random,
-    scatter,
-    shapes,
-    slicing,
-    unary,
-)
+from tideflow.ops.arrays import constants, creation, diagonals, scatter, shapes, slicing
+from tideflow.ops.linalg import decompositions
+from tideflow.ops.math import unary
+from tideflow.ops.random import distributions
 
 _TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal cut at two standard deviations
 
@@ -144,7 +137,9 @@ class RandomUniform(Initializer):
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random.random_uniform(shape, self.minval, self.maxval, self._type(dtype), seed=self.seed)
+        return distributions.random_uniform(
+            shape, self.minval, self.maxval, self._type(dtype), seed=self.seed
+        )
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
@@ -160,7 +155,7 @@ class RandomNormal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random.random_normal(shape, self.mean, self.stddev, self._type(dtype), seed=self.seed)
+        return distributions.random_normal(shape, self.mean, self.stddev, self._type(dtype), seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
@@ -176,7 +171,9 @@ class TruncatedNormal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return random.truncated_normal(shape, self.mean, self.stddev, self._type(dtype), seed=self.seed)
+        return distributions.truncated_normal(
+            shape, self.mean, self.stddev, self._type(dtype), seed=self.seed
+        )
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed, "dtype": self.dtype.name}
@@ -198,7 +195,7 @@ class UniformUnitScaling(Initializer):
         whole = shape if partition_info is None else partition_info.full_shape
         inputs = max(1.0, math.prod(float(size) for size in list(whole)[:-1]))
         limit = math.sqrt(3 / inputs) * self.factor
-        return random.random_uniform(shape, -limit, limit, self._type(dtype), seed=self.seed)
+        return distributions.random_uniform(shape, -limit, limit, self._type(dtype), seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
         return {"factor": self.factor, "seed": self.seed, "dtype": self.dtype.name}
@@ -236,11 +233,11 @@ class VarianceScaling(Initializer):
         )
         if self.distribution in ("normal", "truncated_normal"):
             stddev = math.sqrt(variance) / _TRUNCATED_STDDEV
-            return random.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
+            return distributions.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random.random_normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
+            return distributions.random_normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * variance)
-        return random.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return distributions.random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
     def _fan(self, shape: Sequence[int]) -> float:
         fan_in, fan_out = fans(shape)
@@ -346,7 +343,7 @@ class Orthogonal(Initializer):
 def orthonormal(rows: int, columns: int, dtype: dtypes.DType, seed: Any) -> Tensor:
     """A random matrix with orthonormal columns: the Q of normal numbers, with the signs of R taken out."""
     q, r = decompositions.qr(
-        random.random_normal((rows, columns), dtype=dtype, seed=seed), full_matrices=False
+        distributions.random_normal((rows, columns), dtype=dtype, seed=seed), full_matrices=False
     )
     return q * unary.sign(diagonals.diag_part(r))
 

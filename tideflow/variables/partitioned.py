@@ -10,7 +10,7 @@ from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import constants, joining
+from tideflow.ops.arrays import constants, joining
 from tideflow.variables import base
 from tideflow.variables.base import Variable
 

@@ -11,7 +11,8 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, device, init_scope, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import constants, indexing, slicing, state
+from tideflow.ops.arrays import constants, indexing, slicing
+from tideflow.ops.state import reference_variables
 from tideflow.variables import base, initial
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 
@@ -77,7 +78,9 @@ class RefVariable(Variable):
                 raise ValueError(f"initial_value must have a shape specified: {value}")
             self._initial_value = value
             safe = initial.guarded(value, scope)
-            self._initializer_op = state.assign(self._variable, safe, validate_shape=validate_shape).op
+            self._initializer_op = reference_variables.assign(
+                self._variable, safe, validate_shape=validate_shape
+            ).op
             with device(self._caching_device) if self._caching_device else colocate_with(self._variable.op):
                 self._snapshot = constants.identity(self._variable, name="read")
 
@@ -142,21 +145,21 @@ class RefVariable(Variable):
         self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """A new value. Returns the variable after that, or with `read_value=False` the operation."""
-        result = state.assign(self._variable, value, use_locking=use_locking, name=name)
+        result = reference_variables.assign(self._variable, value, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_add(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Adds `delta`."""
-        result = state.assign_add(self._variable, delta, use_locking=use_locking, name=name)
+        result = reference_variables.assign_add(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_sub(
         self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtracts `delta`."""
-        result = state.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
+        result = reference_variables.assign_sub(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def _strided_slice_assign(
@@ -173,7 +176,7 @@ def _make(value: Tensor, shape: TensorShape | None, validate_shape: bool, scope:
     """The variable's node: of the given shape, the initial value's, or any where that is not validated."""
     if shape is None:
         shape = value.shape if validate_shape else TensorShape(None)
-    return state.variable_v2_op(shape=shape, dtype=value.dtype.base_dtype, name=scope)
+    return reference_variables.variable_v2_op(shape=shape, dtype=value.dtype.base_dtype, name=scope)
 
 
 def _to_tensor(

@@ -8,7 +8,8 @@ import numpy as np
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.ops import constants, reductions, unary
+from tideflow.ops.arrays import constants
+from tideflow.ops.math import reductions, unary
 
 
 @export("keras.regularizers.Regularizer")

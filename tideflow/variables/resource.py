@@ -20,7 +20,8 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import constants, resource_state, slicing, state_scatter
+from tideflow.ops.arrays import constants, slicing
+from tideflow.ops.state import resource_variables, variable_rows
 from tideflow.variables import base, initial
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 
@@ -61,7 +62,7 @@ class BaseResourceVariable(Variable):
 
     @property
     def shape(self) -> TensorShape:
-        return resource_state.variable_shape_of(self._handle.shape)
+        return resource_variables.variable_shape_of(self._handle.shape)
 
     def _shape_as_list(self) -> list[int | None] | None:
         return None if self.shape.ndims is None else self.shape.as_list()
@@ -80,7 +81,7 @@ class BaseResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable has a value yet, as a boolean tensor."""
-        return resource_state.var_is_initialized_op(self._handle, name=name)
+        return resource_variables.var_is_initialized_op(self._handle, name=name)
 
     def numpy(self) -> Any:
         """Values exist only in a session's steps."""
@@ -94,7 +95,7 @@ class BaseResourceVariable(Variable):
     # ------------------------------------------------------------------------------------------------ reading
 
     def _read_variable_op(self) -> Tensor:
-        return resource_state.read_variable_op(self._handle, dtype=self._dtype)
+        return resource_variables.read_variable_op(self._handle, dtype=self._dtype)
 
     def _usable(self) -> AbstractContextManager:
         """A graph in which the variable can be used: its own, or a function's inside it, which then uses the
@@ -124,13 +125,13 @@ class BaseResourceVariable(Variable):
     def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
         """Rows of the variable, without reading the whole of it."""
         with name_scope("Gather" if name is None else name) as scope:
-            value = state_scatter.resource_gather_op(self._handle, indices, dtype=self._dtype, name=scope)
+            value = variable_rows.resource_gather_op(self._handle, indices, dtype=self._dtype, name=scope)
         return constants.identity(value)
 
     def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
         """Slices of the variable at index vectors, without reading the whole of it."""
         with name_scope("GatherNd" if name is None else name) as scope:
-            value = state_scatter.resource_gather_nd_op(self._handle, indices, dtype=self._dtype, name=scope)
+            value = variable_rows.resource_gather_nd_op(self._handle, indices, dtype=self._dtype, name=scope)
         return constants.identity(value)
 
     def _as_graph_element(self) -> Tensor:
@@ -152,7 +153,9 @@ class BaseResourceVariable(Variable):
         with self._usable():
             tensor = convert_to_tensor(value, dtype=self._dtype)
             self.shape.assert_is_compatible_with(tensor.shape)
-            return self._after(resource_state.assign_variable_op(self._handle, tensor, name=name), read_value)
+            return self._after(
+                resource_variables.assign_variable_op(self._handle, tensor, name=name), read_value
+            )
 
     def assign_add(
         self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
@@ -161,7 +164,7 @@ class BaseResourceVariable(Variable):
         with self._usable():
             delta = convert_to_tensor(delta, dtype=self._dtype)
             return self._after(
-                resource_state.assign_add_variable_op(self._handle, delta, name=name), read_value
+                resource_variables.assign_add_variable_op(self._handle, delta, name=name), read_value
             )
 
     def assign_sub(
@@ -171,7 +174,7 @@ class BaseResourceVariable(Variable):
         with self._usable():
             delta = convert_to_tensor(delta, dtype=self._dtype)
             return self._after(
-                resource_state.assign_sub_variable_op(self._handle, delta, name=name), read_value
+                resource_variables.assign_sub_variable_op(self._handle, delta, name=name), read_value
             )
 
     def _strided_slice_assign(
@@ -243,11 +246,11 @@ class ResourceVariable(BaseResourceVariable):
             self._dtype = value.dtype.base_dtype
             self._initial_value = value
             with name_scope("IsInitialized"):
-                self._is_initialized_op = resource_state.var_is_initialized_op(self._handle)
+                self._is_initialized_op = resource_variables.var_is_initialized_op(self._handle)
             place = self._handle.device
             safe = initial.guarded(value, scope)
             with name_scope("Assign") as inner, colocate_with(None, ignore_existing=True), device(place):
-                self._initializer_op = resource_state.assign_variable_op(self._handle, safe, name=inner)
+                self._initializer_op = resource_variables.assign_variable_op(self._handle, safe, name=inner)
             with name_scope("Read"):
                 with device(place):
                     self._graph_element = self._read_variable_op()
@@ -271,7 +274,7 @@ def _make_handle(value: Tensor, shape: Any, scope: str) -> Tensor:
             f"The initial value's shape ({value.shape}) is not compatible with the explicitly supplied "
             f"`shape` argument ({shape})."
         )
-    return resource_state.var_handle_op(
+    return resource_variables.var_handle_op(
         dtype=value.dtype.base_dtype,
         shape=value.shape if shape is None else as_shape(shape),
         shared_name=scope[:-1],

@@ -17,7 +17,7 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops import slicing
+from tideflow.ops.arrays import slicing
 from tideflow.variables import initializers
 from tideflow.variables.base import (
     Variable,

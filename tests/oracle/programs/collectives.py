@@ -8,7 +8,7 @@ def _functions():
     try:
         from tensorflow.python.ops import collective_ops as functions
     except ImportError:
-        from tideflow.ops import collectives as functions
+        from tideflow.ops.distributed import collectives as functions
     return functions
 
 

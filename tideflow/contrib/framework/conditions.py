@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tideflow.export import export
-from tideflow.ops import control_flow
+from tideflow.ops.control_flow import conditionals
 
 
 @export("contrib.framework.smart_case")
@@ -18,9 +18,9 @@ def smart_case(
 ) -> Any:
     """`tf.case` that calls the right function at once where every predicate is known."""
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
-    known = [control_flow.smart_constant_value(predicate) for predicate, _ in pairs]
+    known = [conditionals.smart_constant_value(predicate) for predicate, _ in pairs]
     if None in known:
-        return control_flow.case(pred_fn_pairs, default, exclusive, name=name)
+        return conditionals.case(pred_fn_pairs, default, exclusive, name=name)
     if exclusive and sum(known) > 1:
         raise ValueError(f"More than one condition is True of {pairs}, which are to exclude each other.")
     chosen = next((function for holds, (_, function) in zip(known, pairs) if holds), default)

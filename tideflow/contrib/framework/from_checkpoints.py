@@ -10,7 +10,8 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.contrib.framework.model_variables import get_variable_full_name
 from tideflow.export import export, expose
 from tideflow.graph.operation import Operation
-from tideflow.ops import constants, flow
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import grouping
 from tideflow.platform import logging
 from tideflow.train import checkpoint_utils
 from tideflow.train.saver import Saver
@@ -43,7 +44,7 @@ def assign_from_checkpoint(
             )
             assignments.append(variable.assign(fed))
             feeds[fed] = _part_for(variable, value, name)
-    return flow.group(*assignments), feeds
+    return grouping.group(*assignments), feeds
 
 
 def _by_checkpoint_name(var_list: Any) -> dict[str, Sequence[Any]]:

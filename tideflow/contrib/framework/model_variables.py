@@ -14,7 +14,8 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
 from tideflow.graph.scopes import device as on_device
-from tideflow.ops import constants, flow
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import grouping
 from tideflow.train import global_step
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.variable_scope import VariableScope, get_variable, get_variable_scope
@@ -285,7 +286,7 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Operatio
         fed = constants.placeholder(var.dtype.base_dtype, name=f"placeholder/{var.op.name}")
         feeds[fed] = value.reshape(var.shape.as_list())
         assignments.append(var.assign(fed))
-    return flow.group(*assignments), feeds
+    return grouping.group(*assignments), feeds
 
 
 @export("contrib.framework.assign_from_values_fn")

@@ -21,21 +21,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.layers import core
-from tideflow.ops import (
-    binary,
-    casting,
-    creation,
-    indexing,
-    joining,
-    reductions,
-    shapes,
-    slicing,
-    tiling,
-    unary,
-)
-from tideflow.ops import (
-    softmax as softmax_ops,
-)
+from tideflow.ops.arrays import creation, indexing, joining, shapes, slicing, tiling
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.nn import softmax as softmax_ops
 from tideflow.variables.initializers import Ones
 from tideflow.variables.variable_scope import variable_scope
 

@@ -27,7 +27,8 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.layers import convolutional
-from tideflow.ops import activations, tiling
+from tideflow.ops.arrays import tiling
+from tideflow.ops.nn import activations
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import variable_scope
 

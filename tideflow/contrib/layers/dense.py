@@ -22,7 +22,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collections
 from tideflow.layers import core
-from tideflow.ops import activations, joining, matmul, shapes
+from tideflow.ops.arrays import joining, shapes
+from tideflow.ops.linalg import matmul
+from tideflow.ops.nn import activations
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable, variable_scope
 

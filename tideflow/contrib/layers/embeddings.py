@@ -13,7 +13,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.nn import embeddings as nn
-from tideflow.ops import indexing, joining, reductions, shapes
+from tideflow.ops.arrays import indexing, joining, shapes
+from tideflow.ops.math import reductions
 from tideflow.variables.variable_scope import variable_scope
 
 

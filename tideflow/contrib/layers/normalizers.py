@@ -17,7 +17,10 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collections, control_dependencies, name_scope
 from tideflow.layers import normalization as layers
 from tideflow.nn import statistics
-from tideflow.ops import constants, control_flow, normalization, shapes, unary
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.control_flow import conditionals
+from tideflow.ops.math import unary
+from tideflow.ops.nn import normalization
 from tideflow.train.moving_averages import assign_moving_average
 from tideflow.variables.initializers import Ones, Zeros
 from tideflow.variables.variable_scope import get_variable_scope, variable_scope
@@ -174,8 +177,8 @@ def _updated(
             with control_dependencies(_updates(moving, batch, decay, zero_debias)):
                 return tuple(constants.identity(value) for value in at_once)
 
-        return control_flow.smart_cond(is_training, after_updates, lambda: otherwise)
-    updates = control_flow.smart_cond(
+        return conditionals.smart_cond(is_training, after_updates, lambda: otherwise)
+    updates = conditionals.smart_cond(
         is_training, lambda: tuple(_updates(moving, batch, decay, zero_debias)), lambda: moving
     )
     for update in updates:
@@ -212,8 +215,8 @@ def _fused(
             inputs, gamma, beta, *moving, epsilon=epsilon, is_training=False, data_format=data_format
         )
 
-    outputs, *batch = control_flow.smart_cond(is_training, train, infer)
-    if control_flow.smart_constant_value(is_training) is not False:
+    outputs, *batch = conditionals.smart_cond(is_training, train, infer)
+    if conditionals.smart_constant_value(is_training) is not False:
         outputs = _only(update(moving, batch, is_training, (outputs,), (outputs,)))
     outputs.set_shape(inputs.shape)
     return shapes.reshape(outputs, shapes.shape(original)) if original.shape.ndims == 2 else outputs
@@ -251,13 +254,13 @@ def _by_moments(
     gamma = parameter("gamma", shape, dtype, trainable) if scale else None
     moving = _moving_statistics(parameter, shape, dtype)
     axes = [axis for axis in range(rank) if axis != channel_axis]
-    if control_flow.smart_constant_value(is_training) is False:
+    if conditionals.smart_constant_value(is_training) is False:
         mean, variance = moving
     else:
         batch = _moments(inputs, axes, batch_weights, keep_dims=data_format == NCHW)
         mean, variance = update(moving, batch, is_training, batch, moving)
         if mean is batch[0]:
-            mean, variance = control_flow.smart_cond(is_training, lambda: batch, lambda: moving)
+            mean, variance = conditionals.smart_cond(is_training, lambda: batch, lambda: moving)
     if data_format == NCHW:
         broadcast = [1, channels] + [1] * (rank - 2)
         mean, variance, beta, gamma = (

@@ -10,7 +10,10 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
-from tideflow.ops import casting, clipping, flow, random, shapes
+from tideflow.ops.arrays import shapes
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, clipping
+from tideflow.ops.random import distributions
 from tideflow.summary import functions as summary
 from tideflow.train import optimizers
 from tideflow.train.global_step import assert_global_step, get_global_step
@@ -68,7 +71,7 @@ def optimize_loss(
     with variable_scope(name, "OptimizeLoss", [loss, global_step]):
         update_ops = list(set(get_collection(GraphKeys.UPDATE_OPS))) if update_ops is None else update_ops
         if update_ops:
-            loss = flow.with_dependencies(list(update_ops), loss)
+            loss = grouping.with_dependencies(list(update_ops), loss)
         summaries = _DEFAULT_SUMMARIES if summaries is None else list(summaries)
         for kind in summaries:
             if kind not in OPTIMIZER_SUMMARIES:
@@ -103,7 +106,7 @@ def optimize_loss(
             summary.scalar("global_norm/clipped_gradient_norm", norm)
         step = global_step if increment_global_step else None
         train_op = chosen.apply_gradients(pairs, global_step=step, name="train")
-        return flow.with_dependencies([train_op], loss)
+        return grouping.with_dependencies([train_op], loss)
 
 
 def _learning_rate(given: Any, decay: Callable | None, global_step: Any, summaries: Sequence[str]) -> Any:
@@ -181,7 +184,7 @@ def _with_noise(pairs: list, scale: float) -> list:
 
     def noisy(grad: Any) -> Any:
         shape = grad.dense_shape if isinstance(grad, IndexedSlices) else shapes.shape(grad)
-        return random.truncated_normal(shape) * scale + grad
+        return distributions.truncated_normal(shape) * scale + grad
 
     return [(None if grad is None else noisy(grad), variable) for grad, variable in pairs]
 

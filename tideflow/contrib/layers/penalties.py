@@ -10,7 +10,9 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
-from tideflow.ops import binary, constants, normalization, reductions, unary
+from tideflow.ops.arrays import constants
+from tideflow.ops.math import binary, reductions, unary
+from tideflow.ops.nn import normalization
 from tideflow.platform import logging
 
 Regularizer = Callable[..., "Tensor | None"]

@@ -9,7 +9,7 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
-from tideflow.ops import random
+from tideflow.ops.random import distributions
 
 
 @export("contrib.layers.variance_scaling_initializer")
@@ -32,9 +32,9 @@ def variance_scaling_initializer(
         count = _fan([float(size) for size in shape], mode)
         if uniform:
             limit = math.sqrt(3.0 * factor / count)
-            return random.random_uniform(shape, -limit, limit, dtype, seed=seed)
+            return distributions.random_uniform(shape, -limit, limit, dtype, seed=seed)
         # What a truncated normal distribution loses of its variance is made up for.
-        return random.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
+        return distributions.truncated_normal(shape, 0.0, math.sqrt(1.3 * factor / count), dtype, seed=seed)
 
     return initializer
 

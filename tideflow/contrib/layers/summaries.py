@@ -10,7 +10,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
-from tideflow.ops import binary, casting, reductions
+from tideflow.ops.math import binary, casting, reductions
 from tideflow.summary import functions as summary
 
 _FLAT_BELOW_ZERO = ("Relu", "Softplus", "Relu6")

@@ -9,12 +9,12 @@ from typing import Any
 from tideflow.export import export, expose
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collections, get_collection, get_collection_ref
-from tideflow.ops import control_flow
+from tideflow.ops.control_flow import conditionals
 
 NCHW, NHWC, NCDHW, NDHWC = "NCHW", "NHWC", "NCDHW", "NDHWC"
 
-expose(control_flow.smart_cond, "contrib.layers.utils.smart_cond")
-expose(control_flow.smart_constant_value, "contrib.layers.utils.constant_value")
+expose(conditionals.smart_cond, "contrib.layers.utils.smart_cond")
+expose(conditionals.smart_constant_value, "contrib.layers.utils.constant_value")
 
 
 @export("contrib.layers.utils.collect_named_outputs")

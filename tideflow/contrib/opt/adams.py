@@ -8,7 +8,9 @@ from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies
-from tideflow.ops import binary, flow, indexing, unary
+from tideflow.ops.arrays import indexing
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary, unary
 from tideflow.train.optimizers import AdamOptimizer
 from tideflow.variables.base import Variable
 
@@ -34,7 +36,7 @@ class _RowwiseAdam(AdamOptimizer):
 
     def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor) -> Operation:
         step, slots = self._row_step(grad, var, indices)
-        return flow.group(var.scatter_add(IndexedSlices(step, indices)), *slots)
+        return grouping.group(var.scatter_add(IndexedSlices(step, indices)), *slots)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
         return self._apply_rows(grad.values, var, grad.indices)
@@ -100,4 +102,4 @@ class AdaMaxOptimizer(_RowwiseAdam):
             power, _ = self._get_beta_accumulators()
             with colocate_with(power):
                 update = power.assign(power * self._beta1_t, use_locking=self._use_locking)
-        return flow.group(*update_ops, update, name=name_scope)
+        return grouping.group(*update_ops, update, name=name_scope)

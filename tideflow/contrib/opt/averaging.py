@@ -7,7 +7,7 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import control_dependencies
-from tideflow.ops import flow
+from tideflow.ops.control_flow import grouping
 from tideflow.train.moving_averages import ExponentialMovingAverage
 from tideflow.train.optimizer import Optimizer
 
@@ -43,7 +43,7 @@ class MovingAverageOptimizer(Optimizer):
         variables = [variable for grad, variable in pairs if grad is not None]
         with control_dependencies([train_op] if self._sequential_update else []):
             average = self._ema.apply(variables)
-        return flow.group(train_op, average, name="train_with_avg")
+        return grouping.group(train_op, average, name="train_with_avg")
 
     def get_slot(self, var: Any, name: str) -> Any:
         return self._optimizer.get_slot(var, name)

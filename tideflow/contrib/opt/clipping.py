@@ -7,7 +7,7 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.ops import clipping
+from tideflow.ops.math import clipping
 
 
 @export("contrib.opt.clip_gradients_by_global_norm")

@@ -12,7 +12,7 @@ from tideflow.autodiff.gradients import gradients
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_session
-from tideflow.ops import constants, creation, joining, shapes
+from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.platform import logging
 from tideflow.variables.collections import trainable_variables
 

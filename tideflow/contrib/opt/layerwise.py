@@ -7,7 +7,8 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.ops import indexing, norms
+from tideflow.ops.arrays import indexing
+from tideflow.ops.linalg import norms
 from tideflow.train.optimizers import MomentumOptimizer
 from tideflow.variables.base import Variable
 

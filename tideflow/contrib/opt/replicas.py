@@ -21,7 +21,11 @@ from tideflow.graph.scopes import (
     get_collection_ref,
     name_scope,
 )
-from tideflow.ops import binary, constants, control_flow, creation, flow, normalization, reductions, state
+from tideflow.ops.arrays import constants, creation
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.math import binary, reductions
+from tideflow.ops.nn import normalization
+from tideflow.ops.state import reference_variables
 from tideflow.queues.accumulators import ConditionalAccumulator
 from tideflow.queues.base import FIFOQueue
 from tideflow.train.optimizer import GradientsAndVariables, Optimizer
@@ -56,7 +60,7 @@ def _on_device_of_collection(
 def _at_every(local_step: Variable, interval: int, meet: Callable[[], Operation]) -> Any:
     """`meet` where the local step is a multiple of the interval."""
     is_time = binary.equal(binary.mod(local_step, interval), 0)
-    return control_flow.cond(is_time, meet, constants.no_operation)
+    return conditionals.cond(is_time, meet, constants.no_operation)
 
 
 # ------------------------------------------------------------------------------------------ model averaging
@@ -126,7 +130,7 @@ class ModelAverageOptimizer(Optimizer):
         if global_step is None:
             raise ValueError("Global step is required")
         with control_dependencies([self._opt.apply_gradients(grads_and_vars)]):
-            counted = state.assign_add(self._local_step, 1, name="local_step_update").op
+            counted = reference_variables.assign_add(self._local_step, 1, name="local_step_update").op
         trained = [variable for grad, variable in grads_and_vars if grad is not None]
         with control_dependencies([counted]):
             update = _at_every(
@@ -136,7 +140,7 @@ class ModelAverageOptimizer(Optimizer):
         for accumulator, place in self._accumulator_list:
             with device(place):
                 begin.append(accumulator.set_global_step(global_step, name="SetGlobalStep"))
-        self._chief_init_op = flow.group(*begin)
+        self._chief_init_op = grouping.group(*begin)
         return update
 
     def _meet(self, local_variables: list[Variable], global_step: Any) -> Operation:
@@ -151,7 +155,7 @@ class ModelAverageOptimizer(Optimizer):
             with control_dependencies(pushes):
                 updates = [_assign_on_its_device(center, mean) for center, mean in zip(centers, means)]
                 with device(global_step.device):
-                    updates.append(state.assign_add(global_step, 1))
+                    updates.append(reference_variables.assign_add(global_step, 1))
             with control_dependencies(updates), device(global_step.device):
                 tokens = creation.fill([self._num_worker - 1], constants.constant(False))
                 met = queue.enqueue_many(tokens)
@@ -178,8 +182,10 @@ class ModelAverageOptimizer(Optimizer):
         updates = []
         for variable in var_list:
             with device(variable.device):
-                updates.append(state.assign(variable, self._local_2_global[variable].read_value()))
-        return flow.group(*updates)
+                updates.append(
+                    reference_variables.assign(variable, self._local_2_global[variable].read_value())
+                )
+        return grouping.group(*updates)
 
     def get_init_op(self) -> Operation:
         """Local variables begin as their centers."""
@@ -207,7 +213,7 @@ class _ModelAverageHook(SessionRunHook):
 
 def _assign_on_its_device(variable: Variable, value: Tensor) -> Any:
     with device(variable.device):
-        return state.assign(variable, value)
+        return reference_variables.assign(variable, value)
 
 
 # ---------------------------------------------------------------------------------------- elastic averaging
@@ -315,7 +321,7 @@ class ElasticAverageOptimizer(Optimizer):
         applied = self._opt.apply_gradients(grads_and_vars)
         _make_local([variable for variable in global_variables() if variable not in before])
         with control_dependencies([applied]):
-            counted = state.assign_add(self._local_step, 1, name="local_step_update").op
+            counted = reference_variables.assign_add(self._local_step, 1, name="local_step_update").op
         trained = [variable for grad, variable in grads_and_vars if grad is not None]
         with control_dependencies([counted]):
             return _at_every(self._local_step, self._period, lambda: self._meet(trained, global_step))
@@ -329,14 +335,17 @@ class ElasticAverageOptimizer(Optimizer):
             for variable, copy in zip(local_variables, copies):
                 with device(variable.device):
                     away.append(binary.subtract(variable, copy))
-            for move, variables in ((state.assign_sub, local_variables), (state.assign_add, centers)):
+            for move, variables in (
+                (reference_variables.assign_sub, local_variables),
+                (reference_variables.assign_add, centers),
+            ):
                 for variable, difference in zip(variables, away):
                     with device(variable.device):
                         updates.append(move(variable, binary.multiply(self._moving_rate, difference)))
             if global_step is not None:
                 with colocate_with(global_step):
-                    updates.append(state.assign_add(global_step, 1))
-        return flow.group(*updates)
+                    updates.append(reference_variables.assign_add(global_step, 1))
+        return grouping.group(*updates)
 
     def get_init_op(self, task_index: int) -> Operation:
         """Local variables begin as their centers; if `synchronous`, when all workers do."""
@@ -349,8 +358,11 @@ class ElasticAverageOptimizer(Optimizer):
         begin = []
         for variable in local:
             center = self._global_map[variable]
-            begin += [state.assign(variable, center), state.assign(self._local_map[variable], center)]
-        begun = flow.group(*begin)
+            begin += [
+                reference_variables.assign(variable, center),
+                reference_variables.assign(self._local_map[variable], center),
+            ]
+        begun = grouping.group(*begin)
         return self._wait_for_all(begun, task_index) if self._synchronous else begun
 
     def _wait_for_all(self, begun: Operation, task_index: int) -> Operation:
@@ -367,7 +379,7 @@ class ElasticAverageOptimizer(Optimizer):
                 constants.no_operation() if worker == task_index else queue.enqueue(word)
                 for worker, queue in enumerate(queues)
             ]
-        return flow.group(*said, queues[task_index].dequeue_many(len(queues) - 1))
+        return grouping.group(*said, queues[task_index].dequeue_many(len(queues) - 1))
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
         """The hook that makes a session ready."""

@@ -9,7 +9,8 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies
-from tideflow.ops import casting, constants, indexing
+from tideflow.ops.arrays import constants, indexing
+from tideflow.ops.math import casting
 from tideflow.train.optimizer import Optimizer
 from tideflow.train.optimizers import AdamOptimizer, MomentumOptimizer
 from tideflow.variables.base import Variable

@@ -7,7 +7,7 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.nn import rnn
-from tideflow.ops import joining
+from tideflow.ops.arrays import joining
 from tideflow.variables import variable_scope as scopes
 
 

@@ -12,7 +12,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
 from tideflow.nn.rnn_cells import LayerRNNCell, LSTMStateTuple
-from tideflow.ops import casting, creation, indexing, joining, reductions, rnn_blocks, shapes, tiling
+from tideflow.ops.arrays import creation, indexing, joining, shapes, tiling
+from tideflow.ops.math import casting, reductions
+from tideflow.ops.nn import rnn_blocks
 from tideflow.variables import initializers
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.nn import rnn
-from tideflow.ops import joining, tiling
+from tideflow.ops.arrays import joining, tiling
 
 
 @export("contrib.rnn.FusedRNNCell")

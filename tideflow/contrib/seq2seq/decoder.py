@@ -13,10 +13,11 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn.rnn import transpose_batch_time
 from tideflow.nn.rnn_cells import batch_of_zeros
-from tideflow.ops import binary, constants, creation, indexing, reductions, shapes, unary
-from tideflow.ops.contexts import current_context
-from tideflow.ops.loops import while_loop
-from tideflow.ops.tensor_array import TensorArray
+from tideflow.ops.arrays import constants, creation, indexing, shapes
+from tideflow.ops.control_flow.contexts import current_context
+from tideflow.ops.control_flow.tensor_array import TensorArray
+from tideflow.ops.control_flow.while_loops import while_loop
+from tideflow.ops.math import binary, reductions, unary
 from tideflow.variables.variable_scope import VariableScope, variable_scope
 
 

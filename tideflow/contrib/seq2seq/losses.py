@@ -7,7 +7,9 @@ from collections.abc import Callable
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import binary, casting, reductions, shapes, softmax
+from tideflow.ops.arrays import shapes
+from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.nn import softmax
 
 
 @export("contrib.seq2seq.sequence_loss")

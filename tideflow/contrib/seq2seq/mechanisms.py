@@ -23,19 +23,11 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.layers.base import Layer
 from tideflow.layers.core import Dense
 from tideflow.nn.rnn_cells import batch_of_zeros
-from tideflow.ops import (
-    casting,
-    checks,
-    creation,
-    indexing,
-    joining,
-    matmul,
-    random,
-    reductions,
-    shapes,
-    softmax,
-    unary,
-)
+from tideflow.ops.arrays import creation, indexing, joining, shapes
+from tideflow.ops.linalg import matmul
+from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.nn import softmax
+from tideflow.ops.random import distributions
 from tideflow.variables import initializers
 from tideflow.variables.variable_scope import get_variable, variable_scope
 
@@ -316,7 +308,7 @@ def _monotonic_probability_fn(
 ) -> Tensor:
     """Alignments that only go forward, from scores. The noise teaches probabilities to be near 0 or 1."""
     if sigmoid_noise > 0:
-        noise = random.random_normal(shapes.shape(score), dtype=score.dtype, seed=seed)
+        noise = distributions.random_normal(shapes.shape(score), dtype=score.dtype, seed=seed)
         score += sigmoid_noise * noise
     p_choose_i = casting.cast(score > 0, score.dtype) if mode == "hard" else unary.sigmoid(score)
     return monotonic_attention(p_choose_i, previous_alignments, mode)

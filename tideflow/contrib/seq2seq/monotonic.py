@@ -11,7 +11,9 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import clipping, creation, cumulative, functional, joining, reductions, shapes, unary
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.ops.control_flow import map_and_fold
+from tideflow.ops.math import clipping, cumulative, reductions, unary
 
 
 @export("contrib.seq2seq.hardmax")
@@ -57,7 +59,7 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
 def _recursive(p: Tensor, previous: Tensor) -> Tensor:
     batch = size_of(p, 0)
     passed = joining.concat([creation.ones((batch, 1)), 1 - p[:, :-1]], 1)
-    arriving = functional.scan(
+    arriving = map_and_fold.scan(
         lambda before, here: shapes.reshape(here[0] * before + here[1], (batch,)),
         [shapes.transpose(passed), shapes.transpose(previous)],
         creation.zeros((batch,)),

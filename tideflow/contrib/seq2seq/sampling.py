@@ -10,7 +10,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import as_shape
-from tideflow.ops import binary, casting, joining, random, reductions, shapes, tiling
+from tideflow.ops.arrays import joining, shapes, tiling
+from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.random import distributions
 
 
 def bernoulli_sample(
@@ -21,7 +23,7 @@ def bernoulli_sample(
 
     def draw(count: Tensor) -> Tensor:
         sizes = joining.concat([[count], batch_shape], 0)
-        uniform = random.random_uniform(sizes, seed=seed, dtype=probs.dtype)
+        uniform = distributions.random_uniform(sizes, seed=seed, dtype=probs.dtype)
         return casting.cast(binary.less(uniform, probs), dtype)
 
     return _drawn(draw, sample_shape)
@@ -38,7 +40,7 @@ def categorical_sample(
     def draw(count: Tensor) -> Tensor:
         rows = logits if logits.shape.ndims == 2 else shapes.reshape(logits, [-1, classes])
         wide = dtypes.int64 if logits.dtype.size > 4 else dtypes.int32
-        draws = random.multinomial(rows, count, seed=seed, output_dtype=wide)
+        draws = distributions.multinomial(rows, count, seed=seed, output_dtype=wide)
         draws = shapes.reshape(shapes.transpose(draws), joining.concat([[count], batch_shape], 0))
         return casting.cast(draws, dtype)
 

@@ -13,8 +13,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.nn.rnn import transpose_batch_time
-from tideflow.ops import binary, casting, creation, indexing, joining, reductions, scatter, shapes, unary
-from tideflow.ops.control_flow import cond
+from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
+from tideflow.ops.control_flow.conditionals import cond
+from tideflow.ops.math import binary, casting, reductions, unary
 
 
 def _probability(given: Any) -> Tensor:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.graph.operation import Tensor
-from tideflow.ops import shapes
+from tideflow.ops.arrays import shapes
 
 
 def size_of(tensor: Tensor, axis: int) -> Any:

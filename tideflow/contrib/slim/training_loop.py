@@ -17,7 +17,9 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.io.local_files import replace_bytes
 from tideflow.lookup.collections import tables_initializer
-from tideflow.ops import binary, constants, flow
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import binary
 from tideflow.platform import logging
 from tideflow.session.timeline import Timeline
 from tideflow.summary import functions as summaries
@@ -205,7 +207,7 @@ def _starting_ops(
         if ready_op is _USE_DEFAULT:
             ready_op = variables.report_uninitialized_variables()
         if local_init_op is _USE_DEFAULT:
-            local_init_op = flow.group(variables.local_variables_initializer(), tables_initializer())
+            local_init_op = grouping.group(variables.local_variables_initializer(), tables_initializer())
         local_init_op, ready_for_local_init_op = _synchronized(local_init_op, optimizers, is_chief)
     return {
         "init_op": init_op,
@@ -239,8 +241,8 @@ def _synchronized(
         starts = [
             optimizer.chief_init_op if is_chief else optimizer.local_step_init_op for optimizer in optimizers
         ]
-        local_init_op = flow.group(*starts)
-    return local_init_op, flow.group(*[optimizer.ready_for_local_init_op for optimizer in optimizers])
+        local_init_op = grouping.group(*starts)
+    return local_init_op, grouping.group(*[optimizer.ready_for_local_init_op for optimizer in optimizers])
 
 
 def _step_kwargs(

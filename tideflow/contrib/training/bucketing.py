@@ -16,7 +16,9 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops import binary, casting, constants, control_flow, flow, indexing, reductions
+from tideflow.ops.arrays import constants, indexing
+from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.math import binary, casting, reductions
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase
 from tideflow.summary import functions as summary
 from tideflow.train import input as pipelines
@@ -81,7 +83,7 @@ def bucket(
             shared_name=shared_name,
             name="top_queue",
         )
-        put = control_flow.smart_cond(
+        put = conditionals.smart_cond(
             keep, lambda: _put_into_one(buckets, components, chosen), constants.no_operation
         )
         moves = _moves(buckets, sizes, top, allow_smaller_final_batch)
@@ -100,12 +102,12 @@ def _known(size: Any) -> Any:
 
 def _put_into_one(buckets: list[QueueBase], components: list[Tensor], chosen: Tensor) -> Operation:
     puts = [
-        control_flow.cond(
+        conditionals.cond(
             binary.equal(chosen, i), lambda queue=queue: queue.enqueue(components), constants.no_operation
         )
         for i, queue in enumerate(buckets)
     ]
-    return flow.group(*puts, name="group_enqueues")
+    return grouping.group(*puts, name="group_enqueues")
 
 
 def _moves(
@@ -139,8 +141,8 @@ def _add_runners(
         QueueRunner(
             top,
             puts,
-            close_op=flow.group(*[queue.close() for queue in buckets]),
-            cancel_op=flow.group(*[queue.close(cancel_pending_enqueues=True) for queue in buckets]),
+            close_op=grouping.group(*[queue.close() for queue in buckets]),
+            cancel_op=grouping.group(*[queue.close(cancel_pending_enqueues=True) for queue in buckets]),
             queue_closed_exception_types=_CLOSED,
         )
     )

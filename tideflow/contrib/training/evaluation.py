@@ -9,7 +9,7 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tideflow.export import export, expose
-from tideflow.ops import state
+from tideflow.ops.state import reference_variables
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.summary import writer
@@ -91,7 +91,7 @@ def evaluate_repeatedly(
     eval_step = get_or_create_eval_step()
     hooks = hooks or []
     if eval_ops is not None:
-        update_eval_step = state.assign_add(eval_step, 1)
+        update_eval_step = reference_variables.assign_add(eval_step, 1)
         for hook in hooks:
             if isinstance(hook, StopAfterNEvalsHook):
                 hook._set_evals_completed_tensor(update_eval_step)

@@ -10,22 +10,12 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.ops import (
-    binary,
-    casting,
-    checks,
-    constants,
-    control_flow,
-    creation,
-    flow,
-    indexing,
-    loops,
-    random,
-    reductions,
-    unary,
-)
-from tideflow.ops import shapes as shape_ops
-from tideflow.ops.tensor_array import TensorArray
+from tideflow.ops.arrays import constants, creation, indexing
+from tideflow.ops.arrays import shapes as shape_ops
+from tideflow.ops.control_flow import conditionals, grouping, while_loops
+from tideflow.ops.control_flow.tensor_array import TensorArray
+from tideflow.ops.math import binary, casting, checks, reductions, unary
+from tideflow.ops.random import distributions
 from tideflow.train import input as pipelines
 from tideflow.train.moving_averages import assign_moving_average
 from tideflow.variables import variable_scope as variable_scopes
@@ -56,9 +46,9 @@ def rejection_sample(
         chance = accept_prob_fn(rows)
         if runtime_checks:
             bounds = [checks.assert_less_equal(0.0, chance), checks.assert_less_equal(chance, 1.0)]
-            chance = constants.identity(flow.with_dependencies(bounds, chance), name="prob_with_checks")
+            chance = constants.identity(grouping.with_dependencies(bounds, chance), name="prob_with_checks")
         batch = pipelines.maybe_batch(
-            rows, random.random_uniform([]) < chance, batch_size, num_threads=queue_threads
+            rows, distributions.random_uniform([]) < chance, batch_size, num_threads=queue_threads
         )
         return [batch] if isinstance(batch, Tensor) else batch
 
@@ -91,7 +81,7 @@ def stratified_sample(
         rows, labels, initial, target = _checked(rows, labels, initial, target)
         accepted = _accepted(initial, target)
         *data, label = _one_by_one([*rows, labels], threads_per_queue, queue_capacity)
-        keep = random.random_uniform([]) < indexing.gather(accepted, label)
+        keep = distributions.random_uniform([]) < indexing.gather(accepted, label)
         *data, label = pipelines.maybe_batch([*data, label], keep, batch_size, num_threads=threads_per_queue)
         return data, label
 
@@ -127,12 +117,12 @@ def _checked(rows: list[Tensor], labels: Tensor, *chances: Tensor) -> tuple[Any,
     _check_rows(rows, labels)
     count = shape_ops.shape(labels)[0]
     some = checks.assert_positive(count)
-    labels = flow.with_dependencies([some], labels)
+    labels = grouping.with_dependencies([some], labels)
     rows = [
-        flow.with_dependencies([some, checks.assert_equal(shape_ops.shape(row)[0], count)], row)
+        grouping.with_dependencies([some, checks.assert_equal(shape_ops.shape(row)[0], count)], row)
         for row in rows
     ]
-    labels = flow.with_dependencies(
+    labels = grouping.with_dependencies(
         [
             checks.assert_integer(labels),
             checks.assert_non_negative(labels),
@@ -152,13 +142,13 @@ def _checked_chances(chances: Tensor) -> Tensor:
         checks.assert_less(total, 1.0 + _TOLERANCE),
         checks.assert_less(1.0 - _TOLERANCE, total),
     ]
-    return flow.with_dependencies(bounds, chances)
+    return grouping.with_dependencies(bounds, chances)
 
 
 def _accepted(initial: Tensor, target: Tensor) -> Tensor:
     """How likely an element of each class is kept; printed where more than half of them are dropped."""
     possible = reductions.reduce_all(binary.logical_or(binary.not_equal(initial, 0), binary.equal(target, 0)))
-    check = flow.Assert(
+    check = grouping.Assert(
         possible,
         [
             "All classes with zero initial probability must also have zero target probability: ",
@@ -166,15 +156,15 @@ def _accepted(initial: Tensor, target: Tensor) -> Tensor:
             target,
         ],
     )
-    initial = flow.with_dependencies([check], initial)
+    initial = grouping.with_dependencies([check], initial)
     ratio = target / initial
     ratio = indexing.where_v2(unary.is_nan(ratio), creation.zeros_like(ratio), ratio)
     accepted = ratio / reductions.reduce_max(ratio)
     dropped = reductions.reduce_sum((1 - accepted) * initial)
-    return control_flow.cond(
+    return conditionals.cond(
         binary.less(dropped, 0.5),
         lambda: accepted,
-        lambda: flow.Print(
+        lambda: grouping.Print(
             accepted,
             [accepted],
             message="Proportion of examples rejected by sampler is high.",
@@ -197,7 +187,7 @@ def resample_at_rate(
     """The rows of tensors, each as many times as a Poisson distribution of its rate says."""
     with name_scope(scope, "resample_at_rate", [*inputs, rates]):
         rates = convert_to_tensor(rates, name="rates")
-        counts = casting.cast(random.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32)
+        counts = casting.cast(distributions.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32)
         rows = _repeated_range(counts)
         if not back_prop:
             rows = constants.stop_gradient(rows)
@@ -218,8 +208,8 @@ def _repeated_range(counts: Tensor) -> Tensor:
 
         size = shape_ops.shape(counts)[0]
         empty = TensorArray(dtype=dtypes.int32, size=size, infer_shape=False)
-        written, count = loops.while_loop(more, write, loop_vars=[empty, 0])
-        return control_flow.cond(
+        written, count = while_loops.while_loop(more, write, loop_vars=[empty, 0])
+        return conditionals.cond(
             count > 0, written.concat, lambda: creation.zeros([0], dtype=dtypes.int32), name=scope
         )
 

@@ -15,7 +15,9 @@ from tideflow.graph.scopes import (
     get_collection_ref,
     name_scope,
 )
-from tideflow.ops import casting, clipping, constants, flow
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.math import casting, clipping
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.train.global_step import get_or_create_global_step
@@ -127,8 +129,8 @@ def create_train_op(
     updates = optimizer.apply_gradients(pairs, global_step=global_step)
     with name_scope("train_op"):
         if check_numerics:
-            total_loss = flow.check_numerics(total_loss, "LossTensor is inf or nan")
-        train_op = flow.with_dependencies([updates], total_loss)
+            total_loss = grouping.check_numerics(total_loss, "LossTensor is inf or nan")
+        train_op = grouping.with_dependencies([updates], total_loss)
     train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
     if train_op not in train_ops:
         train_ops.append(train_op)
@@ -146,4 +148,4 @@ def _after_updates(loss: Tensor, update_ops: Sequence[Any] | None) -> Tensor:
         return loss
     with control_dependencies(wanted):
         barrier = constants.no_operation(name="update_barrier")
-    return flow.with_dependencies([barrier], loss)
+    return grouping.with_dependencies([barrier], loss)

@@ -1,0 +1,1 @@
+"""Tensors as arrays: made, shaped, indexed, sliced, joined, repeated, sorted."""

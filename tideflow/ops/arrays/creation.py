@@ -1,0 +1,530 @@
+"""Tensors made from sizes and numbers: fills, ranges, one-hot rows, grids and masks."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op, ShapeError, definition
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import partial_value
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants, diagonals, joining, shapes
+from tideflow.ops.helpers.axes import as_sizes, checked_sizes, moved, of_rank, one_value, scalar
+from tideflow.ops.helpers.samples import f32, i32, i64
+from tideflow.ops.helpers.types import FLOATS, INDICES, types
+from tideflow.ops.math import binary, casting, reductions
+from tideflow.runtime.tensor_lists import zeros_of
+from tideflow.runtime.values import to_torch
+
+_INDEX = attr("type", dtypes.int32, allowed=INDICES)
+_SMALL = 1000  # elements: larger fills stay out of the graph as data
+
+# ---------------------------------------------------------------------------------- one value everywhere
+
+fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims")
+zeros_like_op = Op("ZerosLike", "x: T -> y: T", differentiable=False)
+ones_like_op = Op(
+    "OnesLike",
+    "x: T -> y: T",
+    T=types(
+        "bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 "
+        "bool"
+    ),
+    differentiable=False,
+)
+
+
+@fill_op.shape
+def _(dims, value):
+    of_rank(value, 0)
+    sizes = as_sizes(dims)
+    if sizes is not None and -1 in dims:
+        raise ShapeError("Fill dimensions must be >= 0")
+    return sizes
+
+
+fill_op.value(moved)
+
+
+@fill_op.kernel
+def _(dims, value):
+    return one_value(value, "value").expand(checked_sizes(dims)).contiguous()
+
+
+@fill_op.kernel("string")
+def _(dims, value):
+    return np.full(checked_sizes(dims), one_value(value, "value")[()], dtype=object)
+
+
+@fill_op.gradient
+def _(op, grad):
+    return [None, reductions.reduce_sum(grad)]
+
+
+@zeros_like_op.shape
+@ones_like_op.shape
+def _(x):
+    return x
+
+
+@zeros_like_op.kernel
+def _(x):
+    return torch.zeros_like(x)
+
+
+@zeros_like_op.kernel("string")
+def _(x, *, T):
+    return zeros_of(x) if T is dtypes.variant else np.full(x.shape, b"", dtype=object)
+
+
+@zeros_like_op.specialize
+def _(node):
+    return torch.zeros_like, node.inputs
+
+
+@ones_like_op.kernel
+def _(x):
+    return torch.ones_like(x)
+
+
+fill_op.samples(
+    (np.array([2, 3], np.int32), f32()),
+    (np.array([], np.int32), f32()),
+    (np.array([0, 2], np.int64), i32()),
+    against=lambda dims, value: np.full(dims, value, value.dtype),
+)
+fill_op.refuses((np.array([-1], np.int32), f32()), "Fill dimensions must be >= 0")
+fill_op.refuses((np.array([2], np.int32), f32(2)), "Shape must be rank 0 but is rank 1")
+zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
+ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
+
+
+@export("fill")
+def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+    """A tensor of shape `dims` with `value` in every place."""
+    return fill_op(dims, value, name=name)
+
+
+@export("zeros")
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of zeros (False, empty strings): a constant where it is small, a Fill where not."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
+    return _filled(zero, shape, dtype, name, "zeros")
+
+
+@export("ones")
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of ones (True): a constant where it is small, a Fill where not."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
+
+
+def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, default_name: str) -> Tensor:
+    with name_scope(name, default_name, [shape]) as scope:
+        if not isinstance(shape, Tensor):
+            if isinstance(shape, TensorShape) and not shape.is_fully_defined():
+                raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
+            if _is_small(shape):
+                return constants.constant(value, dtype, shape, name=scope)
+            shape = _sizes_tensor(shape)
+        if not shape.shape.tuple:
+            shape = shapes.reshape(shape, [-1])
+        return fill(shape, constants.constant(value, dtype), name=scope)
+
+
+def _is_small(shape: Any) -> bool:
+    """Whether a constant will do. Of sizes that are tensors it asks in the graph, as TensorFlow does: no."""
+    if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
+        return False
+    sizes = list(shape)
+    try:
+        return (
+            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
+        )
+    except (TypeError, ValueError):
+        return False
+
+
+def _sizes_tensor(shape: Any) -> Tensor:
+    try:
+        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
+    except (TypeError, ValueError):
+        return convert_to_tensor(shape, dtype=dtypes.int32)
+
+
+@export("zeros_like")
+def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Zeros of the shape of `tensor`, and of its type where no other is given."""
+    with name_scope(name, "zeros_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        if wanted is dtypes.variant:
+            return zeros_like_op(tensor, name=scope)
+        if optimize and tensor.shape.is_fully_defined():
+            return zeros(tensor.shape, wanted, name=scope)
+        if wanted is not tensor.dtype.base_dtype:
+            return zeros(shapes.shape_of(tensor, optimize=optimize), wanted, name=scope)
+        return zeros_like_op(tensor, name=scope)
+
+
+@export("ones_like")
+def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Ones of the shape of `tensor`, and of its type where no other is given."""
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        sizes = shapes.shape_of(tensor, optimize=optimize)
+        result = ones(sizes, tensor.dtype if dtype is None else dtype, name=scope)
+        result.set_shape(tensor.shape)
+        return result
+
+
+# ---------------------------------------------------------------------------------- sequences
+
+range_op = Op(
+    "Range",
+    "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    Tidx=attr(
+        "type",
+        dtypes.int32,
+        allowed=types("bfloat16 half float double int8 int16 int32 int64 uint16 uint32 uint64"),
+    ),
+    host="start, limit, delta",
+    differentiable=False,
+)
+lin_space_op = Op(
+    "LinSpace",
+    "start: T, stop: T, num: Tidx -> output: T",
+    T=FLOATS,
+    Tidx=_INDEX,
+    host="num",
+    differentiable=False,
+)
+
+
+@range_op.shape
+def _(start, limit, delta):
+    if None in (scalar(start), scalar(limit), scalar(delta)):
+        return [None]
+    return [_range_size(start, limit, delta)]
+
+
+@range_op.value
+def _(op):
+    start, limit, delta = (partial_value(tensor) for tensor in op.inputs)
+    size = op.outputs[0].shape.tuple[0]
+    if size is None or None in (start, limit, delta):
+        return None
+    return [start + i * delta for i in np.arange(size).tolist()]
+
+
+@range_op.kernel
+def _(start, limit, delta, *, Tidx, device):
+    for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+        if isinstance(value, list):
+            raise errors.invalid_argument(f"{name} must be a scalar, not shape [{len(value)}]")
+    size = _range_size(start, limit, delta)
+    if Tidx.is_integer:
+        numbers = np.arange(size, dtype=np.int64) * delta + start
+        return to_torch(numbers.astype(Tidx.as_numpy_dtype), device)
+    # Rounded after every step, as a sum that grows by delta is.
+    steps = np.full(size, delta, Tidx.as_numpy_dtype)
+    steps[:1] = start
+    return to_torch(np.add.accumulate(steps), device)
+
+
+def _range_size(start: Any, limit: Any, delta: Any) -> int:
+    if delta == 0:
+        raise ShapeError("Requires delta != 0")
+    if delta > 0 and start > limit:
+        raise ShapeError(f"Requires start <= limit when delta > 0: {start}/{limit}")
+    if delta < 0 and start < limit:
+        raise ShapeError(f"Requires start >= limit when delta < 0: {start}/{limit}")
+    if isinstance(delta, int):
+        return -((start - limit) // delta)
+    return math.ceil(abs((limit - start) / delta))
+
+
+@lin_space_op.shape
+def _(start, stop, num):
+    of_rank(start, 0), of_rank(stop, 0)
+    if scalar(num) is not None and num <= 0:
+        raise ShapeError(f"Requires num > 0: {num}")
+    return [num]
+
+
+@lin_space_op.kernel
+def _(start, stop, num):
+    if num <= 0:
+        raise ShapeError(f"Requires num > 0: {num}")
+    steps = torch.arange(num, dtype=start.dtype, device=start.device)
+    return start + steps * ((stop - start) / (num - 1)) if num > 1 else start.reshape(1)
+
+
+range_op.samples(
+    (np.array(2, np.int32), np.array(9, np.int32), np.array(3, np.int32)),
+    (np.array(5, np.int64), np.array(0, np.int64), np.array(-2, np.int64)),
+    (np.array(3, np.int32), np.array(3, np.int32), np.array(1, np.int32)),
+    (np.array(0, np.float32), np.array(1, np.float32), np.array(0.3, np.float32), {"Tidx": dtypes.float32}),
+    against=np.arange,
+)
+range_op.refuses((np.array(0), np.array(5), np.array(0)), "Requires delta != 0")
+range_op.refuses((np.array(5), np.array(0), np.array(1)), "Requires start <= limit when delta > 0: 5/0")
+lin_space_op.samples(
+    (f32(), f32(), np.array(5, np.int32)),
+    (f32(), f32(), np.array(1, np.int64)),
+    against=lambda start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
+)
+lin_space_op.refuses((f32(), f32(), np.array(0, np.int32)), "Requires num > 0: 0")
+
+_BY_WIDTH = types("int32 int64 float double")
+
+
+@export("range")
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+    """The numbers from `start` (0 where only one is given) up to, without, `limit`, by steps of `delta`."""
+    if limit is None:
+        start, limit = 0, start
+    with name_scope(name, "Range", [start, limit, delta]) as scope:
+        start = convert_to_tensor(start, dtype=dtype, name="start")
+        limit = convert_to_tensor(limit, dtype=dtype, name="limit")
+        delta = convert_to_tensor(delta, dtype=dtype, name="delta")
+        ends = [start, limit, delta]
+        if dtype is None:
+            found = [tensor.dtype.base_dtype for tensor in ends]
+            unknown = [dtype for dtype in found if dtype not in _BY_WIDTH]
+            if unknown:
+                raise TypeError(
+                    f"tf.range counts in {', '.join(d.name for d in _BY_WIDTH)}, not in {unknown[0].name}; "
+                    "give `dtype` for others"
+                )
+            widest = max(found, key=_BY_WIDTH.index)
+            ends = [casting.cast(tensor, widest) for tensor in ends]
+        return range_op(*ends, name=scope)
+
+
+@export("linspace", "lin_space")
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+    """`num` evenly spaced numbers from `start` to `stop`, both included."""
+    return lin_space_op(start, stop, num, name=name)
+
+
+# ---------------------------------------------------------------------------------- one-hot rows
+
+one_hot_op = Op(
+    "OneHot",
+    "indices: TI, depth: int32, on_value: T, off_value: T -> output: T",
+    axis=-1,
+    TI=attr("type", dtypes.int64, allowed=types("uint8 int8 int32 int64")),
+    host="depth",
+    differentiable=False,
+)
+
+
+@one_hot_op.shape
+def _(indices, depth, on_value, off_value, *, axis):
+    of_rank(on_value, 0), of_rank(off_value, 0)
+    if axis < -1:
+        raise ShapeError(f"axis must be >= -1, not {axis}")
+    if scalar(depth) is not None and depth < 0:
+        raise ShapeError(f"depth must be non-negative, got: {depth}")
+    if indices.tuple is None:
+        return None
+    sizes = indices.as_list()
+    sizes.insert(_depth_axis(axis, indices.ndims), depth)
+    return sizes
+
+
+@one_hot_op.kernel
+def _(indices, depth, on_value, off_value, *, axis):
+    one_value(on_value, "on_value"), one_value(off_value, "off_value")
+    return torch.where(_hits(indices, depth, axis), on_value, off_value)
+
+
+@one_hot_op.kernel("string")
+def _(indices, depth, on_value, off_value, *, axis):
+    return np.where(_hits(indices, depth, axis).numpy(), on_value, off_value)
+
+
+def _hits(indices: torch.Tensor, depth: int, axis: int) -> torch.Tensor:
+    if depth < 0:
+        raise ShapeError(f"depth must be non-negative, got: {depth}")
+    axis = _depth_axis(axis, indices.ndim)
+    classes = torch.arange(depth, device=indices.device).reshape([-1] + [1] * (indices.ndim - axis))
+    return indices.unsqueeze(axis) == classes
+
+
+def _depth_axis(axis: int, rank: int) -> int:
+    if axis > rank:
+        raise ShapeError(f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}")
+    return rank if axis == -1 else axis
+
+
+def _one_hot_rows(
+    indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray, axis: int = -1
+) -> np.ndarray:
+    hits = np.expand_dims(indices, -1) == np.arange(int(depth))
+    return np.moveaxis(np.where(hits, on, off), -1, axis)
+
+
+one_hot_op.samples(
+    (np.array([0, 2, -1, 1]), np.array(3, np.int32), f32(), f32()),
+    (np.array(1, np.uint8), np.array(3, np.int32), i32(), i32()),
+    (np.array([[0, 1], [2, 5]], np.int32), np.array(3, np.int32), f32(), f32(), {"axis": 0}),
+    (np.array([], np.int64), np.array(3, np.int32), f32(), f32()),
+    (np.array([0], np.int64), np.array(0, np.int32), f32(), f32(), {"axis": 1}),
+    against=_one_hot_rows,
+)
+one_hot_op.refuses((np.array([0]), np.array(-1, np.int32), f32(), f32()), "must be non-negative")
+
+
+@export("one_hot")
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`on_value` (1) where `indices` say, along a new axis of size `depth`; `off_value` (0) elsewhere."""
+    with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as scope:
+        wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        on_type = None if on_value is None else convert_to_tensor(on_value).dtype.base_dtype
+        off_type = None if off_value is None else convert_to_tensor(off_value).dtype.base_dtype
+        for given, found in (("on_value", on_type), ("off_value", off_type)):
+            if wanted is not None and found not in (None, wanted):
+                raise TypeError(f"dtype {found} of {given} does not match dtype parameter {wanted}")
+        if None not in (on_type, off_type) and on_type is not off_type:
+            raise TypeError(f"dtype {on_type} of on_value does not match dtype {off_type} of off_value")
+        result_type = wanted or on_type or off_type or dtypes.float32
+        if on_value is None:
+            on_value = convert_to_tensor(1, dtype=result_type, name="on_value")
+        if off_value is None:
+            off_value = convert_to_tensor(0, dtype=result_type, name="off_value")
+        return one_hot_op(indices, depth, on_value, off_value, axis=-1 if axis is None else axis, name=scope)
+
+
+# ---------------------------------------------------------------------------------- matrices and grids
+
+
+@export("eye", "linalg.eye")
+def eye(
+    num_rows: Any,
+    num_columns: Any = None,
+    batch_shape: Any = None,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """An identity matrix, or a batch of them."""
+    with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
+        is_square = num_columns is None
+        sizes = [num_rows, num_rows if is_square else num_columns]
+        batch = [] if batch_shape is None else batch_shape
+        shortest = _smaller(*sizes)
+        if isinstance(batch, Tensor) or isinstance(shortest, Tensor):
+            batch = convert_to_tensor(batch, dtype=dtypes.int32, name="shape")
+            diagonal_shape = joining.concat([batch, [shortest]], 0)
+            full_shape = None if is_square else joining.concat([batch, sizes], 0)
+        else:
+            diagonal_shape = TensorShape(batch).concatenate([shortest])
+            full_shape = TensorShape(batch).concatenate(sizes)
+        diagonal = ones(diagonal_shape, dtype)
+        if is_square:
+            return diagonals.matrix_diag(diagonal)
+        return diagonals.matrix_set_diag(zeros(full_shape, dtype), diagonal)
+
+
+def _smaller(rows: Any, columns: Any) -> Any:
+    if isinstance(rows, Tensor) or isinstance(columns, Tensor):
+        return binary.minimum(rows, columns)
+    return min(int(rows), int(columns))
+
+
+@export("meshgrid")
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """For each vector, its coordinate in every point of the grid they span (`indexing` "xy" or "ij")."""
+    indexing = kwargs.pop("indexing", "xy")
+    name = kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise TypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing parameter must be either 'xy' or 'ij'")
+    with name_scope(name, "meshgrid", args):
+        count = len(args)
+        grids = [_along(joining.stack(vector), axis, count) for axis, vector in enumerate(args)]
+        sizes = [shapes.size(vector) for vector in args]
+        dtype = convert_to_tensor(args[0]).dtype.base_dtype
+        if indexing == "xy" and count > 1:
+            grids[0], grids[1] = _along(grids[0], 1, count), _along(grids[1], 0, count)
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        everywhere = ones(sizes, dtype)
+        return [grid * everywhere for grid in grids]
+
+
+def _along(vector: Any, axis: int, rank: int) -> Tensor:
+    return shapes.reshape(vector, [1] * axis + [-1] + [1] * (rank - axis - 1))
+
+
+@export("sequence_mask")
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+) -> Tensor:
+    """A mask whose last axis is True for the first `lengths` of `maxlen` places."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            longest = reductions.reduce_max(lengths)
+            maxlen = binary.maximum(constants.constant(0, longest.dtype), longest)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        if maxlen.shape.ndims not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
+        zero, one = (constants.constant(number, maxlen.dtype) for number in (0, 1))
+        places = range_op(zero, maxlen, one)
+        cast_op = definition("Cast")  # made even where nothing changes, as TensorFlow's graphs have it
+        ends = cast_op(shapes.expand_dims(lengths, -1), DstT=maxlen.dtype)
+        mask = binary.less(places, ends)
+        wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        return mask if wanted is dtypes.bool else cast_op(mask, DstT=wanted)
+
+
+# ---------------------------------------------------------------------------------- promises
+
+guarantee_const_op = Op("GuaranteeConst", "input: T -> output: T", stateful=True)
+
+
+@guarantee_const_op.shape
+def _(input):
+    return input
+
+
+@guarantee_const_op.kernel
+def _(input):
+    return input
+
+
+@guarantee_const_op.gradient
+def _(op, grad):
+    return grad
+
+
+guarantee_const_op.samples(f32(2, 3), f32())
+
+
+@export("guarantee_const")
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """`input`, of which the program promises that it is the same in every step."""
+    return guarantee_const_op(input, name=name)

@@ -1,0 +1,658 @@
+"""Elements by index and by condition: gather, where, select, masks, unique."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.graph.shapes import TensorShape, broadcast_static_shape
+from tideflow.ops.arrays import creation, joining, scatter, shapes, slicing
+from tideflow.ops.helpers.axes import (
+    as_value,
+    brackets,
+    by_places,
+    elements,
+    merged,
+    normal_axis,
+    of_rank,
+    of_rank_at_least,
+    scalar,
+)
+from tideflow.ops.helpers.samples import boolean, f32
+from tideflow.ops.helpers.types import INDICES, NUMERIC, types
+from tideflow.ops.helpers.unsigned import modular
+from tideflow.ops.math import casting, reductions, segments
+from tideflow.ops.state.variable_rows import check_rows, linear_rows
+
+
+def __getattr__(name: str) -> Any:
+    """Slices are of this family too, in `slicing`."""
+    return getattr(slicing, name)
+
+
+# ---------------------------------------------------------------------------------- gather
+
+gather_op = Op(
+    "Gather",
+    "params: Tparams, indices: Tindices -> output: Tparams",
+    validate_indices=True,
+    Tindices=INDICES,
+    colocate="params",
+)
+gather_v2_op = Op(
+    "GatherV2",
+    "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
+    batch_dims=0,
+    Tindices=types("int16 int32 int64"),
+    Taxis=INDICES,
+    host="axis",
+    colocate="params",
+)
+
+
+@gather_op.shape
+def _(params, indices):
+    return indices.concatenate(of_rank_at_least(params, 1)[1:])
+
+
+@gather_v2_op.shape
+def _(params, indices, axis, *, batch_dims):
+    of_rank_at_least(params, 1)
+    if params.tuple is None or indices.tuple is None:
+        return None
+    batch_dims = _normal_batch_dims(batch_dims, indices.ndims)
+    if scalar(axis) is None:
+        return [None] * (params.ndims + indices.ndims - batch_dims - 1)
+    axis = normal_axis(axis, params.ndims)
+    if axis < batch_dims:
+        raise ShapeError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
+    batch = merged(params[:batch_dims], indices[:batch_dims])
+    return [
+        *batch.tuple,
+        *params.tuple[batch_dims:axis],
+        *indices.tuple[batch_dims:],
+        *params.tuple[axis + 1 :],
+    ]
+
+
+def _normal_batch_dims(batch_dims: int, rank: int) -> int:
+    if not -rank <= batch_dims <= rank:
+        raise ShapeError(f"batch_dims {batch_dims} is out of range [-{rank}, {rank}]")
+    return batch_dims + rank if batch_dims < 0 else batch_dims
+
+
+@gather_v2_op.value
+def _(op):
+    """Sizes picked from sizes."""
+    params, indices = elements(op.inputs[0]), partial_value(op.inputs[1])
+    if (
+        params is None
+        or partial_value(op.inputs[2]) != 0
+        or op.attrs["batch_dims"]
+        or not fully_known(indices)
+    ):
+        return None
+    places = np.array(indices, np.int64)
+    if places.size and (places.min() < 0 or places.max() >= len(params)):
+        return None
+    return as_value(params[places])
+
+
+@gather_v2_op.kernel
+@modular
+def _(params, indices, axis, *, batch_dims):
+    axis = normal_axis(scalar(axis), params.ndim)
+    batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
+    if not batch_dims:
+        return _gathered(params, indices, axis)
+    return _gathered_in_batches(params, indices, axis, batch_dims)
+
+
+@gather_op.kernel
+@modular
+def _(params, indices):
+    return _gathered(params, indices, 0)
+
+
+gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
+gather_op.kernel("string")(by_places(gather_op.kernels[""]))
+
+
+def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
+    sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+    places, is_missing = _checked_places(indices, params.shape[axis])
+    result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
+    if is_missing is None:
+        return result
+    return result.masked_fill(is_missing.reshape((*indices.shape, *[1] * (params.ndim - axis - 1))), 0)
+
+
+def _gathered_in_batches(
+    params: torch.Tensor, indices: torch.Tensor, axis: int, batch_dims: int
+) -> torch.Tensor:
+    batch = params.shape[:batch_dims]
+    count = math.prod(batch)
+    places, is_missing = _checked_places(indices, params.shape[axis])
+    rows = params.movedim(axis, batch_dims)
+    rest = rows.shape[batch_dims + 1 :]
+    flat_rows = rows.reshape(count, params.shape[axis], *rest)
+    flat_places = places.reshape(count, math.prod(indices.shape[batch_dims:])).long()
+    taken = flat_rows[torch.arange(count, device=params.device)[:, None], flat_places]
+    if is_missing is not None:
+        taken = taken.masked_fill(is_missing.reshape(*flat_places.shape, *[1] * len(rest)), 0)
+    taken = taken.reshape((*batch, *indices.shape[batch_dims:], *rest))
+    # The axes between the batch and the gathered axis come before the indices' own.
+    between, picked = axis - batch_dims, indices.ndim - batch_dims
+    first = batch_dims + picked
+    return taken.movedim(tuple(range(first, first + between)), tuple(range(batch_dims, batch_dims + between)))
+
+
+def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The indices as ATen takes them. A GPU does not stop for bad ones: the mask says what counts as 0."""
+    indices = indices.long() if indices.dtype == torch.int16 else indices
+    if not indices.is_cuda or not size:
+        check_rows(indices, size)
+        return indices, None
+    return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
+
+
+@gather_op.gradient
+def _(op, grad):
+    return [_sparse_rows(op.inputs[0], op.inputs[1], grad), None]
+
+
+@gather_v2_op.gradient
+def _(op, grad):
+    params, indices, axis = op.inputs
+    if partial_value(axis) == 0:
+        return [_sparse_rows(params, indices, grad), None, None]
+    return [_dense_gather_gradient(params, indices, axis, op.attrs["batch_dims"], grad), None, None]
+
+
+def _sparse_rows(params: Tensor, indices: Tensor, grad: Any) -> IndexedSlices:
+    sizes = _sizes_of(params)
+    count = _count(indices)
+    values = shapes.reshape(grad, joining.concat([count, sizes[1:]], 0))
+    return IndexedSlices(values, shapes.reshape(indices, count), sizes)
+
+
+def _sizes_of(params: Tensor) -> Tensor:
+    with colocate_with(params):  # where the rows are, so are their sizes
+        return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
+
+
+def _count(indices: Tensor) -> Tensor:
+    return shapes.expand_dims(shapes.size(indices), 0)
+
+
+def _dense_gather_gradient(
+    params: Tensor, indices: Tensor, axis: Tensor, batch_dims: int, grad: Any
+) -> Tensor:
+    """Rows of the gradient, brought to the axis behind the batch, summed there by index and brought back."""
+    sizes = _sizes_of(params)
+    _count(indices)  # not needed here, but in TensorFlow's graphs
+    if batch_dims < 0:
+        batch_dims += indices.shape.ndims
+    outer, inner = sizes[:axis], sizes[axis:][1:]
+    values_shape = joining.concat([outer, [-1], inner], 0)
+    rank, place = shapes.size(values_shape), shapes.size(outer)
+    batch_axes = creation.range(batch_dims)
+    between_axes = creation.range(batch_dims, place)
+    inner_axes = creation.range(place + 1, rank)
+    values = shapes.reshape(grad, values_shape)
+    values = shapes.transpose(values, joining.concat([batch_axes, [place], between_axes, inner_axes], 0))
+    summed = _summed_by_index(values, indices, batch_dims, sizes[axis])
+    back = [batch_axes, between_axes + 1, [batch_dims], inner_axes]
+    return shapes.transpose(summed, joining.concat(back, 0))
+
+
+def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
+    if not batch_dims:
+        return segments.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
+    sizes = shapes.shape(values)
+    batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
+    count = reductions.reduce_prod(batch, [0])
+    # Row i of batch b is row b * size + i of all batches together.
+    first = creation.range(count) * size
+    flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
+    rows = flat + shapes.expand_dims(first, 1)
+    flat_shape = joining.concat([[-1], inner], 0)
+    summed = segments.unsorted_segment_sum(
+        shapes.reshape(values, flat_shape),
+        shapes.reshape(rows, [-1]),
+        size * count,
+    )
+    return shapes.reshape(summed, joining.concat([batch, flat_shape], 0))
+
+
+def _batch_take(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, batch_dims: int = 0) -> np.ndarray:
+    if not batch_dims:
+        return np.take(params, indices, int(axis))
+    return np.stack(
+        [_batch_take(p, i, axis - (axis > 0), batch_dims - 1) for p, i in zip(params, indices, strict=True)]
+    )
+
+
+gather_op.samples((f32(3, 2), np.array([2, 0, 2], np.int32)), against=lambda x, i: np.take(x, i, 0))
+gather_v2_op.samples(
+    (f32(3, 2), np.array([2, 0, 2], np.int32), np.array(0, np.int32)),
+    (f32(3, 2), np.array(1), np.array(0, np.int32)),
+    (f32(2, 3, 2), np.array([[1, 1], [0, 2]], np.int32), np.array(1, np.int64)),
+    (f32(2, 3), np.array([2], np.int32), np.array(-1, np.int32)),
+    (f32(3, 2), np.array([], np.int32), np.array(0, np.int32)),
+    (f32(2, 3, 4), np.array([[0, 2], [1, 1]], np.int32), np.array(1, np.int32), {"batch_dims": 1}),
+    (f32(2, 3, 4), np.array([[0, 3], [1, 1]], np.int32), np.array(2, np.int32), {"batch_dims": 1}),
+    against=_batch_take,
+)
+gather_v2_op.refuses((f32(), np.array(0), np.array(0)), "Shape must be at least rank 1 but is rank 0")
+gather_v2_op.refuses((f32(3, 2), np.array(0), np.array(2)), "axis 2 is out of range [-2, 2)")
+gather_v2_op.refuses(
+    (f32(3), np.array([1, 7]), np.array(0)), "indices[1] = 7 is not in [0, 3)", InvalidArgumentError
+)
+
+
+@export("gather")
+def gather(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    name: str | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+) -> Tensor:
+    """The slices of `params` at `indices` along `axis`; the first `batch_dims` axes of both go together."""
+    axis = batch_dims if axis is None else axis
+    if (partial_value(axis) if isinstance(axis, Tensor) else axis) == 0 and hasattr(params, "sparse_read"):
+        return params.sparse_read(indices, name=name)
+    return gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+@export("batch_gather")
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """Gathers along the last axis of `indices`; the axes before it are a batch."""
+    with name_scope(name, "BatchGather", [params, indices]):
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        if indices.shape.ndims is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
+
+
+# ---------------------------------------------------------------------------------- gather_nd
+
+gather_nd_op = Op(
+    "GatherNd",
+    "params: Tparams, indices: Tindices -> output: Tparams",
+    Tindices=types("int16 int32 int64"),
+    bad_indices_policy="",
+    colocate="params",
+)
+
+
+@gather_nd_op.shape
+def _(params, indices):
+    of_rank_at_least(indices, 1)
+    if params.tuple is None or indices.tuple is None or indices.tuple[-1] is None:
+        return None
+    depth = indices.tuple[-1]
+    if depth > params.ndims:
+        raise ShapeError(
+            "indices.shape[-1] must be <= params.rank, but saw indices shape: "
+            f"{brackets(indices.tuple)} and params shape: {brackets(params.tuple)}"
+        )
+    return [*indices.tuple[:-1], *params.tuple[depth:]]
+
+
+@gather_nd_op.kernel
+@modular
+def _(params, indices):
+    depth = indices.shape[-1]
+    rest = params.shape[depth:]
+    rows = linear_rows(indices, tuple(params.shape)).reshape(-1)
+    matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
+    return matrix.index_select(0, rows).reshape((*indices.shape[:-1], *rest))
+
+
+gather_nd_op.kernel("string")(by_places(gather_nd_op.kernels[""]))
+
+
+@gather_nd_op.gradient
+def _(op, grad):
+    params, indices = op.inputs
+    sizes = shapes.shape(params, out_type=indices.dtype.base_dtype)
+    if indices.shape.ndims == 2 and indices.shape.tuple[1] == 1:
+        return [IndexedSlices(grad, shapes.squeeze(indices, -1), sizes), None]
+    return [scatter.scatter_nd(indices, grad, sizes), None]
+
+
+gather_nd_op.samples(
+    (f32(3, 2), np.array([[0, 1], [2, 0]], np.int32)),
+    (f32(3, 2), np.array([[1], [0]])),
+    (f32(3, 2), np.array([1, 1], np.int32)),
+    (f32(2, 2), np.zeros([3, 0], np.int32)),
+    (f32(3, 2), np.zeros([0, 2], np.int32)),
+    against=lambda params, indices: (
+        params[tuple(np.moveaxis(indices, -1, 0))]
+        if indices.shape[-1]
+        else np.broadcast_to(params, indices.shape[:-1] + params.shape)
+    ),
+)
+gather_nd_op.refuses((f32(2, 2), np.array([[0, 0, 0]])), "indices.shape[-1] must be <= params.rank")
+gather_nd_op.refuses((f32(2, 2), np.array([[2, 0]])), "does not index into", InvalidArgumentError)
+
+
+@export("gather_nd", "manip.gather_nd")
+def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+    """The slices of `params` at the index vectors in the last axis of `indices`."""
+    if batch_dims:
+        return _batch_gather_nd(params, indices, batch_dims, name)
+    if hasattr(params, "gather_nd"):
+        return params.gather_nd(indices, name=name)
+    return gather_nd_op(params, indices, name=name)
+
+
+def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | None) -> Tensor:
+    """Index vectors that begin with their place in the batch."""
+    with name_scope(name, "BatchGatherND", [params, indices]):
+        params = convert_to_tensor(params, name="params")
+        indices = convert_to_tensor(indices, name="indices")
+        rank = indices.shape.ndims
+        if rank is None:
+            raise ValueError("batch_gather_nd does not allow indices with unknown shape.")
+        if not 0 <= batch_dims < rank:
+            raise ValueError(
+                f"batch_dims = {batch_dims} must be between 0 and rank(indices) - 1 = {rank - 1}"
+            )
+        dtype = indices.dtype.base_dtype
+        sizes = shapes.shape(indices, out_type=dtype)
+        column = joining.concat([sizes[:-1], casting.cast([1], dtype)], 0)
+        columns = []
+        for axis in range(batch_dims):
+            places = creation.range(casting.cast(0, dtype), sizes[axis], casting.cast(1, dtype))
+            places = shapes.reshape(places, [1] * axis + [-1] + [1] * (rank - 1 - axis))
+            columns.append(shapes.broadcast_to(places, column))
+        return gather_nd_op(params, joining.concat([*columns, indices], -1))
+
+
+# ---------------------------------------------------------------------------------- where and select
+
+where_op = Op(
+    "Where",
+    "input: T -> index: int64",
+    T=attr("type", dtypes.bool, allowed=(*NUMERIC, dtypes.bool)),
+    differentiable=False,
+)
+select_op = Op("Select", "condition: bool, t: T, e: T -> output: T")
+select_v2_op = Op("SelectV2", "condition: bool, t: T, e: T -> output: T")
+
+
+@where_op.shape
+def _(input):
+    return [None, input.ndims]
+
+
+@where_op.kernel
+def _(input):
+    return (input != 0).nonzero()
+
+
+@select_op.shape
+def _(condition, t, e):
+    data = merged(t, e)
+    if data.tuple is None or condition.ndims in (None, 0):
+        return data
+    if condition.ndims == 1 and data.ndims > 0:
+        merged(condition, data[:1])  # one for each row
+        return data
+    return merged(data, condition)
+
+
+@select_op.kernel
+def _(condition, t, e):
+    return torch.where(_per_element(condition, t, e), t, e)
+
+
+@select_op.kernel("string")
+def _(condition, t, e):
+    return np.where(_per_element(condition, t, e).numpy(), t, e)
+
+
+def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
+    """The condition in a shape that broadcasts: a vector chooses among rows."""
+    if t.shape != e.shape:
+        raise errors.invalid_argument(
+            "'then' and 'else' must have the same size.  but received: "
+            f"{brackets(t.shape)} vs. {brackets(e.shape)}",
+        )
+    if condition.ndim == 0 or condition.shape == t.shape:
+        return condition
+    if condition.ndim == 1 and t.ndim > 1:
+        if len(condition) == t.shape[0]:
+            return condition.reshape(-1, *[1] * (t.ndim - 1))
+        raise errors.invalid_argument(
+            "Number of batches of 'then' must match size of 'cond', but saw: "
+            f"{t.shape[0]} vs. {len(condition)}",
+        )
+    raise errors.invalid_argument(
+        "'cond' must be a scalar, a vector or of the shape of 'then', but saw: "
+        f"{brackets(condition.shape)} vs. {brackets(t.shape)}",
+    )
+
+
+@select_v2_op.shape
+def _(condition, t, e):
+    return broadcast_static_shape(broadcast_static_shape(condition, t), e)
+
+
+@select_v2_op.kernel
+def _(condition, t, e):
+    return torch.where(condition, t, e)
+
+
+@select_v2_op.kernel("string")
+def _(condition, t, e):
+    return np.where(condition.numpy(), t, e)
+
+
+@select_v2_op.specialize
+def _(node):
+    return torch.where, node.inputs
+
+
+@select_op.gradient
+def _(op, grad):
+    condition, then, _ = op.inputs
+    zeros = creation.zeros_like(then)
+    return [None, select_op(condition, grad, zeros), select_op(condition, zeros, grad)]
+
+
+@select_v2_op.gradient
+def _(op, grad):
+    condition, then, otherwise = op.inputs
+    zero = creation.zeros([], grad.dtype.base_dtype)
+    sizes: list[Tensor] = []
+
+    def share(operand: Tensor, chosen: Tensor) -> Tensor:
+        before = shapes.shape(operand)
+        sizes[:] = sizes or [shapes.shape(op.outputs[0])]
+        axes, _ = shapes.broadcast_gradient_args(before, sizes[0])
+        return shapes.reshape(reductions.reduce_sum(chosen, axes, keepdims=True), before)
+
+    then_share = share(then, select_v2_op(condition, grad, zero))
+    return [None, then_share, share(otherwise, select_v2_op(condition, zero, grad))]
+
+
+where_op.samples(
+    (np.array([[True, False], [True, True]]),),
+    (np.array([0.0, np.nan, -1.5], np.float32),),
+    (np.array([0, 3], np.uint16),),
+    (np.zeros([0, 2], np.bool_),),
+    against=np.argwhere,
+)
+select_op.samples(
+    (boolean(2, 3), f32(2, 3), f32(2, 3, low=2, high=3)),
+    (boolean(), f32(2, 3), f32(2, 3)),
+    (boolean(0), f32(0), f32(0)),
+    against=np.where,
+)
+select_op.samples(
+    (np.array([True, False]), f32(2, 3), f32(2, 3, low=2, high=3)),
+    against=lambda c, t, e: np.where(c.reshape(c.shape + (1,) * (t.ndim - c.ndim)) if c.ndim else c, t, e),
+)
+select_op.refuses((boolean(3), f32(2, 3), f32(2, 3)), "must be equal, but are 3 and 2")
+select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are 2 and 3")
+select_v2_op.samples(
+    (boolean(2, 1), f32(2, 3), f32(3)),
+    (boolean(), f32(), f32(2)),
+    (boolean(0, 1), f32(3), f32()),
+    against=np.where,
+)
+select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Incompatible shapes for broadcasting")
+
+
+@export("where")
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """`x` where the condition holds and `y` elsewhere; without them, the places where it holds."""
+    return _where(select_op, condition, x, y, name)
+
+
+@export("where_v2")
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """As `where`, with all three broadcast together."""
+    return _where(select_v2_op, condition, x, y, name)
+
+
+def _where(select: Callable, condition: Any, x: Any, y: Any, name: str | None) -> Tensor:
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is not None:
+        return select(condition, x, y, name=name)
+    with name_scope(name, "Where", [condition]) as scope:
+        condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
+        return where_op(condition, name=scope)
+
+
+@export("boolean_mask")
+def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
+    """The elements (or slices) of `tensor` where `mask` is True; the mask covers the axes from `axis` on."""
+    with name_scope(name, None, [tensor, mask]):
+        tensor = convert_to_tensor(tensor, name="tensor")
+        mask = convert_to_tensor(mask, name="mask")
+        covered = mask.shape.ndims
+        if covered == 0:
+            raise ValueError("mask cannot be scalar.")
+        if covered is None:
+            raise ValueError(
+                "Number of mask dimensions must be specified, even if some dimensions are None.  "
+                "E.g. shape=[None] is ok, but shape=None is not."
+            )
+        axis = _static_axis(axis, tensor.shape)
+        whole = tensor.shape
+        whole[axis : axis + covered].assert_is_compatible_with(mask.shape)
+        flat_size = reductions.reduce_prod(shapes.shape(tensor)[axis : axis + covered], [0])
+        flat_shape = [shapes.shape(tensor)[:axis], [flat_size], shapes.shape(tensor)[axis + covered :]]
+        flat = shapes.reshape(tensor, joining.concat(flat_shape, 0))
+        count = whole[axis : axis + covered].num_elements()
+        flat.set_shape(TensorShape(whole[:axis]).concatenate([count]).concatenate(whole[axis + covered :]))
+        places = shapes.squeeze(where(shapes.reshape(mask, [-1])), axis=[1])
+        return gather(flat, places, axis=axis)
+
+
+def _static_axis(axis: Any, shape: TensorShape) -> int:
+    axis = partial_value(axis) if isinstance(axis, Tensor) else 0 if axis is None else int(axis)
+    if axis is None:
+        raise ValueError("boolean_mask needs to know its axis when the graph is built")
+    return axis + shape.ndims if axis < 0 and shape.ndims is not None else axis
+
+
+# ---------------------------------------------------------------------------------- unique
+
+_OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
+unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=_OUT_IDX, differentiable=False)
+unique_with_counts_op = Op(
+    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT_IDX, differentiable=False
+)
+
+
+@unique_op.shape
+def _(x):
+    return [[None], of_rank(x, 1)]
+
+
+@unique_with_counts_op.shape
+def _(x):
+    return [[None], of_rank(x, 1), [None]]
+
+
+@unique_op.kernel
+@unique_op.kernel("string")
+def _(x, *, out_idx):
+    first, numbers, _ = by_first_occurrence(x)
+    return x[first], numbers.to(out_idx.torch)
+
+
+@unique_with_counts_op.kernel
+@unique_with_counts_op.kernel("string")
+def _(x, *, out_idx):
+    first, numbers, counts = by_first_occurrence(x)
+    return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
+
+
+def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    """Where each value occurs first, in order; each element's number among them; how often each occurs."""
+    if isinstance(x, np.ndarray):
+        numbers_of: dict[bytes, int] = {}
+        numbers = torch.tensor(
+            [numbers_of.setdefault(item, len(numbers_of)) for item in x.tolist()], dtype=torch.int64
+        )
+    else:
+        values = torch.view_as_real(x) if x.is_complex() else x
+        _, numbers = torch.unique(values, return_inverse=True, dim=0 if x.is_complex() else None)
+    size = int(numbers.max()) + 1 if len(numbers) else 0
+    places = torch.arange(len(numbers), device=numbers.device)
+    first = torch.full((size,), len(numbers), device=numbers.device).scatter_reduce(
+        0, numbers, places, "amin"
+    )
+    first, order = first.sort()
+    renumbered = torch.empty_like(order).scatter_(0, order, torch.arange(size, device=numbers.device))[
+        numbers
+    ]
+    counts = torch.bincount(renumbered, minlength=size)
+    return (first.numpy() if isinstance(x, np.ndarray) else first), renumbered, counts
+
+
+unique_op.samples(
+    (np.array([1, 1, 2, 4, 4, 7, 1], np.int32),),
+    (f32(0), {"out_idx": dtypes.int64}),
+    (np.array([2.5, 1, 2.5]),),
+)
+unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
+unique_with_counts_op.samples((np.array([3, 1, 3], np.int64),), (np.array([], np.float32),))
+
+
+@export("unique")
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The values of a vector, each once, in order of first occurrence; each element's place among them."""
+    return unique_op(x, out_idx=out_idx, name=name)
+
+
+@export("unique_with_counts")
+def unique_with_counts(
+    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `unique`, and how often each value occurs."""
+    return unique_with_counts_op(x, out_idx=out_idx, name=name)

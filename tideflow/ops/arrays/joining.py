@@ -1,0 +1,583 @@
+"""Tensors put together and taken apart: concat, stack, split, unstack; lists of tensors as tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors, nest
+from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import Dimension, TensorShape
+from tideflow.ops.arrays import constants, shapes, slicing, tiling
+from tideflow.ops.control_flow import contexts
+from tideflow.ops.helpers.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.math import casting
+
+_INDEX = attr("type", dtypes.int32, allowed=INDICES)
+
+
+def __getattr__(name: str) -> Any:
+    """What repeats, pads and turns tensors is of this family too, in `tiling`."""
+    return getattr(tiling, name)
+
+
+# ---------------------------------------------------------------------------------- concat
+
+concat_op = Op(
+    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
+)
+concat_v2_op = Op(
+    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
+)
+concat_offset_op = Op(
+    "ConcatOffset",
+    "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type",
+    N=attr("int", minimum=2),
+    shape_type=_INDEX,
+    host="concat_dim, shape",
+    on_host=True,
+    differentiable=False,
+)
+parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))
+
+
+@concat_v2_op.shape
+def _(values, axis):
+    return _joined(values, scalar(axis))
+
+
+@concat_op.shape
+def _(concat_dim, values):
+    return _joined(values, scalar(concat_dim))
+
+
+def _joined(values: list[TensorShape], axis: int | None) -> list | None:
+    rank = next((value.ndims for value in values if value.ndims is not None), None)
+    if rank is None:
+        return None
+    if rank == 0:
+        raise ShapeError("Can't concatenate scalars (use tf.stack instead)")
+    for i, value in enumerate(values):
+        if value.ndims not in (None, rank):
+            raise ShapeError(f"Shape must be rank {rank} but is rank {value.ndims} (values[{i}])")
+    if axis is None:
+        return [None] * rank
+    along = normal_axis(axis, rank)
+    sizes = [_common_size(values, i) if i != along else None for i in range(rank)]
+    sizes[along] = size_sum(*(None if value.tuple is None else value.tuple[along] for value in values))
+    return sizes
+
+
+def _common_size(values: list[TensorShape], axis: int) -> int | None:
+    """The size that all values have along an axis, as far as it is known."""
+    known = [value for value in values if value.tuple is not None and value.tuple[axis] is not None]
+    for value in known[1:]:
+        if value.tuple[axis] != known[0].tuple[axis]:
+            raise ShapeError(
+                f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and "
+                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
+            )
+    return known[0].tuple[axis] if known else None
+
+
+concat_v2_op.value(moved)
+concat_op.value(moved)
+
+
+@concat_v2_op.kernel
+def _(values, axis):
+    return torch.cat(values, axis)
+
+
+@concat_v2_op.kernel("string")
+def _(values, axis):
+    return np.concatenate(values, axis)
+
+
+@concat_op.kernel
+def _(concat_dim, values):
+    return torch.cat(values, concat_dim)
+
+
+@concat_op.kernel("string")
+def _(concat_dim, values):
+    return np.concatenate(values, concat_dim)
+
+
+@concat_v2_op.gradient
+def _(op, grad):
+    return [*_concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
+
+
+@concat_op.gradient
+def _(op, grad):
+    return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
+
+
+_MOST_SLICES = 16  # parts; more are cut by one Split
+
+
+def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
+    """The part of the gradient that belongs to each value."""
+    grad = convert_to_tensor(grad)
+    if axis.op.type == "Const" and contexts.output_context(axis.op) is not contexts.output_context(grad.op):
+        axis = constants.constant(axis.op.attrs["value"], axis.dtype)  # a constant need not enter a loop
+    axis = casting.cast(axis, dtypes.int32) % shapes.rank(values[0])
+    sizes = _shapes_of(values)
+    if len(values) > _MOST_SLICES:
+        lengths = slicing.slice(stack(sizes, axis=1), [axis, 0], [1, -1])
+        return split(grad, shapes.squeeze(lengths), axis)
+    offsets = concat_offset_op(axis, sizes)
+    return [slicing.slice(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
+
+
+def _shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
+    sizes = []
+    for value in values:
+        sizes.append(shapes.shape(value))
+        if sizes[-1].op.type != "Const":
+            return shapes.shape_n(values)
+    return sizes
+
+
+@concat_offset_op.shape
+def _(concat_dim, shape):
+    scalar(concat_dim)
+    return [[None if vector(sizes) is None else len(sizes)] for sizes in shape]
+
+
+@concat_offset_op.value
+def _(op):
+    axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
+    known = axis is not None and all(part is not None and fully_known(part[axis]) for part in sizes)
+    return _offsets(axis, sizes) if known else [None] * len(sizes)
+
+
+@concat_offset_op.kernel
+def _(concat_dim, shape, *, shape_type):
+    first = shape[0]
+    axis = normal_axis(concat_dim, len(first))
+    for i, sizes in enumerate(shape):
+        if len(sizes) != len(first) or sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise errors.invalid_argument(
+                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
+                f"match input 0 with shape {brackets(first)}.",
+            )
+    return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
+
+
+def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
+    offsets, begin = [], 0
+    for part in sizes:
+        offsets.append([0] * len(part))
+        offsets[-1][axis] = begin
+        begin += part[axis]
+    return offsets
+
+
+@parallel_concat_op.shape
+def _(values, *, shape):
+    return merged(shape, TensorShape(_joined(values, 0)))
+
+
+@parallel_concat_op.kernel
+def _(values):
+    return torch.cat(values, 0)
+
+
+@parallel_concat_op.kernel("string")
+def _(values):
+    return np.concatenate(values, 0)
+
+
+@parallel_concat_op.gradient
+def _(op, grad):
+    return split(grad, len(op.inputs), 0)
+
+
+concat_v2_op.samples(
+    ([f32(2, 3), f32(1, 3)], np.array(0, np.int32)),
+    ([f32(2, 1), f32(2, 2), f32(2, 3)], np.array(-1, np.int64)),
+    ([f32(0, 2), f32(1, 2)], np.array(0, np.int32)),
+    ([i32(2), i32(0)], np.array(0, np.int32)),
+    against=lambda values, axis: np.concatenate(values, int(axis)),
+)
+concat_v2_op.refuses(([f32(2, 3), f32(3, 2)], np.array(0, np.int32)), "must be equal, but are 3 and 2")
+concat_v2_op.refuses(([f32(2, 3), f32(2)], np.array(0, np.int32)), "Shape must be rank 2 but is rank 1")
+concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate scalars")
+concat_op.samples(
+    (np.array(1, np.int32), [f32(2, 3), f32(2, 1)]),
+    against=lambda axis, values: np.concatenate(values, int(axis)),
+)
+concat_offset_op.samples((np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]))
+parallel_concat_op.samples(
+    ([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values)
+)
+
+
+@export("concat")
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """The tensors one after the other along `axis`."""
+    if not isinstance(values, (list, tuple)):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name):
+            convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
+            return constants.identity(values[0], name=name)
+    return concat_v2_op(list(values), axis, name=name)
+
+
+@export("parallel_stack")
+def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tensor:
+    """Tensors of one fully known shape, stacked along a new first axis."""
+    with name_scope(name):
+        shape = convert_to_tensor(values[0]).shape
+        shape.assert_is_fully_defined()
+        rows = [shapes.expand_dims(value, 0) for value in values]
+        return parallel_concat_op(rows, shape=[len(values), *shape.as_list()])
+
+
+# ---------------------------------------------------------------------------------- split
+
+split_op = Op(
+    "Split",
+    "split_dim: int32, value: T -> output: num_split * T",
+    num_split=attr("int", minimum=1),
+    host="split_dim",
+)
+split_v_op = Op(
+    "SplitV",
+    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
+    num_split=attr("int", minimum=1),
+    Tlen=attr("type", dtypes.int64, allowed=types("int8 int32 int64")),
+    host="size_splits, split_dim",
+)
+
+
+@split_op.shape
+def _(split_dim, value, *, num_split):
+    if value.tuple is None:
+        return [None] * num_split
+    if scalar(split_dim) is None:
+        return [[None] * value.ndims] * num_split
+    axis = normal_axis(split_dim, value.ndims)
+    sizes = value.as_list()
+    if sizes[axis] is not None:
+        if sizes[axis] % num_split:
+            raise ShapeError(
+                f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis {axis})"
+            )
+        sizes[axis] //= num_split
+    return [sizes] * num_split
+
+
+@split_op.kernel
+def _(split_dim, value, *, num_split):
+    return value.split([_even_share(value.shape, split_dim, num_split)] * num_split, split_dim)
+
+
+@split_op.kernel("string")
+def _(split_dim, value, *, num_split):
+    _even_share(value.shape, split_dim, num_split)
+    return np.split(value, num_split, split_dim)
+
+
+def _even_share(sizes: Sequence[int], axis: int, count: int) -> int:
+    size = sizes[normal_axis(scalar(axis), len(sizes))]
+    if size % count:
+        raise errors.invalid_argument(
+            "Number of ways to split should evenly divide the split dimension, but got "
+            f"split_dim {axis} (size = {size}) and num_split {count}",
+        )
+    return size // count
+
+
+split_op.value(moved)
+
+
+@split_v_op.shape
+def _(value, size_splits, split_dim, *, num_split):
+    lengths = vector(size_splits)
+    if lengths is not None and len(lengths) != num_split:
+        raise ShapeError(
+            f"Length of size_splits should be equal to num_outputs ({len(lengths)} and {num_split})"
+        )
+    if value.tuple is None:
+        return [None] * num_split
+    if scalar(split_dim) is None and value.ndims != 1:
+        return [[None] * value.ndims] * num_split
+    axis = normal_axis(split_dim or 0, value.ndims)
+    if lengths is None or not fully_known(lengths):
+        lengths = [None] * num_split
+    else:
+        lengths = _complete(lengths, value.tuple[axis])
+    return [[*value.tuple[:axis], length, *value.tuple[axis + 1 :]] for length in lengths]
+
+
+@split_v_op.kernel
+def _(value, size_splits, split_dim):
+    axis = normal_axis(scalar(split_dim), value.ndim)
+    return value.split(_complete(vector(size_splits), value.shape[axis]), axis)
+
+
+@split_v_op.kernel("string")
+def _(value, size_splits, split_dim):
+    axis = normal_axis(scalar(split_dim), value.ndim)
+    ends = np.cumsum(_complete(vector(size_splits), value.shape[axis]))
+    return np.split(value, ends[:-1], axis)
+
+
+def _complete(lengths: list[int], size: int | None) -> list[int | None]:
+    """The lengths with the one that is -1 filled in."""
+    if lengths.count(-1) > 1:
+        raise ShapeError("size_splits can only have one -1")
+    if any(length < -1 for length in lengths):
+        raise ShapeError(f"size_splits must be >= -1, not {brackets(lengths)}")
+    if size is None:
+        return [None if length == -1 else length for length in lengths]
+    left = size - sum(length for length in lengths if length != -1)
+    if left < 0 or left > 0 and -1 not in lengths:
+        raise ShapeError(f"can't split axis of size {size} into pieces of size {brackets(lengths)}")
+    return [left if length == -1 else length for length in lengths]
+
+
+split_v_op.value(moved)
+
+
+@split_op.gradient
+def _(op, *grads):
+    return [None, concat(list(grads), op.inputs[0])]
+
+
+@split_v_op.gradient
+def _(op, *grads):
+    return [concat(list(grads), op.inputs[2]), None, None]
+
+
+split_op.samples(
+    (np.array(1, np.int32), f32(2, 6), {"num_split": 3}),
+    (np.array(-1, np.int32), f32(2, 4), {"num_split": 1}),
+    (np.array(0, np.int32), f32(0, 4), {"num_split": 2}),
+)
+split_op.refuses((np.array(1, np.int32), f32(2, 6), {"num_split": 4}), "evenly divisible by 4 but is 6")
+split_v_op.samples(
+    (f32(2, 6), np.array([1, 2, 3]), np.array(1, np.int32), {"num_split": 3}),
+    (f32(5), np.array([2, -1], np.int32), np.array(0, np.int32), {"num_split": 2}),
+    (f32(2, 3), np.array([0, 2]), np.array(-2, np.int32), {"num_split": 2}),
+)
+split_v_op.refuses(
+    (f32(6), np.array([1, 2]), np.array(0, np.int32), {"num_split": 2}), "can't split axis of size 6"
+)
+
+
+@export("split")
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+) -> list[Tensor]:
+    """`value` cut along `axis` into a number of equal parts, or into parts of these sizes (one may be -1)."""
+    sizes = convert_to_tensor(num_or_size_splits)
+    if isinstance(num_or_size_splits, (int, np.integer)):
+        return split_op(axis, value, num_split=num_or_size_splits, name=name)
+    if sizes.shape.ndims == 0:
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. "
+            f"Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        num = None if sizes.shape.tuple is None else sizes.shape.tuple[0]
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
+    return split_v_op(value, sizes, axis, num_split=num, name=name)
+
+
+# ---------------------------------------------------------------------------------- stack and unstack
+
+pack_op = Op("Pack", "values: N * T -> output: T", axis=0)
+unpack_op = Op("Unpack", "value: T -> output: num * T", num=attr("int", minimum=0), axis=0)
+
+
+@pack_op.shape
+def _(values, *, axis):
+    one = values[0]
+    for other in values[1:]:
+        one = merged(one, other)
+    if one.tuple is None:
+        return None
+    sizes = one.as_list()
+    sizes.insert(normal_axis(axis, one.ndims + 1), len(values))
+    return sizes
+
+
+pack_op.value(moved)
+
+
+@pack_op.kernel
+def _(values, *, axis):
+    return torch.stack(values, axis)
+
+
+@pack_op.kernel("string")
+def _(values, *, axis):
+    return np.stack(values, axis)
+
+
+@pack_op.gradient
+def _(op, grad):
+    return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
+
+
+@unpack_op.shape
+def _(value, *, num, axis):
+    if value.tuple is None:
+        return [None] * num
+    sizes = value.as_list()
+    found = sizes.pop(normal_axis(axis, value.ndims))
+    if found not in (None, num):
+        raise ShapeError(f"Dimension must be {num} but is {found}")
+    return [sizes] * num
+
+
+unpack_op.value(moved)
+
+
+@unpack_op.kernel
+def _(value, *, num, axis):
+    _check_count(value.shape, num, axis)
+    return value.unbind(axis)
+
+
+@unpack_op.kernel("string")
+def _(value, *, num, axis):
+    _check_count(value.shape, num, axis)
+    return [np.asarray(item, dtype=object) for item in np.moveaxis(value, axis, 0)]
+
+
+def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:
+    if sizes[normal_axis(axis, len(sizes))] != num:
+        raise errors.invalid_argument(
+            f"Input shape axis {axis} must equal {num}, got shape {brackets(sizes)}"
+        )
+
+
+@unpack_op.gradient
+def _(op, *grads):
+    return stack(list(grads), axis=op.attrs["axis"])
+
+
+pack_op.samples(
+    ([f32(2, 3), f32(2, 3)],),
+    ([f32(2), f32(2), f32(2)], {"axis": -1}),
+    ([f32()],),
+    ([f32(0), f32(0)], {"axis": 1}),
+    against=lambda values, axis=0: np.stack(values, axis),
+)
+pack_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
+unpack_op.samples((f32(3, 2), {"num": 3}), (f32(3, 2), {"num": 2, "axis": -1}), (f32(1), {"num": 1}))
+unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
+
+
+@export("stack")
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape along a new axis: a constant where the values are Python's."""
+    if axis == 0 and not _is_packed_one_by_one(values):
+        try:
+            return convert_to_tensor(values, name=name)
+        except (
+            TypeError,
+            ValueError,
+        ):  # not one constant, and not tensors of one type: Pack says what is wrong
+            pass
+    shape = convert_to_tensor(values[0], name=name).shape
+    if shape.ndims is not None and not -shape.ndims - 1 <= axis <= shape.ndims:
+        raise ValueError(f"axis = {axis} not in [{-shape.ndims - 1}, {shape.ndims + 1})")
+    return pack_op(list(values), axis=axis, name=name)
+
+
+def _is_packed_one_by_one(values: Any) -> bool:
+    """Whether Python values make a Pack in TensorFlow's graphs, though one constant could hold them."""
+    if not isinstance(values, (list, tuple)) or not values:
+        return False
+    return isinstance(values[0], np.ndarray) or any(isinstance(value, Dimension) for value in values)
+
+
+@export("unstack")
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+    """The tensors that lie along `axis`; `num` says how many where the shape does not."""
+    if num is None:
+        value = convert_to_tensor(value)
+        shape = value.shape
+        if shape.ndims is not None:
+            if not -shape.ndims <= axis < shape.ndims:
+                raise ValueError(f"axis = {axis} not in [{-shape.ndims}, {shape.ndims})")
+            num = shape.tuple[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {shape}")
+    return unpack_op(value, num=num, axis=axis, name=name)
+
+
+# ---------------------------------------------------------------------------------- lists of tensors
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or hasattr(value, "_as_graph_element") and hasattr(value, "dtype")
+
+
+def _type_of_tensors(values: Any) -> dtypes.DType | None:
+    """The type of the first tensor in a nested list, None where there is none."""
+    for value in values:
+        if _is_tensor(value):
+            return value.dtype.base_dtype
+        found = _type_of_tensors(value) if isinstance(value, (list, tuple)) else None
+        if found is not None:
+            return found
+    return None
+
+
+def _packed(values: Any, dtype: dtypes.DType, name: str) -> Any:
+    """A nested list as one Pack of Packs; a list without tensors stays a list."""
+    with name_scope(name) as scope:
+        parts = [_part(value, dtype, i) for i, value in enumerate(values)]
+        if not any(_is_tensor(part) for part in parts):
+            return parts
+        for i, part in enumerate(parts):
+            if not _is_tensor(part):
+                parts[i] = constants.constant(part, dtype, name=str(i))
+        return pack_op(parts, name=scope)
+
+
+def _part(value: Any, dtype: dtypes.DType, place: int) -> Any:
+    if isinstance(value, (list, tuple)):
+        return _packed(value, dtype, str(place))
+    if _is_tensor(value) and value.dtype.base_dtype is not dtype:
+        raise TypeError(
+            f"Cannot convert a list containing a tensor of dtype {value.dtype} to {dtype} "
+            f"(Tensor is: {value!r})"
+        )
+    return value
+
+
+def _pack_lists(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
+    """A list or tuple with tensors in it, as a tensor."""
+    found = None if as_ref else _type_of_tensors(value)
+    if found is None:
+        return NotImplemented
+    wanted = found if dtype is None else dtypes.as_dtype(dtype).base_dtype
+    if wanted is not found:
+        value = nest.map_structure(
+            lambda item: casting.cast(item, wanted) if _is_tensor(item) else item, value
+        )
+    return _packed(value, wanted, name or "packed")
+
+
+register_tensor_conversion_function((list, tuple), _pack_lists, 99)

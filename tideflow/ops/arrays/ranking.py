@@ -1,0 +1,260 @@
+"""The largest elements: top k, whether a target is among them, and the n-th element in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.dtypes import int64
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
+from tideflow.ops.helpers.axes import of_rank, of_rank_at_least, scalar
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import INDICES, REAL, types
+from tideflow.ops.helpers.unsigned import by_order, widened
+from tideflow.ops.math import binary, casting, reductions
+
+# ---------------------------------------------------------------------------- top k
+
+_SIZES = types("int16 int32 int64")
+top_k_op = Op("TopK", "input: T -> values: T, indices: int32", T=REAL, k=attr("int", minimum=0), sorted=True)
+top_k_v2_op = Op(
+    "TopKV2",
+    "input: T, k: Tk -> values: T, indices: index_type",
+    host="k",
+    T=REAL,
+    Tk=attr("type", "int32", allowed=_SIZES),
+    index_type=attr("type", "int32", allowed=_SIZES),
+    sorted=True,
+)
+
+
+@top_k_op.shape
+def _(input, *, k):
+    return _top_k_shapes(input, k)
+
+
+@top_k_v2_op.shape
+def _(input, k):
+    return _top_k_shapes(input, scalar(k))
+
+
+def _top_k_shapes(input: TensorShape, k: int | None) -> list:
+    sizes = of_rank_at_least(input, 1).tuple
+    if k is not None and k < 0:
+        raise ShapeError(f"Need k >= 0, got {k}")
+    if sizes is None:
+        return [None, None]
+    if None not in (k, sizes[-1]) and sizes[-1] < k:
+        raise ShapeError(f"input must have last dimension >= k = {k} but is {sizes[-1]}")
+    return [[*sizes[:-1], k]] * 2
+
+
+@top_k_op.kernel
+def _(input, *, k):
+    values, indices = _top_k(input, k)
+    return values, indices.int()
+
+
+@top_k_v2_op.kernel
+def _(input, k, *, index_type):
+    values, indices = _top_k(input, k)
+    return values, indices.to(index_type.torch)
+
+
+_FEW = 64  # elements: sorting all of them is quicker than choosing
+
+
+def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The k largest of each row in falling order; of equal ones the first comes first."""
+    size = input.shape[-1] if input.ndim else 0
+    if not 0 <= k <= size:
+        raise ShapeError(f"input must have at least k columns. Had {size}, needed {k}")
+    if input.dtype.itemsize > 4 or size <= _FEW:
+        return _sorted_top(input, k)
+    # A key of 64 bits: the element's, made to order like integers; below them its place, counted backwards.
+    places = torch.arange(size - 1, -1, -1, device=input.device)
+    keys = torch.topk((_as_integers(input) << 32) | places, k).values
+    indices = (size - 1) - (keys & 0xFFFFFFFF)
+    return _taken(input, indices), indices
+
+
+def _sorted_top(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    values, indices = torch.sort(input, dim=-1, descending=True, stable=True)
+    return values[..., :k], indices[..., :k]
+
+
+def _as_integers(input: torch.Tensor) -> torch.Tensor:
+    """int64 in the order of the elements; -0.0 is 0.0."""
+    if not input.is_floating_point():
+        return input.long()
+    bits = (input.float() + 0.0).view(torch.int32)
+    return (bits ^ ((bits >> 31) & 0x7FFFFFFF)).long()
+
+
+def _taken(input: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+    return widened(lambda values: values.gather(-1, indices))(input)
+
+
+@top_k_op.gradient
+def _(op, grad, indices_grad):
+    return _put_back(op, grad)
+
+
+@top_k_v2_op.gradient
+def _(op, grad, indices_grad):
+    return _put_back(op, grad), None
+
+
+def _put_back(op: Any, grad: Tensor) -> Tensor:
+    """The gradient at the places of the elements that were taken, 0 elsewhere."""
+    sizes = shapes.shape(op.inputs[0], out_type=int64)
+    width = indexing.gather(sizes, shapes.size(sizes) - 1)
+    taken = indexing.gather(shapes.shape(op.outputs[1], out_type=int64), shapes.size(sizes) - 1)
+    rows = shapes.reshape(casting.cast(op.outputs[1], int64), joining.stack([-1, taken]))
+    starts = creation.range(shapes.shape(rows, out_type=int64)[0]) * width
+    flat = shapes.reshape(rows + shapes.expand_dims(starts, -1), [-1, 1])
+    total = reductions.reduce_prod(sizes, keepdims=True)
+    return shapes.reshape(scatter.scatter_nd(flat, shapes.reshape(grad, [-1]), total), sizes)
+
+
+def _numpy_top_k(input: np.ndarray, k: int, **attrs: Any) -> tuple[np.ndarray, np.ndarray]:
+    indices = np.argsort(-input, -1, kind="stable")[..., : int(k)]
+    return np.take_along_axis(input, indices, -1), indices.astype(np.int32)
+
+
+top_k_op.samples((f32(2, 5), {"k": 3}), (i32(7), {"k": 7}), (f32(0, 3), {"k": 2}), against=_numpy_top_k)
+top_k_v2_op.samples((f32(2, 5), 3), (f32(3, 2, 70), 4), (i32(6), 0), (f32(0, 3), 2), against=_numpy_top_k)
+top_k_v2_op.refuses((f32(2, 4), 5), "input must have last dimension >= k = 5 but is 4")
+top_k_v2_op.refuses((f32(), 1), "Shape must be at least rank 1 but is rank 0")
+
+
+@export("nn.top_k", "math.top_k")
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The k largest elements of each row, and their places."""
+    return top_k_v2_op(input, k, sorted=sorted, name=name)
+
+
+# ---------------------------------------------------------------------------- in top k
+
+in_top_k_op = Op(
+    "InTopK",
+    "predictions: float, targets: T -> precision: bool",
+    T=attr("type", "int32", allowed=INDICES),
+    k=attr("int"),
+    differentiable=False,
+)
+in_top_k_v2_op = Op(
+    "InTopKV2",
+    "predictions: float, targets: T, k: T -> precision: bool",
+    host="k",
+    T=attr("type", "int32", allowed=INDICES),
+    differentiable=False,
+)
+
+
+@in_top_k_op.shape
+def _(predictions, targets):
+    return _precision_shape(predictions, targets)
+
+
+@in_top_k_v2_op.shape
+def _(predictions, targets, k):
+    return _precision_shape(predictions, targets)
+
+
+def _precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
+    rows, count = of_rank(predictions, 2).tuple[0], of_rank(targets, 1).tuple[0]
+    if None not in (rows, count) and rows != count:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {rows} and {count}: rows of predictions and targets"
+        )
+    return [count if rows is None else rows]
+
+
+@in_top_k_op.kernel
+def _(predictions, targets, *, k):
+    return _in_top_k(predictions, targets, k)
+
+
+@in_top_k_v2_op.kernel
+def _(predictions, targets, k):
+    return _in_top_k(predictions, targets, k)
+
+
+def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch.Tensor:
+    """Whether fewer than k predictions of a row exceed the target's; no, where one of them is not finite."""
+    classes = predictions.shape[1]
+    valid = (targets >= 0) & (targets < classes)
+    if not classes:
+        return valid
+    columns = torch.where(valid, targets, 0).long().unsqueeze(1)
+    larger = (predictions > predictions.gather(1, columns)).sum(1)
+    return valid & predictions.isfinite().all(1) & (larger < k)
+
+
+in_top_k_op.samples((f32(4, 5), i32(4, low=0, high=5), {"k": 2}), (f32(0, 3), i32(0), {"k": 1}))
+in_top_k_v2_op.samples((f32(4, 5), i32(4, low=0, high=5), 2), (f32(3, 5), i32(3, low=-2, high=8), 3))
+in_top_k_v2_op.refuses((f32(2, 4), i32(3), 1), "Dimensions must be equal, but are 2 and 3")
+
+
+@export("nn.in_top_k", "math.in_top_k")
+def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+    """Whether the target of each row is among its k largest predictions."""
+    with name_scope(name, "in_top_k"):
+        return in_top_k_v2_op(predictions, targets, k, name=name)
+
+
+# ---------------------------------------------------------------------------- n-th element
+
+nth_element_op = Op("NthElement", "input: T, n: int32 -> values: T", host="n", T=REAL, reverse=False)
+
+
+@nth_element_op.shape
+def _(input, n):
+    sizes = of_rank_at_least(input, 1).tuple
+    if scalar(n) is not None and n < 0:
+        raise ShapeError(f"Input n must be non-negative but is {n}")
+    if sizes is None:
+        return None
+    if None not in (n, sizes[-1]) and sizes[-1] <= n:
+        raise ShapeError(f"Input must have last dimension > n = {n} but is {sizes[-1]}")
+    return sizes[:-1]
+
+
+@nth_element_op.kernel
+def _(input, n, *, reverse):
+    size = input.shape[-1]
+    if not 0 <= n < size:
+        raise ShapeError(f"Input must have last dimension > n = {n} but is {size}")
+    place = size - n if reverse else n + 1
+
+    def smallest(rows: torch.Tensor) -> torch.Tensor:
+        return torch.kthvalue(rows, place, -1).values
+
+    return widened(smallest, uint64=by_order(smallest))(input)
+
+
+@nth_element_op.gradient
+def _(op, grad):
+    input, output = op.inputs[0], op.outputs[0]
+    chosen = casting.cast(binary.equal(shapes.expand_dims(output, -1), input), grad.dtype)
+    count = shapes.expand_dims(reductions.reduce_sum(chosen, -1), -1)
+    return binary.div(chosen, count) * shapes.expand_dims(grad, -1), None
+
+
+def _numpy_nth_element(input: np.ndarray, n: Any, reverse: bool = False) -> np.ndarray:
+    return np.sort(input, -1)[..., -1 - int(n) if reverse else int(n)]
+
+
+nth_element_op.samples(
+    (f32(2, 5), 0), (f32(2, 5), 3, {"reverse": True}), (i32(4), 2), (f32(0, 3), 1), against=_numpy_nth_element
+)
+nth_element_op.refuses((f32(3), 3), "Input must have last dimension > n = 3 but is 3")

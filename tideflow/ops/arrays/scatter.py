@@ -1,0 +1,237 @@
+"""Slices put into a tensor at index vectors: a new tensor each time, no state. The inverse of gather_nd."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import errors
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants, creation, indexing
+from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import unary
+from tideflow.ops.state.reference_variables import as_signed
+from tideflow.ops.state.variable_rows import linear_rows, subtract_rows
+
+Change = Callable[[Any, torch.Tensor, Any], None]
+
+# ---------------------------------------------------------------------------------- rows of a buffer
+
+
+def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change) -> Any:
+    """`output`, which is new and ours, after `change(rows, at, updates)` on its slices at `indices`."""
+    sizes = tuple(output.shape)
+    depth = indices.shape[-1]
+    if depth > len(sizes) or tuple(updates.shape) != (*indices.shape[:-1], *sizes[depth:]):
+        raise errors.invalid_argument(
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"updates.shape: {brackets(updates.shape)}, indices.shape: {brackets(indices.shape)}, "
+            f"params_shape: {brackets(sizes)}",
+        )
+    at = linear_rows(indices, sizes).reshape(-1)
+    rows = output.reshape(math.prod(sizes[:depth]), *sizes[depth:])
+    change(rows, at, updates.reshape(at.numel(), *sizes[depth:]))
+    return rows.reshape(sizes)
+
+
+def _add(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+    if rows.dtype == torch.bool:
+        rows, updates = rows.view(torch.uint8), updates.to(torch.uint8)
+        rows.index_reduce_(0, at, updates, "amax")
+    else:
+        as_signed(rows).index_add_(0, at, as_signed(updates))
+
+
+def _update(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+    """rows[at] = updates; the last of several for one row, on any number of threads."""
+    order = torch.arange(at.numel(), device=at.device)
+    last = torch.full((len(rows),), -1, device=at.device).scatter_reduce_(0, at, order, "amax")
+    changed = (last >= 0).nonzero().reshape(-1)
+    as_signed(rows).index_copy_(0, changed, as_signed(updates).index_select(0, last[changed]))
+
+
+def _update_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
+    rows[at.numpy()] = updates
+
+
+def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
+    np.add.at(rows, at.numpy(), updates)
+
+
+# ---------------------------------------------------------------------------------- the ops
+
+scatter_nd_op = Op(
+    "ScatterNd",
+    "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    Tindices=types("int16 int32 int64"),
+    bad_indices_policy="",
+    host="shape",
+)
+
+
+@scatter_nd_op.shape
+def _(indices, updates, shape):
+    sizes = as_sizes(shape)
+    _check_shapes(indices, updates, TensorShape(sizes))
+    return sizes
+
+
+@scatter_nd_op.kernel
+def _(indices, updates, shape):
+    return _scattered(updates.new_zeros(checked_sizes(shape)), indices, updates, _add)
+
+
+@scatter_nd_op.kernel("string")
+def _(indices, updates, shape):
+    return _scattered(np.full(checked_sizes(shape), b"", dtype=object), indices, updates, _append_strings)
+
+
+@scatter_nd_op.gradient
+def _(op, grad):
+    return [None, indexing.gather_nd(grad, op.inputs[0]), None]
+
+
+def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape) -> None:
+    of_rank_at_least(indices, 1)
+    if indices.tuple is None or updates.tuple is None:
+        return
+    outer, depth = indices.ndims - 1, indices.tuple[-1]
+    _match("outer", "indices", indices, indices[:outer], updates, updates[:outer])
+    if depth is not None and whole.tuple is not None and depth <= whole.ndims:
+        _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
+
+
+def _match(
+    side: str, name: str, whole: TensorShape, part: TensorShape, updates: TensorShape, theirs: TensorShape
+) -> None:
+    try:
+        merged(part, theirs)
+    except ShapeError as error:
+        raise ShapeError(
+            f"The {side} {part.ndims} dimensions of {name}.shape={brackets(whole.tuple)} must match the "
+            f"{side} {theirs.ndims} dimensions of updates.shape={brackets(updates.tuple)}: {error}"
+        ) from None
+
+
+def _tensor_scatter(name: str, change: Change) -> Op:
+    """TensorScatter*: a copy of `tensor` with some of its slices changed."""
+    op = Op(
+        name,
+        "tensor: T, indices: Tindices, updates: T -> output: T",
+        Tindices=TENSOR_SCATTER_INDICES[name],
+        bad_indices_policy="",
+    )
+
+    @op.shape
+    def _(tensor, indices, updates):
+        _check_shapes(indices, updates, tensor)
+        return tensor
+
+    @op.kernel
+    def _(tensor, indices, updates):
+        return _scattered(
+            tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change
+        )
+
+    op.samples(
+        (f32(4, 3), np.array([[2], [0]], np.int32), f32(2, 3)),
+        (f32(4, 3), np.array([[2, 1], [0, 2]]), f32(2)),
+        (i32(4), np.array([[1], [1]], np.int32), i32(2)),
+        (f32(4), np.zeros([0, 1], np.int32), f32(0)),
+    )
+    op.refuses(
+        (f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]"
+    )
+    op.refuses(
+        (f32(3), np.array([[3]]), f32(1)),
+        "indices[0] = [3] does not index into shape [3]",
+        InvalidArgumentError,
+    )
+    return op
+
+
+TENSOR_SCATTER_INDICES = {
+    "TensorScatterUpdate": types("int16 int32 int64 uint16"),
+    "TensorScatterAdd": types("int32 int64"),
+    "TensorScatterSub": types("int32 int64"),
+}
+tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", _update)
+tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", _add)
+tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", subtract_rows)
+
+
+@tensor_scatter_update_op.kernel("string")
+def _(tensor, indices, updates):
+    return _scattered(tensor.copy(), indices.long(), updates, _update_strings)
+
+
+@tensor_scatter_update_op.gradient
+def _(op, grad):
+    _, indices, updates = op.inputs
+    taken = indexing.gather_nd(grad, indices)
+    kept = constants.identity(grad)
+    zeros = creation.zeros_like(updates, dtype=grad.dtype)
+    return [tensor_scatter_update(kept, indices, zeros), None, taken]
+
+
+@tensor_scatter_add_op.gradient
+def _(op, grad):
+    taken = indexing.gather_nd(grad, op.inputs[1])
+    return [constants.identity(grad), None, taken]
+
+
+@tensor_scatter_sub_op.gradient
+def _(op, grad):
+    taken = indexing.gather_nd(grad, op.inputs[1])
+    return [constants.identity(grad), None, unary.negative(taken)]
+
+
+scatter_nd_op.samples(
+    (np.array([[1], [3], [1]], np.int32), f32(3), np.array([5], np.int32)),
+    (np.array([[0], [2]]), f32(2, 2), np.array([3, 2])),
+    (np.array([[0, 1], [1, 0]], np.int32), i32(2), np.array([2, 2], np.int32)),
+    (np.zeros([0, 1], np.int32), f32(0), np.array([3], np.int32)),
+)
+scatter_nd_op.refuses(
+    (np.array([[1], [2]], np.int32), f32(1), np.array([3], np.int32)),
+    "must match the outer 1 dimensions of updates.shape=[1]",
+)
+scatter_nd_op.refuses(
+    (np.array([[5]], np.int32), f32(1), np.array([3], np.int32)),
+    "indices[0] = [5] does not index into shape [3]",
+    InvalidArgumentError,
+)
+
+
+@export("scatter_nd", "manip.scatter_nd")
+def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor of zeros of this shape, with the slices of `updates` added at the index vectors `indices`."""
+    return scatter_nd_op(indices, updates, shape, name=name)
+
+
+@export("tensor_scatter_update", "tensor_scatter_nd_update")
+def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with the slices at `indices` replaced."""
+    return tensor_scatter_update_op(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_add", "tensor_scatter_nd_add")
+def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` added to the slices at `indices`."""
+    return tensor_scatter_add_op(tensor, indices, updates, name=name)
+
+
+@export("tensor_scatter_sub", "tensor_scatter_nd_sub")
+def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+    """A copy of `tensor` with `updates` subtracted from the slices at `indices`."""
+    return tensor_scatter_sub_op(tensor, indices, updates, name=name)

@@ -1,0 +1,560 @@
+"""Slices: `x[1:, ..., None, ::-1]` as StridedSlice, its gradient, and assignment to a slice of a variable."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError, OpError, UnimplementedError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import fully_known
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import Dimension, TensorShape
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
+from tideflow.ops.helpers.axes import as_sizes, brackets, moved, of_rank, size_sum, vector
+from tideflow.ops.helpers.samples import f32, i32, ref, resource
+from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.math import casting
+
+# ---------------------------------------------------------------------------------- begin and size
+
+slice_op = Op("Slice", "input: T, begin: Index, size: Index -> output: T", Index=INDICES, host="begin, size")
+
+
+@slice_op.shape
+def _(input, begin, size):
+    starts, lengths = vector(begin), as_sizes(size)
+    rank = next((len(v) for v in (starts, lengths) if v is not None), input.ndims)
+    if rank is None:
+        return None
+    if starts is not None and lengths is not None and len(starts) != len(lengths):
+        raise ShapeError(
+            f"begin and size must have the same length, but have {len(starts)} and {len(lengths)}"
+        )
+    sizes = of_rank(input, rank).tuple
+    starts, lengths = starts or [None] * rank, lengths or [None] * rank
+    given = size if fully_known(size) else None
+    return [
+        _length(sizes[i], starts[i], lengths[i], given is not None and given[i] == -1) for i in range(rank)
+    ]
+
+
+def _length(size: int | None, start: int | None, length: int | None, to_the_end: bool) -> int | None:
+    if None not in (size, start) and start > size:
+        raise ShapeError(f"Negative dimension size caused by subtracting {start} from {size}")
+    if not to_the_end:
+        return length
+    return size_sum(size, None if start is None else -start)
+
+
+slice_op.value(moved)
+
+
+@slice_op.kernel
+def _(input, begin, size):
+    for axis, (start, length) in enumerate(_checked_window(input.shape, begin, size)):
+        if length != input.shape[axis]:
+            input = input.narrow(axis, start, length)
+    return input
+
+
+@slice_op.kernel("string")
+def _(input, begin, size):
+    window = _checked_window(input.shape, begin, size)
+    return input[tuple(builtins.slice(start, start + length) for start, length in window)]
+
+
+def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> list[tuple[int, int]]:
+    """(start, length) along each axis."""
+    if len(vector(begin)) != len(sizes) or len(vector(size)) != len(sizes):
+        raise ShapeError(
+            f"Expected begin and size arguments to be 1-D tensors of size {len(sizes)}, but got shapes "
+            f"[{len(begin)}] and [{len(size)}] instead."
+        )
+    window = []
+    for axis, (whole, start, length) in enumerate(zip(sizes, begin, size, strict=True)):
+        if not 0 <= start <= whole:
+            raise ShapeError(f"Expected begin[{axis}] in [0, {whole}], but got {start}")
+        if length == -1:
+            length = whole - start
+        if not 0 <= length <= whole - start:
+            raise ShapeError(f"Expected size[{axis}] in [0, {whole - start}], but got {length}")
+        window.append((start, length))
+    return window
+
+
+@slice_op.gradient
+def _(op, grad):
+    input, begin, _ = op.inputs
+    index_type = begin.dtype.base_dtype
+    rank = shapes.rank(input)
+    taken = shapes.shape(op.outputs[0], out_type=index_type)
+    column = joining.stack([rank, 1])
+    before = shapes.reshape(begin, column)
+    after = shapes.reshape(shapes.shape(input, out_type=index_type) - taken - begin, column)
+    return [tiling.pad(grad, joining.concat([before, after], 1)), None, None]
+
+
+slice_op.samples(
+    (f32(4, 3), np.array([1, 0], np.int32), np.array([2, 2], np.int32)),
+    (f32(4, 3), np.array([0, 1]), np.array([-1, -1])),
+    (f32(4, 3), np.array([4, 0], np.int32), np.array([0, 2], np.int32)),
+    (f32(), np.array([], np.int32), np.array([], np.int32)),
+)
+slice_op.refuses((f32(4), np.array([5], np.int32), np.array([-1], np.int32)), "subtracting 5 from 4")
+slice_op.refuses(
+    (f32(4, 3), np.array([0], np.int32), np.array([1], np.int32)), "Shape must be rank 1 but is rank 2"
+)
+
+
+@export("slice")
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """The part of `input_` that starts at `begin` and has `size` (-1: to the end)."""
+    return slice_op(input_, begin, size, name=name)
+
+
+# ---------------------------------------------------------------------------------- what a spec means
+
+
+class Masks(NamedTuple):
+    """Which entries of a spec leave out their begin or end, are an ellipsis, make an axis, take one place."""
+
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+
+def _masked(function: Callable) -> Callable:
+    """A rule or kernel of these ops: its last argument gathers the five mask attributes."""
+
+    def gathered(*inputs: Any, **masks: int) -> Any:
+        return function(*inputs, Masks(**masks))
+
+    keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in Masks._fields]
+    gathered.__signature__ = inspect.Signature(keywords)
+    return gathered
+
+
+_SOME_PLACE, _SOME_RANGE = object(), object()  # what is not known before the step
+
+# What a spec does, axis by axis of the result: an int takes one place of the input's next axis (and drops
+# it), a range takes those places, None makes a new axis.
+Cut = Any
+
+
+def _cuts(
+    sizes: Sequence[int | None], begin: list | None, end: list | None, strides: list, masks: Masks
+) -> list[Cut]:
+    """The cuts that a spec means for an input of these sizes; unknown sizes and bounds are None."""
+    count = len(strides)
+    begin, end = begin or [None] * count, end or [None] * count
+    if (masks.ellipsis_mask & (1 << count) - 1).bit_count() > 1:
+        raise ShapeError("Multiple ellipses in slice spec not allowed")
+    cuts: list[Cut] = []
+    axis = 0
+    for i in range(count):
+        if masks.ellipsis_mask >> i & 1:
+            still_to_take = sum(1 for later in range(i + 1, count) if not masks.new_axis_mask >> later & 1)
+            stop = max(axis, len(sizes) - still_to_take)
+            cuts += [_all_of(size) for size in sizes[axis:stop]]
+            axis = stop
+        elif masks.new_axis_mask >> i & 1:
+            cuts.append(None)
+        else:
+            if axis >= len(sizes):
+                raise ShapeError(
+                    f"Index out of range using input dim {axis}; input has only {len(sizes)} dims"
+                )
+            cuts.append(_cut(i, axis, sizes[axis], begin[i], end[i], strides[i], masks))
+            axis += 1
+    return cuts + [_all_of(size) for size in sizes[axis:]]
+
+
+def _cut(
+    i: int, axis: int, size: int | None, begin: int | None, end: int | None, stride: int, masks: Masks
+) -> Cut:
+    """Entry i of a spec, applied to an axis."""
+    if stride == 0:
+        raise ShapeError(f"strides[{i}] must be non-zero")
+    if masks.shrink_axis_mask >> i & 1:
+        if stride < 0:
+            raise ShapeError("only stride 1 allowed on non-range indexing.")
+        return _place(axis, size, begin)
+    open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
+    if size is None or begin is None and not open_begin or end is None and not open_end:
+        return _SOME_RANGE
+    return range(
+        *builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size)
+    )
+
+
+def _place(axis: int, size: int | None, index: int | None) -> Cut:
+    if size is None or index is None:
+        return _SOME_PLACE
+    if not -size <= index < size:
+        raise ShapeError(f"slice index {index} of dimension {axis} out of bounds.")
+    return index % size
+
+
+def _all_of(size: int | None) -> Cut:
+    return _SOME_RANGE if size is None else range(size)
+
+
+def _sizes_after(cuts: list[Cut]) -> list[int | None]:
+    kept = [cut for cut in cuts if not (isinstance(cut, int) or cut is _SOME_PLACE)]
+    return [1 if cut is None else None if cut is _SOME_RANGE else len(cut) for cut in kept]
+
+
+def _index(cuts: list[Cut]) -> tuple[tuple, list[int]]:
+    """The cuts as an index without negative steps, and the axes of the result that are reversed after it."""
+    index, reversed_axes = [], []
+    for cut in cuts:
+        if isinstance(cut, range) and cut.step < 0:
+            reversed_axes.append(sum(1 for entry in index if not isinstance(entry, int)))
+            cut = cut[::-1]
+        index.append(_forward(cut) if isinstance(cut, range) else cut)
+    return tuple(index), reversed_axes
+
+
+def _forward(places: range) -> builtins.slice:
+    return builtins.slice(places.start, places.stop, places.step) if places else builtins.slice(0, 0)
+
+
+def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> None:
+    """buffer[cuts] = value, in place."""
+    sizes = _sizes_after(cuts)
+    if list(value.shape) != sizes:
+        raise refusal(
+            None,
+            None,
+            f"A slice of shape {brackets(sizes)} does not take a value of shape {brackets(value.shape)}",
+        )
+    index, reversed_axes = _index(cuts)
+    flip = np.flip if isinstance(value, np.ndarray) else torch.flip
+    buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
+
+
+# ---------------------------------------------------------------------------------- strided slices
+
+_SPEC = "begin: Index, end: Index, strides: Index"
+_HOST = "begin, end, strides"
+strided_slice_op = Op(
+    "StridedSlice",
+    f"input: T, {_SPEC} -> output: T",
+    Index=types("int16 int32 int64"),
+    host=_HOST,
+    **Masks()._asdict(),
+)
+strided_slice_grad_op = Op(
+    "StridedSliceGrad",
+    f"shape: Index, {_SPEC}, dy: T -> output: T",
+    Index=INDICES,
+    host=f"shape, {_HOST}",
+    **Masks()._asdict(),
+)
+strided_slice_assign_op = Op(
+    "StridedSliceAssign",
+    f"ref: Ref(T), {_SPEC}, value: T -> output_ref: Ref(T)",
+    Index=INDICES,
+    host=_HOST,
+    stateful=True,
+    colocate="ref",
+    differentiable=False,
+    **Masks()._asdict(),
+)
+resource_strided_slice_assign_op = Op(
+    "ResourceStridedSliceAssign",
+    f"ref: resource, {_SPEC}, value: T",
+    Index=INDICES,
+    host=_HOST,
+    stateful=True,
+    colocate="ref",
+    differentiable=False,
+    **Masks()._asdict(),
+)
+
+strided_slice_update_op = Op(
+    "TensorStridedSliceUpdate",
+    f"input: T, {_SPEC}, value: T -> output: T",
+    Index=INDICES,
+    host=_HOST,
+    **Masks()._asdict(),
+)
+
+
+@strided_slice_op.shape
+@_masked
+def _(input, begin, end, strides, masks):
+    _check_spec(begin, end, strides)
+    if input.tuple is None or strides is None or not fully_known(strides):
+        return None
+    return _sizes_after(_cuts(input.tuple, begin, end, strides, masks))
+
+
+def _check_spec(*parts: list | None) -> None:
+    counts = {len(part) for part in parts if vector(part) is not None}
+    if len(counts) > 1:
+        raise ShapeError(f"begin, end and strides must have the same length, but have {sorted(counts)}")
+
+
+strided_slice_op.value(moved)
+
+
+@strided_slice_op.kernel
+@_masked
+def _(input, begin, end, strides, masks):
+    index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
+    return input[index].flip(reversed_axes) if reversed_axes else input[index]
+
+
+@strided_slice_op.kernel("string")
+@_masked
+def _(input, begin, end, strides, masks):
+    index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
+    found = np.asarray(input[index], dtype=object)
+    return np.flip(found, tuple(reversed_axes)) if reversed_axes else found  # a flipped scalar is no array
+
+
+@strided_slice_op.specialize
+def _(node):
+    input, *spec = node.inputs
+    if not input.shape.is_fully_defined() or any(part.constant is None for part in spec):
+        return None
+    masks = Masks(*(node.attrs[name] for name in Masks._fields))
+    index, reversed_axes = _index(_cuts(input.shape.tuple, *(part.constant.tolist() for part in spec), masks))
+    return None if reversed_axes else (operator.getitem, (input, index))
+
+
+@strided_slice_op.gradient
+def _(op, grad):
+    input, begin, end, strides = op.inputs
+    sizes = shapes.shape(input, out_type=begin.dtype.base_dtype)
+    return [strided_slice_grad_op(sizes, begin, end, strides, grad, **_masks_of(op)), None, None, None]
+
+
+def _masks_of(op: Any) -> dict[str, int]:
+    return {name: op.attrs[name] for name in Masks._fields}
+
+
+@strided_slice_grad_op.shape
+@_masked
+def _(shape, begin, end, strides, dy, masks):
+    _check_spec(begin, end, strides)
+    return as_sizes(shape)
+
+
+@strided_slice_grad_op.kernel
+@_masked
+def _(shape, begin, end, strides, dy, masks):
+    whole = dy.new_zeros(shape)
+    _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
+    return whole
+
+
+@strided_slice_grad_op.gradient
+def _(op, grad):
+    _, begin, end, strides, _ = op.inputs
+    return [None, None, None, None, strided_slice(grad, begin, end, strides, **_masks_of(op))]
+
+
+@strided_slice_assign_op.shape
+@_masked
+def _(ref, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return ref
+
+
+@strided_slice_assign_op.kernel
+@_masked
+def _(ref, begin, end, strides, value, masks):
+    with ref as buffer:
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+    return ref
+
+
+@resource_strided_slice_assign_op.shape
+@_masked
+def _(ref, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return []
+
+
+@resource_strided_slice_assign_op.kernel
+@_masked
+def _(ref, begin, end, strides, value, masks):
+    with ref as buffer:
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+
+
+@strided_slice_update_op.shape
+@_masked
+def _(input, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return input
+
+
+@strided_slice_update_op.kernel
+@strided_slice_update_op.kernel("string")
+@_masked
+def _(input, begin, end, strides, value, masks):
+    whole = input.copy() if isinstance(input, np.ndarray) else input.clone()
+    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value, InvalidArgumentError)
+    return whole
+
+
+@strided_slice_update_op.gradient
+def _(op, grad):
+    _, *spec, value = op.inputs
+    kept = strided_slice_update_op(grad, *spec, creation.zeros_like(value), **_masks_of(op))
+    return [kept, None, None, None, strided_slice(grad, *spec, **_masks_of(op))]
+
+
+def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
+    return tuple(np.array(row, np.int32) for row in rows)
+
+
+strided_slice_op.samples(
+    (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2])),
+    (f32(4, 3), *_vectors([3, 0], [0, 0], [-2, 1]), {"end_mask": 2, "begin_mask": 2}),
+    (f32(4, 3, 5), *_vectors([0, 2], [0, 3], [1, 1]), {"ellipsis_mask": 1, "shrink_axis_mask": 2}),
+    (f32(4), *_vectors([0, -1], [0, 0], [1, 1]), {"new_axis_mask": 1, "shrink_axis_mask": 2}),
+    (f32(4), *_vectors([2], [2], [1])),
+    (f32(), *_vectors([], [], [])),
+)
+strided_slice_op.refuses(
+    (f32(4), *_vectors([4], [5], [1]), {"shrink_axis_mask": 1}), "slice index 4 of dimension 0"
+)
+strided_slice_op.refuses((f32(4), *_vectors([0], [4], [0])), "strides[0] must be non-zero")
+strided_slice_op.refuses((f32(4), *_vectors([0, 0], [1, 1], [1, 1])), "input has only 1 dims")
+strided_slice_grad_op.samples(
+    (*_vectors([4, 3], [1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (*_vectors([4], [3], [0], [-2]), f32(2)),
+    (*_vectors([4, 3], [2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+)
+strided_slice_assign_op.samples(
+    (ref(f32(4, 3)), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (ref(i32(4)), *_vectors([3], [0], [-2]), i32(2)),
+)
+resource_strided_slice_assign_op.samples(
+    (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1})
+)
+strided_slice_update_op.samples(
+    (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (i32(4), *_vectors([3], [0], [-2]), i32(2)),
+    (f32(4, 3), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+)
+
+
+@export("strided_slice")
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`input_[begin:end:strides]`, axis by axis; bit i of a mask says what entry i leaves out or does.
+
+    The result's `assign(value)` changes that slice of `var`, the variable that `input_` is the value of.
+    """
+    if strides is None:
+        strides = creation.ones_like(begin)
+    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)._asdict()
+    result = strided_slice_op(input_, begin, end, strides, name=name, **masks)
+
+    def assign(val: Any, name: str | None = None, parent: str | None = name) -> Any:
+        if var is None:
+            raise ValueError("Sliced assignment is only supported for variables")
+        return var._strided_slice_assign(
+            begin, end, strides, val, name or f"{parent or 'StridedSlice/'}_assign", **masks
+        )
+
+    result.assign = assign
+    return result
+
+
+# ---------------------------------------------------------------------------------- x[...]
+
+_WRONG_INDEX = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+    "are valid indices"
+)
+
+
+def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
+    """`tensor[slice_spec]`; `var` is the variable that a slice of it can be assigned to."""
+    if isinstance(slice_spec, bool) or getattr(slice_spec, "dtype", None) in (dtypes.bool, np.dtype(bool)):
+        return indexing.boolean_mask(tensor, slice_spec)
+    entries = slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
+    begin, end, strides = [], [], []
+    masks = dict.fromkeys(Masks._fields, 0)
+    for i, entry in enumerate(entries):
+        (first, last, step), marks = _bounds(entry)
+        begin.append(first)
+        end.append(last)
+        strides.append(step)
+        for mark in marks:
+            masks[mark] |= 1 << i
+    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
+        return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
+
+
+def _bounds(entry: Any) -> tuple[tuple[Any, Any, Any], list[str]]:
+    """(begin, end, stride) of one entry of an index, and the masks that it sets."""
+    if entry is Ellipsis:
+        return (0, 0, 1), ["ellipsis_mask"]
+    if entry is None:
+        return (0, 0, 1), ["new_axis_mask"]
+    if not isinstance(entry, builtins.slice):
+        _check_index(entry)
+        return (entry, entry + 1, 1), ["shrink_axis_mask"]
+    for part in (entry.start, entry.stop, entry.step):
+        if part is not None:
+            _check_index(part)
+    marks = [mask for mask, part in (("begin_mask", entry.start), ("end_mask", entry.stop)) if part is None]
+    first, last = (0 if part is None else part for part in (entry.start, entry.stop))
+    return (first, last, 1 if entry.step is None else entry.step), marks
+
+
+def _check_index(index: Any) -> None:
+    if isinstance(index, (int, Dimension)):
+        return
+    try:
+        usable = dtypes.as_dtype(index.dtype).base_dtype in INDICES and TensorShape(index.shape).ndims in (
+            0,
+            None,
+        )
+    except (AttributeError, TypeError):
+        usable = False
+    if not usable:
+        raise TypeError(f"{_WRONG_INDEX}, got {index!r}")
+
+
+def _packed(*parts: list) -> list[Tensor]:
+    """begin, end and strides as vectors of one type."""
+    if not parts[0]:
+        return [constants.constant([], dtypes.int32)] * len(parts)
+    vectors = [joining.stack(part) for part in parts]
+    if any(vector.dtype.base_dtype is dtypes.int64 for vector in vectors):
+        vectors = [casting.cast(vector, dtypes.int64) for vector in vectors]
+    return vectors
+
+
+Tensor._override_operator("__getitem__", slice_helper)

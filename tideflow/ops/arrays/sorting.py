@@ -1,0 +1,161 @@
+"""Elements in order: sort, argsort, and places in a sorted sequence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.arrays import constants, creation, ranking, scatter, shapes
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.helpers.types import INDICES
+
+# ---------------------------------------------------------------------------------- places
+
+
+def _bound(name: str) -> Op:
+    return Op(
+        name,
+        "sorted_inputs: T, values: T -> output: out_type",
+        out_type=attr("type", "int32", allowed=INDICES),
+        differentiable=False,
+    )
+
+
+lower_bound_op = _bound("LowerBound")
+upper_bound_op = _bound("UpperBound")
+
+
+@lower_bound_op.shape
+@upper_bound_op.shape
+def _(sorted_inputs, values):
+    of_rank(sorted_inputs, 2)
+    return of_rank(values, 2)
+
+
+def _places(sorted_inputs: torch.Tensor, values: torch.Tensor, side: str, dtype: Any) -> torch.Tensor:
+    if len(sorted_inputs) != len(values):
+        raise errors.invalid_argument(
+            f"Leading dim_size of both tensors must match, but are {len(sorted_inputs)} and {len(values)}.",
+        )
+    rows, wanted = unsigned.comparable(sorted_inputs).contiguous(), unsigned.comparable(values).contiguous()
+    return torch.searchsorted(rows, wanted, side=side).to(dtype.torch)
+
+
+@lower_bound_op.kernel
+def _(sorted_inputs, values, *, out_type):
+    return _places(sorted_inputs, values, "left", out_type)
+
+
+@upper_bound_op.kernel
+def _(sorted_inputs, values, *, out_type):
+    return _places(sorted_inputs, values, "right", out_type)
+
+
+_ROWS = np.array([[0, 3, 9, 9, 10], [1, 2, 3, 4, 5]], np.float32)
+_VALUES = np.array([[2, 4, 9], [0, 2, 6]], np.float32)
+
+
+def _against(side: str) -> Any:
+    def reference(rows, values, out_type):
+        found = [np.searchsorted(row, wanted, side) for row, wanted in zip(rows, values, strict=True)]
+        return np.array(found, out_type.as_numpy_dtype).reshape(values.shape)
+
+    return reference
+
+
+for _op, _side in ((lower_bound_op, "left"), (upper_bound_op, "right")):
+    _op.samples(
+        (_ROWS, _VALUES),
+        (_ROWS.astype(np.uint16), _VALUES.astype(np.uint16), {"out_type": dtypes.int64}),
+        (f32(2, 0), f32(2, 3)),
+        (f32(2, 3), f32(2, 0)),
+        against=_against(_side),
+    )
+    _op.refuses((f32(2), f32(2, 3)), "Shape must be rank 2 but is rank 1")
+    _op.refuses((f32(2, 3), f32(1, 3)), "Leading dim_size of both tensors must match", InvalidArgumentError)
+
+
+@export("searchsorted")
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Where in the sorted rows of the last axis each value belongs: before its equals, or ("right") after."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+    sequence_size, values_size = shapes.shape(sorted_sequence)[-1], shapes.shape(values)[-1]
+    rows = shapes.reshape(sorted_sequence, [-1, sequence_size])
+    wanted = shapes.reshape(values, [-1, values_size])
+    bound = lower_bound_op if side == "left" else upper_bound_op
+    return shapes.reshape(bound(rows, wanted, out_type=out_type, name=name), shapes.shape(values))
+
+
+# ---------------------------------------------------------------------------------- sort
+
+
+@export("sort")
+def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+    """The elements along an axis in order, "ASCENDING" or "DESCENDING"."""
+    with name_scope(name, "sort"):
+        return _sorted(values, axis, direction, want_places=False)
+
+
+@export("argsort")
+def argsort(
+    values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
+    """The indices that would sort an axis. The order of equal elements is always kept."""
+    with name_scope(name, "argsort"):
+        return _sorted(values, axis, direction, want_places=True)
+
+
+def _sorted(values: Any, axis: Any, direction: str, want_places: bool) -> Tensor:
+    if direction not in ("ASCENDING", "DESCENDING"):
+        raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
+    axis = convert_to_tensor(axis, name="axis")
+    known = constant_value(axis)
+    if known is None or axis.shape.ndims != 0:
+        raise ValueError("axis must be a constant scalar")
+    values = convert_to_tensor(values, name="values")
+    if direction == "DESCENDING":
+        return _descending(values, int(known), want_places)
+    # The largest of the negated are the smallest.
+    found = _descending(-values, int(known), want_places)
+    return found if want_places else -found
+
+
+def _descending(values: Tensor, axis: int, want_places: bool) -> Tensor:
+    size, rank = shapes.shape(values)[axis], shapes.rank(values)
+    last = axis == -1 or axis + 1 == values.shape.ndims
+    swap = None if last else _swap_with_last(values, axis, rank)
+    largest, places = ranking.top_k(values if last else shapes.transpose(values, swap), size)
+    found = places if want_places else largest
+    return found if last else shapes.transpose(found, swap)
+
+
+def _swap_with_last(values: Tensor, axis: Any, rank: Tensor) -> Tensor:
+    """The permutation, its own inverse, that exchanges an axis with the last."""
+    count = values.shape.ndims
+    if count is None:
+        axis = axis if axis >= 0 else axis + rank
+        # TensorFlow joins ranges here, which fails where the axis turns out to be the last.
+        return scatter.tensor_scatter_update(creation.range(rank), [[axis], [rank - 1]], [rank - 1, axis])
+    axes = np.arange(count)
+    axes[[axis, -1]] = axes[[-1, axis]]
+    return constants.constant(axes, name="transposition")

@@ -1,0 +1,269 @@
+"""Rows put together from several tensors, rows dealt out to several, and what one list has beyond another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops.arrays import creation, indexing, shapes
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.axes import brackets, merged, of_rank
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.math import reductions
+from tideflow.runtime.values import to_torch
+
+# ---------------------------------------------------------------------------------- stitch
+
+dynamic_stitch_op = Op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T")
+parallel_dynamic_stitch_op = Op("ParallelDynamicStitch", "indices: N * int32, data: N * T -> merged: T")
+
+
+@dynamic_stitch_op.shape
+@parallel_dynamic_stitch_op.shape
+def _(indices, data, *, values):
+    row = as_shape(None)
+    for position, (places, rows) in enumerate(zip(indices, data, strict=True)):
+        if places.ndims is None or rows.ndims is None:
+            continue
+        _check_prefix(position, places.tuple, rows.tuple)
+        row = merged(row, TensorShape(rows.tuple[places.ndims :]))
+    known = [np.ravel(piece).tolist() for piece in values[0]]
+    return None if row.tuple is None else [_row_count(known), *row.tuple]
+
+
+def _row_count(places: list[list[int | None]]) -> int | None:
+    return 1 + max((i for piece in places for i in piece), default=-1) if fully_known(places) else None
+
+
+def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[int | None]) -> None:
+    fits = len(places) <= len(values) and all(
+        a is None or b is None or a == b for a, b in zip(places, values, strict=False)
+    )
+    if not fits:
+        raise ShapeError(
+            f"data[{position}].shape = {brackets(values)} does not start with indices[{position}].shape = "
+            f"{brackets(places)}"
+        )
+
+
+@dynamic_stitch_op.kernel
+@parallel_dynamic_stitch_op.kernel
+def _(indices, data):
+    """A row that is given twice is the one given last."""
+    for position, (places, values) in enumerate(zip(indices, data, strict=True)):
+        _check_prefix(position, tuple(places.shape), tuple(values.shape))
+    row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
+    data = [unsigned.bits(values) for values in data]
+    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
+    result = data[0].new_zeros((count, *row))
+    for places, values in zip(indices, data, strict=True):
+        if places.numel() and int(places.min()) < 0:
+            raise ShapeError(f"indices must not be negative, but are {places.tolist()}")
+        result[places.reshape(-1).long()] = values.reshape(-1, *row)
+    return result.view(dtype)
+
+
+@dynamic_stitch_op.kernel("string")
+@parallel_dynamic_stitch_op.kernel("string")
+def _(indices, data):
+    rows = [np.asarray(values, dtype=object) for values in data]
+    row = rows[0].shape[indices[0].dim() :]
+    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
+    result = np.full((count, *row), b"", dtype=object)
+    for places, values in zip(indices, rows, strict=True):
+        result[np.asarray(places).reshape(-1)] = values.reshape(-1, *row)
+    return result
+
+
+@dynamic_stitch_op.value
+@parallel_dynamic_stitch_op.value
+def _(op):
+    """Sizes put together: what is known of the pieces is known of the whole."""
+    half = len(op.inputs) // 2
+    values = [partial_value(tensor) for tensor in op.inputs]
+    places = [np.ravel(value).tolist() for value in values[:half]]
+    if not fully_known(values[:half]) or any(tensor.shape.ndims is None for tensor in op.inputs):
+        return None
+    if any(
+        places.shape.ndims != data.shape.ndims
+        for places, data in zip(op.inputs, op.inputs[half:], strict=False)
+    ):
+        return None
+    result: list = [None] * _row_count(places)
+    for piece, known in zip(places, values[half:], strict=True):
+        elements = (
+            np.ravel(np.array(known, dtype=object)).tolist() if known is not None else [None] * len(piece)
+        )
+        for place, element in zip(piece, elements, strict=True):
+            result[place] = element
+    return result
+
+
+@dynamic_stitch_op.gradient
+@parallel_dynamic_stitch_op.gradient
+def _(op, grad):
+    half = len(op.inputs) // 2
+    return [None] * half + [indexing.gather(grad, places) for places in op.inputs[:half]]
+
+
+_PLACES = [np.array([[0, 3], [1, 4]], np.int32), np.array(2, np.int32)]
+
+
+def _stitched(indices: list, data: list) -> np.ndarray:
+    row = data[0].shape[indices[0].ndim :]
+    result = np.zeros((1 + max(int(places.max()) for places in indices if places.size), *row), data[0].dtype)
+    for places, values in zip(indices, data, strict=True):
+        result[places.reshape(-1)] = values.reshape(-1, *row)
+    return result
+
+
+for _op in (dynamic_stitch_op, parallel_dynamic_stitch_op):
+    _op.samples(
+        ([np.array([0, 2], np.int32), np.array([1], np.int32)], [f32(2, 3), f32(1, 3)]),
+        ([np.array([1, 0], np.int32), np.array([], np.int32)], [f32(2), f32(0)]),
+        (_PLACES, [f32(2, 2, 3), f32(3)]),
+        against=_stitched,
+    )
+    _op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
+
+
+@export("dynamic_stitch")
+def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
+    """A tensor whose row `indices[m][i]` is `data[m][i]`; later pieces win over earlier ones."""
+    return dynamic_stitch_op(list(indices), list(data), name=name)
+
+
+# ---------------------------------------------------------------------------------- partition
+
+dynamic_partition_op = Op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions * T")
+
+
+@dynamic_partition_op.shape
+def _(data, partitions, *, num_partitions):
+    if data.ndims is None or partitions.ndims is None:
+        return [None] * num_partitions
+    fits = partitions.ndims <= data.ndims and data[: partitions.ndims].is_compatible_with(partitions)
+    if not fits:
+        raise ShapeError(
+            f"data.shape = {brackets(data.tuple)} must start with partitions.shape = "
+            f"{brackets(partitions.tuple)}"
+        )
+    return [[None, *data.tuple[partitions.ndims :]]] * num_partitions
+
+
+@dynamic_partition_op.kernel
+@dynamic_partition_op.kernel("string")
+def _(data, partitions, *, num_partitions):
+    row = data.shape[partitions.dim() :]
+    if data.shape[: partitions.dim()] != tuple(partitions.shape):
+        raise ShapeError(
+            f"data.shape = {brackets(data.shape)} must start with partitions.shape = "
+            f"{brackets(partitions.shape)}"
+        )
+    numbers = partitions.reshape(-1)
+    wrong = numbers[(numbers < 0) | (numbers >= num_partitions)]
+    if wrong.numel():
+        raise ShapeError(f"partitions has {int(wrong[0])}, which is not in [0, {num_partitions})")
+    rows = data.reshape(-1, *row)
+    is_text = isinstance(rows, np.ndarray)
+    return [rows[(numbers == i).numpy() if is_text else numbers == i] for i in range(num_partitions)]
+
+
+@dynamic_partition_op.gradient
+def _(op, *grads):
+    data, partitions = op.inputs
+    places = shapes.reshape(
+        creation.range(reductions.reduce_prod(shapes.shape(partitions))), shapes.shape(partitions)
+    )
+    dealt = dynamic_partition(places, partitions, len(grads))
+    stitched = dynamic_stitch(dealt, grads)
+    return [shapes.reshape(stitched, shapes.shape(data)), None]
+
+
+_NUMBERS = np.array([1, 0, 1], np.int32)
+dynamic_partition_op.samples(
+    (f32(3, 2), _NUMBERS, {"num_partitions": 3}),
+    (i32(3), _NUMBERS, {"num_partitions": 2}),
+    (f32(2, 2), np.array([[0, 1], [1, 0]], np.int32), {"num_partitions": 2}),
+    (f32(0, 2), np.zeros(0, np.int32), {"num_partitions": 1}),
+    against=lambda data, numbers, num_partitions: [data[numbers == i] for i in range(num_partitions)],
+)
+dynamic_partition_op.refuses(
+    (f32(3), np.zeros(2, np.int32), {"num_partitions": 2}), "must start with partitions"
+)
+dynamic_partition_op.refuses((f32(3), _NUMBERS, {"num_partitions": 1}), "not in [0, 1)", InvalidArgumentError)
+
+
+@export("dynamic_partition")
+def dynamic_partition(
+    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
+    """The rows of data in `num_partitions` tensors: row i goes to tensor `partitions[i]`."""
+    return dynamic_partition_op(data, partitions, num_partitions=num_partitions, name=name)
+
+
+# ---------------------------------------------------------------------------------- difference
+
+list_diff_op = Op(
+    "ListDiff",
+    "x: T, y: T -> out: T, idx: out_idx",
+    out_idx=attr("type", dtypes.int32, allowed=INDICES),
+    differentiable=False,
+)
+
+
+@list_diff_op.shape
+def _(x, y):
+    of_rank(x, 1)
+    of_rank(y, 1)
+    return [[None], [None]]
+
+
+@list_diff_op.kernel
+def _(x, y, *, out_idx):
+    for value in (x, y):
+        of_rank(TensorShape(value.shape), 1)
+    kept = torch.nonzero(~torch.isin(unsigned.bits(x), unsigned.bits(y))).reshape(-1)
+    return x[kept], kept.to(out_idx.torch)
+
+
+@list_diff_op.kernel("string")
+def _(x, y, *, out_idx):
+    known = set(y.tolist())
+    kept = np.array([i for i, item in enumerate(x.tolist()) if item not in known], np.int64)
+    return x[kept], to_torch(kept).to(out_idx.torch)
+
+
+@list_diff_op.value
+def _(op):
+    x, y = (partial_value(tensor) for tensor in op.inputs)
+    if not isinstance(x, list) or not isinstance(y, list) or not fully_known([x, y]):
+        return None, None
+    kept = [place for place, item in enumerate(x) if item not in y]
+    return [x[place] for place in kept], kept
+
+
+list_diff_op.samples(
+    (np.array([1, 2, 3, 4, 5, 2], np.int32), np.array([1, 3, 5], np.int32)),
+    (np.array([1.0, 2.0], np.float32), np.array([], np.float32), {"out_idx": dtypes.int64}),
+    against=lambda x, y: (x[~np.isin(x, y)], np.flatnonzero(~np.isin(x, y))),
+)
+list_diff_op.refuses((f32(2, 2), f32(2)), "Shape must be rank 1 but is rank 2")
+
+
+@export("setdiff1d")
+def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+    """The elements of x that are not in y, and where they stand in x."""
+    return list_diff_op(x, y, out_idx=index_dtype, name=name)

@@ -1,0 +1,1 @@
+"""Which operations run, and how often: conditionals, loops, calls, TensorArrays, ordering."""

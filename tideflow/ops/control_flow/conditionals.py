@@ -1,0 +1,280 @@
+"""Conditionals in the graph: `cond` and its relatives, made of Switch and Merge.
+
+Only what the functions themselves make runs conditionally. A value made outside is computed whether or not
+the branch that uses it is taken: the commonest misunderstanding of `cond`, which is why it is said at the
+first step that runs into it (see `session`).
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.composite import components, from_components, is_composite
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.ops.arrays import constants, joining
+from tideflow.ops.control_flow import grouping, switches
+from tideflow.ops.control_flow.contexts import CondContext, inside
+from tideflow.ops.math import binary, casting, reductions
+
+
+@export("cond")
+def cond(
+    pred: Any,
+    true_fn: Callable | None = None,
+    false_fn: Callable | None = None,
+    strict: bool = False,
+    name: str | None = None,
+    fn1: Callable | None = None,
+    fn2: Callable | None = None,
+) -> Any:
+    """The result of `true_fn()` where `pred` is true, else of `false_fn()`; only what the functions make
+    runs conditionally.
+    """
+    true_fn, false_fn = _one_of(true_fn, fn1, "true_fn", "fn1"), _one_of(false_fn, fn2, "false_fn", "fn2")
+    if isinstance(pred, bool):
+        raise TypeError("pred must not be a Python bool")
+    graph = get_default_graph()
+    with name_scope(name, "cond", [pred]):
+        pred = convert_to_tensor(pred)
+        side_false, side_true = switches.switch_op(pred, pred, name="Switch")
+        pivot_true = constants.identity(side_true, name="switch_t")
+        pivot_false = constants.identity(side_false, name="switch_f")
+        pred = constants.identity(pred, name="pred_id")
+        for tensor in (side_true, side_false, pivot_true, pivot_false, pred):
+            graph.prevent_fetching(tensor.op)
+        true_context, true_result, true_flat = _branch(
+            graph, CondContext(pred, pivot_true, 1), true_fn, "true_fn", strict
+        )
+        false_context, false_result, false_flat = _branch(
+            graph, CondContext(pred, pivot_false, 0), false_fn, "false_fn", strict
+        )
+        _check_same(true_result, false_result, true_flat, false_flat)
+        merged = [_merge_results(f, t) for f, t in zip(false_flat, true_flat, strict=True)]
+        if true_context.outer_context is None:
+            graph.add_to_collection(GraphKeys.COND_CONTEXT, true_context)
+            graph.add_to_collection(GraphKeys.COND_CONTEXT, false_context)
+        if not nest.is_nested(true_result):
+            return merged[0]
+        return nest.pack_sequence_as(true_result, merged)
+
+
+def _one_of(function: Callable | None, old: Callable | None, name: str, old_name: str) -> Callable:
+    if function is not None and old is not None:
+        raise TypeError(
+            f"cond(): {old_name} is deprecated in favor of {name}, and cannot be used alongside it."
+        )
+    function = function if function is not None else old
+    if function is None:
+        raise TypeError(f"cond(): {name} argument required")
+    if not callable(function):
+        raise TypeError(f"{name} must be callable.")
+    return function
+
+
+def _branch(
+    graph: Any, context: CondContext, function: Callable, name: str, strict: bool
+) -> tuple[CondContext, Any, list[Any]]:
+    with inside(graph, context):
+        result = function()
+        if result is None:
+            raise ValueError(f"{name} must have a return value.")
+        if not strict:
+            result = _unpack_single(result)
+        flat = [_branch_result(context, value) for value in nest.flatten(result)]
+    if context.outer_context is not None:
+        context.outer_context.knows(*(part for value in flat for part in components(value)))
+    return context, result, flat
+
+
+def _branch_result(context: CondContext, value: Any) -> Any:
+    """What a branch returns, as a value that is there only when the branch runs."""
+    if isinstance(value, Operation):
+        return grouping.with_dependencies([value], context.pivot)
+    if is_composite(value):
+        return from_components(value, [context.enter_value(part) for part in components(value)])
+    return context.enter_value(convert_to_tensor(value))
+
+
+def _unpack_single(result: Any) -> Any:
+    return (
+        result[0]
+        if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields")
+        else result
+    )
+
+
+def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false_flat: list[Any]) -> None:
+    try:
+        nest.assert_same_structure(true_result, false_result)
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"Incompatible return values of true_fn and false_fn: {error}") from None
+    for t, f in zip(true_flat, false_flat, strict=True):
+        if t.dtype.base_dtype is not f.dtype.base_dtype:
+            raise ValueError(
+                "Outputs of true_fn and false_fn must have the same type(s). Received "
+                f"{t.dtype.name} from true_fn and {f.dtype.name} from false_fn."
+            )
+
+
+def _merge_results(on_false: Any, on_true: Any) -> Any:
+    if not is_composite(on_true):
+        return switches.merge([on_false, on_true])[0]
+    pairs = zip(components(on_false), components(on_true))
+    return from_components(on_true, [switches.merge([f, t])[0] for f, t in pairs])
+
+
+@export("contrib.framework.smart_cond")
+def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
+    """`cond`, or the one function where `pred` is already known."""
+    known = smart_constant_value(pred)
+    if known is None:
+        return cond(pred, true_fn, false_fn, name=name)
+    return true_fn() if known else false_fn()
+
+
+@export("contrib.framework.smart_constant_value")
+def smart_constant_value(pred: Any) -> bool | None:
+    """The value of `pred` where it is a Python value or a constant, else None."""
+    if isinstance(pred, Tensor):
+        value = pred.op.attrs["value"] if pred.op.type == "Const" else None
+        return None if value is None else bool(value)
+    if pred in (0, 1, True, False):
+        return bool(pred)
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
+
+
+# ------------------------------------------------------------------------------------------------ one of many
+
+
+@export("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Callable | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The result of the first function whose predicate is true, else of `default`; with `exclusive` it is an
+    error when several are.
+    """
+    pairs = _checked_pairs(pred_fn_pairs, exclusive, name)
+    with name_scope(name, "case", [pred for pred, _ in pairs]):
+        if default is None:
+            default, pairs = _last_as_default(pairs)
+        choose = default
+        for pred, action in reversed(pairs):
+            choose = functools.partial(cond, pred, true_fn=action, false_fn=choose, strict=strict)
+        if not exclusive:
+            return choose()
+        with control_dependencies(
+            [_assert_at_most([pred for pred, _ in pairs], 1, "Input error: exclusive=True")]
+        ):
+            return choose()
+
+
+def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor, Callable]]:
+    if isinstance(pairs, dict):
+        if not isinstance(pairs, collections.OrderedDict):
+            if not exclusive:
+                logging.getLogger("tideflow").warning(
+                    "%s: An unordered dictionary of predicate/fn pairs was provided, but exclusive=False. "
+                    "The order of conditional tests is deterministic but not guaranteed.",
+                    name,
+                )
+            pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
+        pairs = list(pairs.items())
+    if not isinstance(pairs, (list, tuple)):
+        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, action = pair
+        if not isinstance(pred, Tensor):
+            raise TypeError(f"pred must be a Tensor, got {pred!r}")
+        if pred.dtype.base_dtype is not dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        if not callable(action):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return list(pairs)
+
+
+def _last_as_default(pairs: list[tuple[Tensor, Callable]]) -> tuple[Callable, list[tuple[Tensor, Callable]]]:
+    """Without a default the last pair is it, and says when its predicate is not true either."""
+    *others, (pred, action) = pairs
+    message = (
+        f"Implementation error: selected default action #{len(others)} was called, but some of other "
+        "predicates are True: "
+    )
+
+    def checked() -> Any:
+        nothing_true = ("Input error: None of conditions evaluated as True:", _stacked([p for p, _ in pairs]))
+        checks = [
+            _assert_at_most([other for other, _ in others], 0, message),
+            grouping.Assert(pred, data=nothing_true),
+        ]
+        with control_dependencies(checks):
+            return action()
+
+    return checked, others
+
+
+def _stacked(preds: list[Tensor]) -> Tensor:
+    return joining.stack(preds, name="preds_c")
+
+
+def _assert_at_most(preds: list[Tensor], limit: int, message: str) -> Operation:
+    stacked = _stacked(preds)
+    count = reductions.reduce_sum(casting.cast(stacked, dtypes.int32), name="num_true_conds")
+    fits = binary.less_equal(count, constants.constant(limit, name="n_true_conds"))
+    names = ", ".join(pred.name for pred in preds)
+    text = f"{message}: more than {limit} conditions ({names}) evaluated as True:"
+    return grouping.Assert(fits, data=[text, stacked], summarize=len(preds))
+
+
+@export("switch_case")
+def switch_case(
+    branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case"
+) -> Any:
+    """The result of the function that `branch_index` names; of `default`, or else the last one, where it
+    names none.
+    """
+    by_index = _indexed_functions(branch_fns)
+    with name_scope(name, "switch_case", [branch_index]):
+        index = convert_to_tensor(branch_index, name="branch_index")
+        if not index.dtype.is_integer:
+            raise TypeError(f"branch_index must a Tensor, got {index.dtype.name}: integers choose a branch")
+        if default is None:
+            default = by_index.pop(max(by_index))
+        if not by_index:
+            return default()
+        return case([(binary.equal(index, i), fn) for i, fn in sorted(by_index.items())], default=default)
+
+
+def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
+    if isinstance(branch_fns, dict):
+        pairs = list(branch_fns.items())
+    elif isinstance(branch_fns, (list, tuple)):
+        pairs = [fn if isinstance(fn, tuple) else (i, fn) for i, fn in enumerate(branch_fns)]
+    else:
+        raise TypeError(f"branch_fns must be a dict or list, but got {type(branch_fns)}")
+    if not pairs:
+        raise ValueError("Must provide at least one item in branch_fns")
+    for index, fn in pairs:
+        if not isinstance(index, int):
+            raise TypeError(f"branch index must be a Python `int`, got {type(index)} {index!r}")
+        if not callable(fn):
+            raise TypeError(f"fn for branch {index} must be callable.")
+    by_index = dict(pairs)
+    if sorted(by_index) != list(range(len(pairs))):
+        raise ValueError(
+            f"branch indices must form contiguous range of [0 to {len(pairs)}) but found {sorted(by_index)}"
+        )
+    return by_index

@@ -1,0 +1,174 @@
+"""`tf.CriticalSection`: a part of the graph that at most one step at a time is in.
+
+A mutex is locked before anything of the section runs and after everything that it takes from outside is
+there: who holds the mutex waits for nothing but his own computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow.tensor_array import TensorArray
+from tideflow.runtime.mutexes import Mutex
+from tideflow.runtime.tensor_lists import as_variant
+
+_SECTIONS = "critical_sections"
+_EXECUTIONS = "critical_section_executions"
+
+mutex_op = Op(
+    "MutexV2",
+    " -> resource: resource",
+    container="",
+    shared_name="",
+    stateful=True,
+    handle=True,
+    differentiable=False,
+)
+mutex_lock_op = Op(
+    "MutexLock", "mutex: resource -> mutex_lock: variant", stateful=True, blocking=True, differentiable=False
+)
+consume_mutex_lock_op = Op("ConsumeMutexLock", "mutex_lock: variant", stateful=True, differentiable=False)
+
+mutex_op.shape(lambda: [])
+mutex_lock_op.shape(lambda mutex: [])
+consume_mutex_lock_op.shape(lambda mutex_lock: [])
+
+
+@mutex_op.kernel
+def _(*, container, shared_name, resources, node):
+    name = shared_name or node.name
+    return resources.get_or_create(container, "mutex", name, lambda: Mutex(name))
+
+
+@mutex_lock_op.kernel
+def _(mutex, *, resources):
+    return as_variant(mutex.lock(resources))
+
+
+@consume_mutex_lock_op.kernel
+def _(mutex_lock):
+    mutex_lock[()].release()
+
+
+mutex_op.samples(({"shared_name": "m"},))
+for _op in (mutex_lock_op, consume_mutex_lock_op):
+    _op.samples()  # tests/ops/control_flow/test_critical_section.py
+
+
+class _Execution(NamedTuple):
+    """One `execute`, for those that come after it."""
+
+    op: Operation
+    handle: Tensor
+    resources: list[Tensor]
+    exclusive_resource_access: bool
+
+
+@export("CriticalSection")
+class CriticalSection:
+    """Functions that are executed in it, by whatever steps, run one after the other."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        shared_name: str | None = None,
+        critical_section_def: Any = None,
+        import_scope: str | None = None,
+    ):
+        if critical_section_def is not None:
+            raise ValueError(
+                "critical_section_def is not supported: make the section anew, by its shared_name"
+            )
+        with name_scope(name, "CriticalSection", []) as scope, control_dependencies(None):
+            self._handle = mutex_op(shared_name=shared_name or scope, name=scope)
+        self._graph = self._handle.graph
+        self._graph.add_to_collection(_SECTIONS, self)
+
+    @property
+    def name(self) -> str:
+        return self._handle.op.name
+
+    def execute(self, fn: Callable, exclusive_resource_access: bool = True, name: str | None = None) -> Any:
+        """What `fn()` gives, computed while no other step is in this section.
+
+        With `exclusive_resource_access` the resources (variables, queues) that `fn` takes must not be taken
+        in any other section: two locks for one resource protect nothing.
+        """
+        graph = get_default_graph()
+        with name_scope(name, "critical_section_execute", []):
+            lock = mutex_lock_op(self._handle)
+            before = len(graph.get_operations())
+            with control_dependencies([lock]):
+                result = fn()
+            made = graph.get_operations()[before:]
+            _lock_after_arguments(lock.op, made)
+            taken = self._checked_resources(made, exclusive_resource_access)
+            computed = [_same(value) for value in nest.flatten(result)]
+            with control_dependencies(computed):
+                with colocate_with(self._handle):
+                    release = consume_mutex_lock_op(lock)
+                together = nest.pack_sequence_as(result, grouping.tuple(nest.flatten(result)))
+            with control_dependencies([release]):
+                outputs = nest.map_structure(_same, together)
+        execution = _Execution(lock.op, self._handle, taken, exclusive_resource_access)
+        graph.add_to_collection(_EXECUTIONS, execution)
+        return outputs
+
+    def _checked_resources(self, made: list[Operation], exclusive: bool) -> list[Tensor]:
+        """The resources that a function takes; ValueError where that could block or is not exclusive."""
+        inputs = dict.fromkeys(tensor for op in made for tensor in op.inputs)
+        taken = [tensor for tensor in inputs if tensor.dtype is dtypes.resource]
+        if any(_outside(tensor) is self._handle for tensor in taken):
+            raise ValueError(
+                "The function fn attempts to directly access the CriticalSection in which it would be "
+                "running.  This is illegal and would cause deadlocks."
+            )
+        for other in self._graph.get_collection(_EXECUTIONS):
+            if _is_same_mutex(other.handle, self._handle):
+                continue
+            shared = [tensor for tensor in taken if tensor in other.resources]
+            if shared and (exclusive or other.exclusive_resource_access):
+                raise ValueError(
+                    f"This execution would access resources: {shared}.  Either this lock (CriticalSection: "
+                    f"{self._handle}) or lock '{other}' (CriticalSection: {other.handle}) requested "
+                    "exclusive resource access of this resource.  Did you mean to call execute with keyword "
+                    "argument exclusive_resource_access=False?"
+                )
+        return taken
+
+
+def _outside(tensor: Tensor) -> Tensor:
+    """A resource as it is outside of the loops and branches it was brought into."""
+    while tensor.op.type in ("Enter", "Switch"):
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _is_same_mutex(handle: Tensor, other: Tensor) -> bool:
+    return handle is other or handle.op.attrs["shared_name"] == other.op.attrs["shared_name"]
+
+
+def _lock_after_arguments(lock: Operation, made: list[Operation]) -> None:
+    """Has the lock wait for everything that the section takes from outside."""
+    inside = {*made, lock}
+    arguments = {tensor.op for op in made for tensor in op.inputs}.union(
+        x for op in made for x in op.control_inputs
+    )
+    outside = sorted(arguments - inside, key=lambda op: op._id)
+    if outside:
+        lock._add_control_inputs([grouping.group(*outside)])
+
+
+def _same(value: Any) -> Any:
+    """The value, or operation, of the section under a name that can wait for something more."""
+    if isinstance(value, Operation):
+        return grouping.group(value)
+    return value.identity() if isinstance(value, TensorArray) else constants.identity(value)

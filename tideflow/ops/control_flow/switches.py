@@ -1,0 +1,330 @@
+"""The primitives of dynamic control flow: values that go one of two ways, and values that go round.
+
+A value passes a Switch to one side only; what depends on the other side does not run. Merge takes whichever
+input is there. Enter brings a value into a frame, NextIteration into its next round, Exit out of it. The
+step compiler reads this structure from the graph and writes `if` and `while` statements.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from tideflow.graph import dtypes
+from tideflow.graph.composite import IndexedSlices, components
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.control_flow import contexts
+from tideflow.ops.math import binary
+from tideflow.ops.state import resource_variables
+
+# ------------------------------------------------------------------------------------------------ one of two
+
+switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
+ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
+
+
+@switch_op.shape
+@ref_switch_op.shape
+def _(data, pred):
+    pred.with_rank(0)
+    return [data, data]
+
+
+@switch_op.kernel
+@ref_switch_op.kernel
+def _(data, pred):
+    return data, data  # what runs on which side is decided by the plan's `if`
+
+
+@switch_op.gradient
+@ref_switch_op.gradient
+def _(op, grad_false, grad_true):
+    context = op._control_flow_context
+    if isinstance(context, contexts.LoopContext):
+        return _loop_switch_gradient(op, grad_false, grad_true), None
+    if not isinstance(context, contexts.CondContext):
+        if grad_false is None or grad_true is None:
+            return None, None
+        pred = op.inputs[1]
+        sides = switch(grad_false, pred, beside=False)[0], switch(grad_true, pred, beside=False)[1]
+        return merge(list(sides))[0], None
+    grads = [grad_false, grad_true]
+    if op.inputs[0].dtype.base_dtype is dtypes.resource and grads[context.branch] is not None:
+        # The gradient of a variable is dense here: a handle has no zeros of its own.
+        grads = [None if grad is None else convert_to_tensor(grad) for grad in grads]
+    if grads[0] is None or grads[1] is None:
+        return None, None
+    return merge(grads, name="cond_grad")[0], None
+
+
+def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
+    """The backward walk comes here twice: from the Exit, where the backward loop's variable begins, and from
+    the body, where that variable's next value is known.
+    """
+    state = contexts.current_context().grad_state
+    merged = state.variables.get(op)
+    if merged is not None:
+        if grad_body is not None:
+            add_back_edge(merged, grad_body, check_shape=False)
+        return None
+    if grad_exit is None:
+        return None
+    merged = state.variables[op] = merge([grad_exit, grad_exit], name="b_switch")[0]
+    return merged
+
+
+merge_op = Op("Merge", "inputs: N * T -> output: T, value_index: int32")
+ref_merge_op = Op("RefMerge", "inputs: N * Ref(T) -> output: Ref(T), value_index: int32")
+
+
+@merge_op.shape
+@ref_merge_op.shape
+def _(inputs):
+    first = inputs[0]
+    for other in inputs[1:]:
+        first = common_shape(first, other)
+    return [first, []]
+
+
+def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
+    """What holds of both shapes."""
+    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
+        return TensorShape(None)
+    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
+
+
+@merge_op.kernel
+@ref_merge_op.kernel
+def _(inputs):
+    raise AssertionError("a Merge is written into the plan, not called")
+
+
+@merge_op.gradient
+@ref_merge_op.gradient
+def _(op, grad, _):
+    context = contexts.output_context(op.inputs[0].op)
+    current = contexts.current_context()
+    if isinstance(context, contexts.LoopContext):
+        return list(switch(grad, current.pivot))
+    if not isinstance(context, contexts.CondContext):
+        taken = [binary.equal(op.outputs[1], i) for i in range(len(op.inputs))]
+        return [switch(grad, pred, beside=False)[1] for pred in taken]
+    pred = context.pred
+    if current is not None and current.grad_state is not None:
+        pred = current.grad_state.remembered_predicate(pred)
+    return list(switch(grad, pred, name="cond_grad"))
+
+
+def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -> tuple[Any, Any]:
+    """`data` on the side that `pred` chooses: (there when false, there when true); placed with the data
+    unless `beside` is false.
+    """
+    if isinstance(data, IndexedSlices):
+        values, indices = switch(data.values, pred), switch(data.indices, pred)
+        full = (None, None) if data.dense_shape is None else switch(data.dense_shape, pred)
+        return tuple(IndexedSlices(v, i, s) for v, i, s in zip(values, indices, full, strict=True))
+    data = convert_to_tensor(data, name="data")
+    op = ref_switch_op if data.dtype._is_ref_dtype else switch_op
+    with colocate_with(data, ignore_existing=True) if beside else contextlib.nullcontext():
+        return tuple(op(data, pred, name=name or "Switch"))
+
+
+def merge(inputs: list[Any], name: str | None = None) -> Any:
+    """Whichever of `inputs` is there, and its position. Where some are sparse rows, all are made to be."""
+    if any(isinstance(x, IndexedSlices) for x in inputs):
+        with name_scope(name, "Merge", inputs):
+            parts = zip(*[components(_as_rows(x)) for x in inputs], strict=True)
+            merged = [merge_op(list(members)) for members in parts]
+        return IndexedSlices(*[value for value, _ in merged]), merged[0][1]
+    inputs = [convert_to_tensor(x) for x in inputs]
+    refs = all(t.dtype._is_ref_dtype for t in inputs)
+    return (ref_merge_op if refs else merge_op)(inputs, name=name)
+
+
+def _as_rows(x: Any) -> IndexedSlices:
+    if isinstance(x, IndexedSlices):
+        return x
+    size = shapes.shape_of(x, optimize=False)
+    return IndexedSlices(x, creation.range(0, size[0]), size)
+
+
+def zeros_like_output(op: Operation, index: int) -> Tensor:
+    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
+    tensor = op.outputs[index]
+    context = op._control_flow_context
+    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, contexts.CondContext):
+        return creation.zeros_like(value_of(tensor), optimize=False)
+    other_side = switch(op.inputs[0], context.pred, beside=False)[1 - context.branch]
+    pivot = constants.identity(other_side)
+    if tensor.dtype.base_dtype is dtypes.resource:
+        with control_dependencies([pivot]):
+            return creation.zeros_like(value_of(other_side), optimize=False)
+    size = shapes.shape_of(other_side, optimize=False)
+    with control_dependencies([pivot]):
+        return creation.zeros(size, dtype=tensor.dtype.base_dtype)
+
+
+def value_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the value of the variable whose handle it is."""
+    return resource_variables.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
+
+
+# ------------------------------------------------------------------------------------------------ round and
+# round
+
+enter_op = Op(
+    "Enter", "data: T -> output: T", frame_name=attr("string"), is_constant=False, parallel_iterations=10
+)
+ref_enter_op = Op(
+    "RefEnter",
+    "data: Ref(T) -> output: Ref(T)",
+    frame_name=attr("string"),
+    is_constant=False,
+    parallel_iterations=10,
+)
+exit_op = Op("Exit", "data: T -> output: T")
+ref_exit_op = Op("RefExit", "data: Ref(T) -> output: Ref(T)")
+next_iteration_op = Op("NextIteration", "data: T -> output: T")
+ref_next_iteration_op = Op("RefNextIteration", "data: Ref(T) -> output: Ref(T)")
+loop_cond_op = Op("LoopCond", "input: bool -> output: bool", differentiable=False)
+control_trigger_op = Op("ControlTrigger", "", differentiable=False)
+
+_PASSING = (enter_op, ref_enter_op, exit_op, ref_exit_op, next_iteration_op, ref_next_iteration_op)
+for _op in _PASSING:
+    _op.shape(lambda data: data)
+    _op.kernel(lambda data: data)
+loop_cond_op.kernel(lambda input: input)
+control_trigger_op.shape(lambda: [])
+control_trigger_op.kernel(lambda: None)
+
+
+@loop_cond_op.shape
+def _(input):
+    return input.with_rank(0)
+
+
+@exit_op.gradient
+@ref_exit_op.gradient
+def _(op, grad):
+    context = contexts.current_context()
+    if not context.back_prop:
+        return None
+    if op._control_flow_context.grad_state is not None:
+        raise TypeError("Second-order gradient for while loops not supported.")
+    for part in components(grad):
+        context.knows(part)
+    entered = _map_parts(grad, lambda part: context.enter(part, name="b_exit"))
+    context.enters += components(entered)
+    return entered
+
+
+@enter_op.gradient
+@ref_enter_op.gradient
+def _(op, grad):
+    context = contexts.current_context()
+    if not context.back_prop:
+        return grad
+    if op.attrs["is_constant"]:
+        return context.grad_state.accumulated(op, grad)
+    left = _map_parts(grad, exit)
+    context.give(components(left))
+    return left
+
+
+@next_iteration_op.gradient
+@ref_next_iteration_op.gradient
+def _(op, grad):
+    return grad
+
+
+for _op in (switch_op, ref_switch_op, merge_op, ref_merge_op, *_PASSING, loop_cond_op, control_trigger_op):
+    _op.samples()  # in a program of their own they mean nothing: the tests of control flow run them
+
+
+def enter(
+    data: Any,
+    frame_name: str,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    name: str | None = None,
+) -> Any:
+    """`data`, in a frame: in its first iteration, or in all of them."""
+    op = ref_enter_op if data.dtype._is_ref_dtype else enter_op
+    return op(
+        data,
+        frame_name=frame_name,
+        is_constant=is_constant,
+        parallel_iterations=parallel_iterations,
+        name=name,
+    )
+
+
+def exit(data: Any, name: str | None = None) -> Tensor:
+    """`data`, one frame further out."""
+    return (ref_exit_op if data.dtype._is_ref_dtype else exit_op)(data, name=name)
+
+
+def next_iteration(data: Any, name: str | None = None) -> Tensor:
+    """`data`, one iteration later."""
+    op = ref_next_iteration_op if data.dtype._is_ref_dtype else next_iteration_op
+    return op(data, name=name)
+
+
+def loop_cond(pred: Tensor, name: str | None = None) -> Tensor:
+    """Whether a loop goes on."""
+    return loop_cond_op(pred, name=name)
+
+
+def control_trigger(name: str | None = None) -> Operation:
+    """Nothing, done even where what it waits for did not run."""
+    return control_trigger_op(name=name)
+
+
+def add_back_edge(merged: Any, value: Any, check_shape: bool = True) -> Any:
+    """`value` is what `merged` is in the next iteration."""
+    if isinstance(merged, IndexedSlices):
+        pairs = zip(components(merged), components(value), strict=True)
+        parts = [add_back_edge(m, v, check_shape) for m, v in pairs]
+        return IndexedSlices(*parts)
+    following = next_iteration(convert_to_tensor(value))
+    if check_shape:
+        check_invariant(merged, following)
+    if merged.dtype.base_dtype is not following.dtype.base_dtype:
+        raise ValueError(
+            f"Input 1 of node {merged.op.name} was passed {following.dtype.base_dtype.name} from "
+            f"{following.name} incompatible with expected {merged.dtype.base_dtype.name}."
+        )
+    merged.op._update_input(1, following)
+    return following
+
+
+def check_invariant(merged: Tensor, following: Tensor) -> None:
+    """A loop variable keeps its shape, as far as it is known, from one iteration to the next."""
+    if not shape_within(following.shape, merged.shape):
+        entering = merged.op.inputs[0].op.inputs[0]
+        raise ValueError(
+            f"Input tensor '{entering.name}' enters the loop with shape {merged.shape}, but has shape "
+            f"{following.shape} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def shape_within(shape: TensorShape, invariant: TensorShape) -> bool:
+    """Whether every shape that `shape` may be is one that `invariant` allows."""
+    if invariant.tuple is None:
+        return True
+    if shape.tuple is None or len(shape.tuple) != len(invariant.tuple):
+        return False
+    return all(b is None or a == b for a, b in zip(shape.tuple, invariant.tuple, strict=True))
+
+
+def _map_parts(value: Any, function: Any) -> Any:
+    if not isinstance(value, IndexedSlices):
+        return function(value)
+    return IndexedSlices(*[function(part) for part in components(value)])

@@ -1,0 +1,223 @@
+"""`tf.while_loop`: a loop inside the graph, made of Enter, Merge, LoopCond, Switch, NextIteration and Exit.
+
+Each loop variable is a ring: it enters, is merged with what the last iteration made of it, and goes round
+through the body or leaves. Tensors that the functions take from outside enter as constants of the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.export import export
+from tideflow.graph import nest
+from tideflow.graph.composite import components, from_components, is_composite
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import switches
+from tideflow.ops.control_flow.contexts import LoopContext, inside, is_constant_enter
+from tideflow.ops.math import binary
+
+
+@export("while_loop")
+def while_loop(
+    cond: Callable,
+    body: Callable,
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """Repeats `body` on `loop_vars` while `cond` of them is true; returns their last values.
+
+    A variable keeps its shape from one iteration to the next unless `shape_invariants` gives a wider one.
+    """
+    _check_arguments(cond, body, loop_vars, parallel_iterations)
+    with name_scope(name, "while", nest.flatten(loop_vars)):
+        counted = maximum_iterations is not None
+        single = isinstance(loop_vars, (list, tuple)) and len(loop_vars) == 1
+        if counted:
+            limit = _iteration_limit(maximum_iterations)
+            counter = constants.constant(0, dtype=limit.dtype, name="iteration_counter")
+            cond, body, loop_vars = _counted(cond, body, loop_vars, counter, limit)
+            if shape_invariants is not None:
+                shape_invariants = (TensorShape([]), shape_invariants)
+        graph = get_default_graph()
+        context = LoopContext(
+            graph,
+            graph.unique_name("while_context"),
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=limit if counted else None,
+        )
+        if context.outer_context is None:
+            graph.add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+        result = _Loop(context, cond, body, loop_vars, shape_invariants).build()
+        if return_same_structure:
+            return result[1] if counted else result
+        alone = single if counted else len(context.exits) == 1
+        result = result[1] if counted else result
+        return result[0] if alone else result
+
+
+def _check_arguments(cond: Any, body: Any, loop_vars: Any, parallel_iterations: Any) -> None:
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if not nest.flatten(loop_vars):
+        raise ValueError("No loop variables provided")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+
+
+def _iteration_limit(maximum_iterations: Any) -> Tensor:
+    limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+    if limit.shape.ndims != 0:
+        raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
+    return limit
+
+
+def _counted(
+    cond: Callable, body: Callable, loop_vars: Any, counter: Tensor, limit: Tensor
+) -> tuple[Callable, Callable, tuple]:
+    """The loop with a counter beside its variables, which ends it at the limit."""
+
+    def both(i: Tensor, variables: Any) -> Tensor:
+        return binary.logical_and(i < limit, cond(*_as_arguments(variables)))
+
+    def step(i: Tensor, variables: Any) -> tuple:
+        following = i + 1
+        result = body(*_as_arguments(variables))
+        if type(variables) in (list, tuple):
+            result = type(variables)(_as_arguments(result))
+        return following, result
+
+    return both, step, (counter, loop_vars)
+
+
+def _as_arguments(variables: Any) -> Sequence[Any]:
+    return variables if isinstance(variables, (list, tuple)) else [variables]
+
+
+class _Loop:
+    """One `while_loop` being built."""
+
+    def __init__(self, context: LoopContext, cond: Callable, body: Callable, loop_vars: Any, invariants: Any):
+        self.context = context
+        self.cond = cond
+        self.body = body
+        self.structure = loop_vars if isinstance(loop_vars, (list, tuple)) else [loop_vars]
+        self.values = [_converted(value) for value in nest.flatten(self.structure)]
+        self.invariants = None if invariants is None else _flat_invariants(self.structure, invariants)
+
+    def build(self) -> Any:
+        with inside(self.context.graph, self.context):
+            merged = self._enter()
+            going_on, leaving = self._test(merged)
+            result = self._iterate(merged, going_on)
+            exits = [switches.exit(tensor) for tensor in leaving]
+        self.context.give(exits)
+        flat = nest.flatten(result)
+        return nest.pack_sequence_as(result, self._packed(flat, exits))
+
+    def _enter(self) -> list[Tensor]:
+        """The variables' values at the beginning of an iteration."""
+        context, graph = self.context, self.context.graph
+        tensors = [part for value in self.values for part in components(value)]
+        outside = [context._outside(tensor) for tensor in tensors]
+        with control_dependencies(None):
+            enters = [context.enter(tensor) for tensor in outside]
+        for tensor in enters:
+            graph.prevent_feeding(tensor)
+            self._wait_where_the_loop_is(tensor)
+        if self.invariants is not None:
+            for tensor, inner, shape in zip(outside, enters, self._part_invariants(), strict=True):
+                _set_invariant(tensor, inner, shape)
+        context.take_in(enters)
+        context.enters += enters
+        merged = [switches.merge([tensor, tensor])[0] for tensor in enters]
+        context.pivot_for_pred = merged[0]
+        return merged
+
+    def _wait_where_the_loop_is(self, tensor: Tensor) -> None:
+        """A value that is there in every iteration of an outer loop would start this one unasked."""
+        outer = self.context.outer_context
+        if outer is not None and is_constant_enter(tensor.op.inputs[0].op):
+            tensor.op.control_inputs.append(outer.control_pivot.op)
+
+    def _part_invariants(self) -> list[TensorShape]:
+        shapes = []
+        for value, invariant in zip(self.values, self.invariants, strict=True):
+            shapes += _component_invariants(value, invariant)
+        return shapes
+
+    def _test(self, merged: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+        """The variables on the way into the body, and on the way out."""
+        pred = convert_to_tensor(self.cond(*self._arguments(merged)))
+        self.context.pivot = switches.loop_cond(pred)
+        sides = [switches.switch(tensor, self.context.pivot) for tensor in merged]
+        return [constants.identity(on_true) for _, on_true in sides], [on_false for on_false, _ in sides]
+
+    def _iterate(self, merged: list[Tensor], going_on: list[Tensor]) -> Any:
+        self.context.pivot_for_body = going_on[0]
+        arguments = self._arguments(going_on)
+        result = self.body(*arguments)
+        if not nest.is_nested(result):
+            result = [result]
+        # The outermost kind does not count: variables come as a list, and bodies tend to return tuples.
+        nest.assert_same_structure(list(arguments), list(result))
+        converted = [_converted(value) for value in nest.flatten(result)]
+        following = [part for value in converted for part in components(value)]
+        if len(following) != len(merged):
+            raise ValueError("Number of inputs and outputs of body must match loop_vars")
+        for tensor, value in zip(merged, following, strict=True):
+            switches.add_back_edge(tensor, value)
+        return result
+
+    def _arguments(self, tensors: list[Tensor]) -> Any:
+        return nest.pack_sequence_as(self.structure, self._packed(self.values, tensors))
+
+    def _packed(self, likes: list[Any], tensors: list[Tensor]) -> list[Any]:
+        """The tensors, those of composite values put together."""
+        remaining = iter(tensors)
+        return [
+            from_components(like, [next(remaining) for _ in components(like)])
+            if is_composite(like)
+            else next(remaining)
+            for like in likes
+        ]
+
+
+def _converted(value: Any) -> Any:
+    return value if is_composite(value) else convert_to_tensor(value)
+
+
+def _flat_invariants(structure: Any, invariants: Any) -> list[Any]:
+    invariants = invariants if isinstance(invariants, (list, tuple)) else [invariants]
+    return nest.flatten_up_to(list(structure), list(invariants))
+
+
+def _component_invariants(value: Any, invariant: Any) -> list[TensorShape]:
+    """The shapes that the parts of a value may have, given what its whole may have."""
+    if not is_composite(value):
+        return [as_shape(invariant)]
+    return value._component_invariants(as_shape(invariant))
+
+
+def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
+    if not switches.shape_within(outside.shape, shape):
+        raise ValueError(
+            f"The shape invariant specified for {inner.name} is not compatible with the initial shape of the "
+            f"loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
+            f"invariant is {shape}."
+        )
+    inner._shape = shape

@@ -1,0 +1,1 @@
+"""The op types of `tf.data`: datasets, transformations and iterators."""

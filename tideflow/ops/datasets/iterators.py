@@ -1,0 +1,251 @@
+"""Iterators as ops: handles of a session's places in datasets, and the steps they take."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import errors
+from tideflow.graph.errors import OutOfRangeError
+from tideflow.graph.op import Op
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.control_flow.optionals import Optional
+from tideflow.ops.datasets.datasets import STRUCTURE
+from tideflow.ops.helpers.session_objects import held
+from tideflow.runtime.datasets import Dataset, dataset_in
+from tideflow.runtime.iterators import DatasetIterator
+from tideflow.runtime.tensor_lists import as_variant
+
+_NAMED = {"shared_name": attr("string"), "container": attr("string")}
+_MAYBE = {
+    "output_types": attr("list(type)", [], minimum=0),
+    "output_shapes": attr("list(shape)", [], minimum=0),
+}
+_HANDLE = {"stateful": True, "handle": True, "differentiable": False}
+
+iterator_op = Op("Iterator", " -> handle: resource", **_HANDLE, **_NAMED, **STRUCTURE)
+iterator_v2_op = Op("IteratorV2", " -> handle: resource", **_HANDLE, **_NAMED, **STRUCTURE)
+one_shot_iterator_op = Op(
+    "OneShotIterator",
+    " -> handle: resource",
+    dataset_factory=attr("func"),
+    container="",
+    shared_name="",
+    **_HANDLE,
+    **STRUCTURE,
+)
+make_iterator_op = Op(
+    "MakeIterator",
+    "dataset: variant, iterator: resource",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+get_next_op = Op(
+    "IteratorGetNext",
+    "iterator: resource -> components: output_types",
+    stateful=True,
+    blocking=True,
+    on_host=True,
+    differentiable=False,
+    **STRUCTURE,
+)
+get_next_sync_op = Op(
+    "IteratorGetNextSync",
+    "iterator: resource -> components: output_types",
+    stateful=True,
+    blocking=True,
+    on_host=True,
+    differentiable=False,
+    **STRUCTURE,
+)
+get_next_as_optional_op = Op(
+    "IteratorGetNextAsOptional",
+    "iterator: resource -> optional: variant",
+    stateful=True,
+    blocking=True,
+    on_host=True,
+    differentiable=False,
+    **STRUCTURE,
+)
+to_string_handle_op = Op(
+    "IteratorToStringHandle",
+    "resource_handle: resource -> string_handle: string",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+from_string_handle_op, from_string_handle_v2_op = (
+    Op(
+        name,
+        "string_handle: string -> resource_handle: resource",
+        host="string_handle",
+        stateful=True,
+        on_host=True,
+        differentiable=False,
+        **_MAYBE,
+    )
+    for name in ("IteratorFromStringHandle", "IteratorFromStringHandleV2")
+)
+get_device_op, _old_get_device_op = (
+    Op(name, "resource: resource -> device: string", stateful=True, on_host=True, differentiable=False)
+    for name in ("IteratorGetDevice", "ExperimentalIteratorGetDevice")
+)
+
+_STATEFUL = {"stateful": True, "on_host": True, "differentiable": False}
+serialize_iterator_op = Op(
+    "SerializeIterator",
+    "resource_handle: resource -> serialized: variant",
+    external_state_policy=0,
+    **_STATEFUL,
+)
+deserialize_iterator_op = Op(
+    "DeserializeIterator", "resource_handle: resource, serialized: variant", **_STATEFUL
+)
+# The same with a string, which a checkpoint can hold.
+iterator_state_op = Op("_IteratorState", "resource_handle: resource -> state: string", **_STATEFUL)
+restore_iterator_op = Op("_RestoreIterator", "resource_handle: resource, state: string", **_STATEFUL)
+
+KIND = "iterator"
+
+
+def _found(resources: Any, container: str, name: str, types: Any, shapes: Any, first: Any) -> DatasetIterator:
+    return resources.get_or_create(
+        container, KIND, name, lambda: DatasetIterator(name, types, shapes, resources, first)
+    )
+
+
+def _iterator(*, shared_name, container, output_types, output_shapes, node, resources):
+    return _found(resources, container, shared_name or node.name, output_types, output_shapes, None)
+
+
+def _one_shot(*, shared_name, container, output_types, output_shapes, node, resources, planned):
+    def first() -> Dataset:
+        return dataset_in(planned("dataset_factory")()[0])
+
+    return _found(resources, container, shared_name or node.name, output_types, output_shapes, first)
+
+
+for _op in (iterator_op, iterator_v2_op):
+    _op.shape(lambda: [])
+    _op.kernel(_iterator)
+one_shot_iterator_op.shape(lambda: [])
+one_shot_iterator_op.kernel(_one_shot)
+
+make_iterator_op.shape(lambda dataset, iterator: [])
+make_iterator_op.kernel(lambda dataset, iterator: held(iterator).start(dataset_in(dataset)))
+
+
+for _op in (get_next_op, get_next_sync_op):
+    _op.shape(lambda iterator, *, output_shapes: output_shapes)
+    _op.kernel(lambda iterator: held(iterator).next())
+
+get_next_as_optional_op.shape(lambda iterator: [])
+
+
+@get_next_as_optional_op.kernel
+def _(iterator):
+    try:
+        return as_variant(Optional(list(held(iterator).next())))
+    except OutOfRangeError:
+        return as_variant(Optional(None))
+
+
+# --------------------------------------------------------------------------------------------------- states
+
+
+def _state(resource_handle: Any) -> np.ndarray:
+    return np.array([held(resource_handle).state()], dtype=object)
+
+
+def _restore(resource_handle: Any, state: np.ndarray) -> None:
+    if state.size != 1 or not isinstance(state.item(), bytes):
+        raise errors.invalid_argument("What is given is not the state of an iterator.")
+    held(resource_handle).restore(state.item())
+
+
+for _op in (serialize_iterator_op, iterator_state_op):
+    _op.shape(lambda resource_handle: [1])
+    _op.kernel(_state)
+    _op.samples()
+for _op in (deserialize_iterator_op, restore_iterator_op):
+    _op.shape(lambda resource_handle, state: [])
+    _op.kernel(_restore)
+    _op.samples()
+
+# ---------------------------------------------------------------------------------------- handles as strings
+
+_PREFIX = b"tideflow iterator "
+
+
+@to_string_handle_op.kernel
+def _(resource_handle, *, resources):
+    iterator = held(resource_handle)
+    resources.get_or_create("", "iterator by handle", iterator.name, lambda: iterator)
+    return np.array(base64.b64encode(_PREFIX + iterator.name.encode()), dtype=object)
+
+
+def _from_string_handle(string_handle, *, output_types, output_shapes, resources):
+    try:
+        text = base64.b64decode(string_handle, validate=True)
+    except ValueError:
+        text = b""
+    iterator = None
+    if text.startswith(_PREFIX):
+        iterator = resources.find("", "iterator by handle", text.removeprefix(_PREFIX).decode())
+    if iterator is None:
+        raise errors.invalid_argument(
+            f"string_handle {string_handle!r} is not the handle of an iterator of this session."
+        )
+    _check_types(iterator, output_types)
+    _check_shapes(iterator, output_shapes)
+    return iterator
+
+
+def _check_types(iterator: DatasetIterator, types: list[Any]) -> None:
+    if types and list(types) != iterator.types:
+        if len(types) != len(iterator.types):
+            raise errors.invalid_argument(
+                f"Number of components does not match: expected {len(types)} types but got "
+                f"{len(iterator.types)}.",
+            )
+        for i, (wanted, found) in enumerate(zip(types, iterator.types, strict=True)):
+            if wanted is not found:
+                raise errors.invalid_argument(
+                    f"Data type mismatch at component {i}: expected {wanted.name} but got {found.name}.",
+                )
+
+
+def _check_shapes(iterator: DatasetIterator, shapes: list[TensorShape]) -> None:
+    for i, (wanted, found) in enumerate(zip(shapes, iterator.shapes)):
+        if not wanted.is_compatible_with(found):
+            raise errors.invalid_argument(
+                f"Incompatible shapes at component {i}: expected {wanted} but got {found}."
+            )
+
+
+to_string_handle_op.shape(lambda handle: [])
+for _op in (from_string_handle_op, from_string_handle_v2_op):
+    _op.shape(lambda string_handle: [])
+    _op.kernel(_from_string_handle)
+for _op in (get_device_op, _old_get_device_op):
+    _op.shape(lambda resource: [])
+    _op.kernel(lambda resource: np.array(b"/job:localhost/replica:0/task:0/device:CPU:0", dtype=object))
+for _op in (
+    iterator_op,
+    iterator_v2_op,
+    one_shot_iterator_op,
+    make_iterator_op,
+    get_next_op,
+    get_next_sync_op,
+    get_next_as_optional_op,
+    to_string_handle_op,
+    from_string_handle_op,
+    from_string_handle_v2_op,
+    get_device_op,
+    _old_get_device_op,
+):
+    _op.samples()

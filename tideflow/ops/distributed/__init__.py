@@ -1,0 +1,1 @@
+"""Values between devices and tasks: Send and Recv, collectives, variants on the wire."""

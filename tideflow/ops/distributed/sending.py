@@ -1,0 +1,58 @@
+"""Send and Recv: the two ends of an edge of the graph that was cut because it goes from one task to another.
+
+The partitioner puts them in (`compile/partition.py`); they are in nobody's program. The rendezvous of the
+step that runs says where a value goes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.graph.op import Op
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.runtime import waiting
+
+SEND, RECV = "_Send", "_Recv"
+
+_ENDS = {
+    "tensor_name": attr("string"),  # the edge
+    "send_device": attr("string"),
+    "recv_device": attr("string"),
+}
+
+send_op = Op(SEND, "tensor: T", stateful=True, on_host=True, differentiable=False, **_ENDS)
+recv_op = Op(
+    RECV,
+    " -> tensor: tensor_type",
+    stateful=True,
+    on_host=True,
+    blocking=True,
+    differentiable=False,
+    shape=attr("shape", None),
+    **_ENDS,
+)
+
+
+@send_op.shape
+def _(tensor: TensorShape) -> list:
+    return []
+
+
+@send_op.kernel
+def _(tensor: Any, *, tensor_name: str, recv_device: str) -> None:
+    waiting.limits().rendezvous.put(tensor_name, tensor, recv_device)
+
+
+@recv_op.shape
+def _(*, shape: TensorShape) -> TensorShape:
+    return shape
+
+
+@recv_op.kernel
+def _(*, tensor_name: str, suspendable: bool) -> Any:
+    return waiting.limits().rendezvous.take(tensor_name, suspendable)
+
+
+send_op.samples()  # a Send alone has nobody to meet: tests/cluster runs the two
+recv_op.samples()

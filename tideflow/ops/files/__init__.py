@@ -1,0 +1,1 @@
+"""Files and messages: readers, checkpoints, parsing of Examples, decoding, summaries."""

@@ -1,0 +1,493 @@
+"""Strings as tensors and back: raw bytes, lines of CSV, compressed data, JSON, serialized tensors."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.example_proto import Example
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.graph.tensor_proto import make_ndarray
+from tideflow.io.examples import shape_text, shown
+from tideflow.ops.files.parsing import refusal
+from tideflow.ops.helpers import axes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.elementwise import same_shape
+from tideflow.ops.helpers.samples import c64, f32, f64, i64, text
+from tideflow.ops.helpers.types import types
+from tideflow.ops.strings.numbers import parsed_number
+from tideflow.ops.strings.strings import each
+from tideflow.runtime.values import to_numpy, to_torch
+
+# ------------------------------------------------------------------------------------------------ raw bytes
+
+decode_raw_op = Op(
+    "DecodeRaw",
+    "bytes: string -> output: out_type",
+    out_type=types(
+        "half float double int32 uint16 uint8 int16 int8 int64 complex64 complex128 bool bfloat16"
+    ),
+    little_endian=True,
+    on_host=True,
+    differentiable=False,
+)
+decode_padded_raw_op = Op(
+    "DecodePaddedRaw",
+    "input_bytes: string, fixed_length: int32 -> output: out_type",
+    out_type=types("half float double int32 uint16 uint8 int16 int8 int64 bfloat16"),
+    little_endian=True,
+    host="fixed_length",
+    on_host=True,
+    differentiable=False,
+)
+
+
+@decode_raw_op.shape
+def _(bytes):
+    return None if bytes.ndims is None else [*bytes.tuple, None]
+
+
+@decode_padded_raw_op.shape
+def _(input_bytes, fixed_length, *, out_type):
+    width = None
+    if fixed_length is not None:
+        width = _elements_in(axes.scalar(fixed_length), out_type)
+    return None if input_bytes.ndims is None else [*input_bytes.tuple, width]
+
+
+def _elements_in(length: int, dtype: DType) -> int:
+    if length <= 0:
+        raise ShapeError(f"fixed_length ({length}) must be greater than zero.")
+    if length % dtype.size:
+        raise ShapeError(f"fixed_length ({length}) must be a multiple of the size of out_type ({dtype.size})")
+    return length // dtype.size
+
+
+@decode_raw_op.kernel
+def _(bytes, *, out_type, little_endian):
+    strings = bytes.ravel().tolist()
+    length = len(strings[0]) if strings else 0
+    for i, string in enumerate(strings):
+        if len(string) != length:
+            raise refusal(
+                "DecodeRaw requires input strings to all be the same size, but element "
+                f"{i} has size {len(string)} != {length}"
+            )
+    if length % out_type.size:
+        raise refusal(
+            f"Input to DecodeRaw has length {length} that is not a multiple of {out_type.size}, the size of "
+            f"{out_type.name}"
+        )
+    return _numbers(b"".join(strings), out_type, little_endian, (*bytes.shape, length // out_type.size))
+
+
+@decode_padded_raw_op.kernel
+def _(input_bytes, fixed_length, *, out_type, little_endian):
+    width = _elements_in(fixed_length, out_type)
+    rows = (string[:fixed_length].ljust(fixed_length, b"\0") for string in input_bytes.ravel().tolist())
+    return _numbers(b"".join(rows), out_type, little_endian, (*input_bytes.shape, width))
+
+
+def _numbers(data: bytes, dtype: DType, little_endian: bool, shape: tuple) -> Any:
+    if dtype.is_bool:
+        return to_torch(np.frombuffer(data, np.uint8).reshape(shape) != 0)
+    rows = np.frombuffer(data, np.uint8).reshape(-1, dtype.size)
+    rows = rows.copy() if little_endian else np.ascontiguousarray(rows[:, ::-1])
+    return to_torch(rows.view(dtype.as_numpy_dtype).reshape(shape))
+
+
+decode_raw_op.samples(
+    (text(b"abcd", b"efgh"), {"out_type": dtypes.int16}),
+    (text(b"abcd", shape=()), {"out_type": dtypes.int32, "little_endian": False}),
+    (text(b"\0\1\2"), {"out_type": dtypes.bool}),
+    (text(b"01234567", b"89abcdef", shape=(2, 1)), {"out_type": dtypes.complex64}),
+    (text(), {"out_type": dtypes.float32}),
+    (text(b"", b""), {"out_type": dtypes.uint8}),
+)
+decode_raw_op.refuses(
+    (text(b"abc"), {"out_type": dtypes.int16}),
+    "Input to DecodeRaw has length 3 that is not a multiple of 2, the size of int16",
+    InvalidArgumentError,
+)
+decode_raw_op.refuses(
+    (text(b"ab", b"c"), {"out_type": dtypes.uint8}), "element 1 has size 1 != 2", InvalidArgumentError
+)
+decode_padded_raw_op.samples(
+    (text(b"abcd", b"efghij"), np.array(4, np.int32), {"out_type": dtypes.int16}),
+    (text(b"a", b"", shape=(2, 1)), np.array(2, np.int32), {"out_type": dtypes.uint8}),
+    (text(), np.array(4, np.int32), {"out_type": dtypes.float32, "little_endian": False}),
+)
+decode_padded_raw_op.refuses(
+    (text(b"abcd"), np.array(3, np.int32), {"out_type": dtypes.int16}),
+    "fixed_length (3) must be a multiple of the size of out_type (2)",
+)
+
+
+@export("io.decode_raw", "decode_raw")
+def decode_raw(
+    input_bytes: Any = None,
+    out_type: Any = None,
+    little_endian: bool = True,
+    name: str | None = None,
+    bytes: Any = None,
+) -> Tensor:
+    """The bytes of every string as numbers of a type; all strings must be equally long."""
+    input_bytes = renamed("input_bytes", input_bytes, "bytes", bytes)
+    if out_type is None:
+        raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
+    return decode_raw_op(input_bytes, out_type=out_type, little_endian=little_endian, name=name)
+
+
+# ------------------------------------------------------------------------------------------------------ CSV
+
+decode_csv_op = Op(
+    "DecodeCSV",
+    "records: string, record_defaults: OUT_TYPE -> output: OUT_TYPE",
+    OUT_TYPE=attr("list(type)", allowed=types("float double int32 int64 string"), minimum=1),
+    field_delim=",",
+    use_quote_delim=True,
+    na_value="",
+    select_cols=attr("list(int)", []),
+    on_host=True,
+    differentiable=False,
+)
+_TYPE_WORDS = {dtypes.float32: "float", dtypes.float64: "double"}
+_QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
+
+
+@decode_csv_op.shape
+def _(records, record_defaults):
+    for shape in record_defaults:
+        if shape.ndims is not None and shape.ndims > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {shape.ndims}")
+        if shape.ndims == 1 and (shape.tuple[0] or 0) > 1:
+            raise ShapeError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
+    return [records] * len(record_defaults)
+
+
+@decode_csv_op.kernel
+def _(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols):
+    delimiter = field_delim.encode()
+    if len(delimiter) != 1:
+        raise refusal("field_delim should be only 1 char")
+    lines = records.ravel().tolist()
+    last = select_cols[-1] if select_cols else None
+    rows = []
+    for number, line in enumerate(lines):
+        fields = _fields(line, delimiter, use_quote_delim, last)
+        if select_cols:
+            fields = [fields[i] for i in select_cols if i < len(fields)]
+        if len(fields) != len(OUT_TYPE):
+            raise refusal(f"Expect {len(OUT_TYPE)} fields but have {len(fields)} in record {number}")
+        rows.append(fields)
+    blanks = frozenset((b"", na_value.encode()))
+    return [
+        to_torch(_csv_column(field, cells, dtype, _default_of(field, value), blanks).reshape(records.shape))
+        for field, (cells, dtype, value) in enumerate(
+            zip(zip(*rows) if rows else [()] * len(OUT_TYPE), OUT_TYPE, record_defaults, strict=True)
+        )
+    ]
+
+
+def _default_of(field: int, value: Any) -> Any:
+    """The one default of a field, or None where the field is required."""
+    array = to_numpy(value)
+    if array.ndim > 1:
+        raise refusal("Each record default should be at most rank 1")
+    if array.size > 1:
+        raise refusal(f"There should only be 1 default per field but field {field} has {array.size}")
+    return array.item() if array.size else None
+
+
+def _csv_column(
+    field: int, cells: Sequence[bytes], dtype: DType, default: Any, blanks: frozenset[bytes]
+) -> np.ndarray:
+    """One field of every record."""
+    column = np.empty(len(cells), dtype.as_numpy_dtype)
+    read = _cell_reader(dtype)
+    with np.errstate(over="ignore"):
+        for record, cell in enumerate(cells):
+            if cell in blanks:
+                if default is None:
+                    raise refusal(f"Field {field} is required but missing in record {record}!")
+                value = default
+            else:
+                value = read(cell)
+                if value is None:
+                    word = _TYPE_WORDS.get(dtype, dtype.name)
+                    raise refusal(f"Field {field} in record {record} is not a valid {word}: {shown(cell)}")
+            column[record] = value
+    return column
+
+
+def _cell_reader(dtype: DType) -> Callable[[bytes], Any]:
+    if dtype is dtypes.string:
+        return lambda cell: cell
+    return lambda cell: parsed_number(cell, dtype)
+
+
+def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> list[bytes]:
+    """The fields of a record, up to the last that is wanted."""
+    if not line:
+        return []
+    if not (quotes and b'"' in line):
+        fields = line.split(delimiter) if last is None else line.split(delimiter, last + 1)[: last + 1]
+        if b"\n" in line or b"\r" in line:
+            for field in fields:
+                _check_plain(field, quotes)
+        return fields
+    fields, at = [], 0
+    while last is None or len(fields) <= last:
+        field, at = _next_field(line, at, delimiter)
+        fields.append(field)
+        if at > len(line):
+            break
+    return fields
+
+
+def _next_field(line: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+    """The field that begins here, and where the next begins."""
+    if line[at : at + 1] != b'"':
+        end = line.find(delimiter, at)
+        end = len(line) if end < 0 else end
+        _check_plain(line[at:end], quotes=True)
+        return line[at:end], end + 1
+    quoted = _QUOTED.match(line, at)
+    if quoted is None:
+        raise refusal("Quoted field has to end with quote followed by delim or end")
+    if line[quoted.end() : quoted.end() + 1] not in (b"", delimiter):
+        raise refusal("Quote inside a string has to be escaped by another quote")
+    return quoted[1].replace(b'""', b'"'), quoted.end() + 1
+
+
+def _check_plain(field: bytes, quotes: bool) -> None:
+    if b"\n" in field or b"\r" in field or quotes and b'"' in field:
+        raise refusal("Unquoted fields cannot have quotes/CRLFs inside")
+
+
+decode_csv_op.samples(
+    (text("1,2.5,abc", ' 3 ,4e1,"q""x, y"'), [np.array([7], np.int32), f32(), text("", shape=())]),
+    (text(",", "-5,0x10", shape=(2, 1)), [np.array(7), f64(1)]),
+    (text("1;2;NA"), [f32(1), text("d")], {"field_delim": ";", "na_value": "NA", "select_cols": [0, 2]}),
+    (text(), [f32(1)]),
+)
+decode_csv_op.refuses(
+    (text("1,x"), [f32(1), np.zeros(1, np.int32)]),
+    "Field 1 in record 0 is not a valid int32: x",
+    InvalidArgumentError,
+)
+decode_csv_op.refuses((text("1,x"), [f32(1)]), "Expect 1 fields but have 2 in record 0", InvalidArgumentError)
+
+
+@export("io.decode_csv", "decode_csv")
+def decode_csv(
+    records: Any,
+    record_defaults: Sequence[Any],
+    field_delim: str = ",",
+    use_quote_delim: bool = True,
+    name: str | None = None,
+    na_value: str = "",
+    select_cols: Sequence[int] | None = None,
+) -> list[Tensor]:
+    """One tensor for each column of CSV records; a column whose default has no element is required."""
+    if select_cols is not None:
+        columns = list(select_cols)
+        if any(a >= b for a, b in itertools.pairwise(columns)):
+            raise ValueError("select_cols is not strictly increasing.")
+        if columns[0] < 0:
+            raise ValueError("select_cols contains negative values.")
+        if len(columns) != len(record_defaults):
+            raise ValueError("Length of select_cols and record_defaults do not match.")
+    return decode_csv_op(
+        records,
+        record_defaults,
+        field_delim=field_delim,
+        use_quote_delim=use_quote_delim,
+        na_value=na_value,
+        select_cols=select_cols,
+        name=name,
+    )
+
+
+# ------------------------------------------------------------------------------------- compressed data, JSON
+
+decode_compressed_op = Op(
+    "DecodeCompressed",
+    "bytes: string -> output: string",
+    compression_type="",
+    on_host=True,
+    differentiable=False,
+)
+decode_json_example_op = Op(
+    "DecodeJSONExample",
+    "json_examples: string -> binary_examples: string",
+    on_host=True,
+    differentiable=False,
+)
+decode_compressed_op.shape(same_shape)
+decode_json_example_op.shape(same_shape)
+_WINDOW = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
+
+
+@decode_compressed_op.kernel
+def _(bytes, *, compression_type):
+    if not compression_type:
+        return bytes
+    if compression_type not in _WINDOW:
+        raise refusal("Only ZLIB, GZIP or NONE are supported compressions")
+
+    def inflated(data: bytes) -> bytes:
+        try:
+            return zlib.decompressobj(_WINDOW[compression_type]).decompress(data)
+        except zlib.error as error:
+            code, _, reason = str(error).partition(" while decompressing data: ")
+            code = code.removeprefix("Error ")
+            raise errors.data_loss(f"inflate() failed with error {code}: {reason}") from None
+
+    return each(inflated, bytes)
+
+
+@decode_json_example_op.kernel
+def _(json_examples):
+    from google.protobuf import json_format
+
+    def binary(data: bytes) -> bytes:
+        if data.lstrip()[:1] not in (b"{", b""):
+            raise refusal("Error while parsing JSON: Root element must be a message.")
+        try:
+            return json_format.Parse(data, Example()).SerializeToString()
+        except (json_format.ParseError, ValueError, AttributeError, TypeError) as error:
+            raise refusal(f"Error while parsing JSON: {error}") from None
+
+    return each(binary, json_examples)
+
+
+_SQUEEZED = zlib.compress(b"Hello")
+decode_compressed_op.samples(
+    (text("plain"),),
+    (text(_SQUEEZED, _SQUEEZED, shape=(2, 1)), {"compression_type": "ZLIB"}),
+    (text(), {"compression_type": "GZIP"}),
+)
+decode_compressed_op.refuses(
+    (text("plain"), {"compression_type": "ZIP"}), "Only ZLIB, GZIP or NONE", InvalidArgumentError
+)
+decode_json_example_op.samples(
+    (text('{"features": {"feature": {"a": {"int64List": {"value": [1, "2"]}}}}}', "{}"),),
+    (text("{}", shape=()),),
+)
+decode_json_example_op.refuses((text("{"),), "Error while parsing JSON", InvalidArgumentError)
+
+
+@export("io.decode_compressed", "decode_compressed")
+def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+    """Each string decompressed: "ZLIB", "GZIP", or "" for strings that are not compressed."""
+    return decode_compressed_op(bytes, compression_type=compression_type, name=name)
+
+
+@export("io.decode_json_example", "decode_json_example")
+def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+    """Examples in protobuf's JSON form as serialized Examples."""
+    return decode_json_example_op(json_examples, name=name)
+
+
+# ------------------------------------------------------------------------------------------ tensors as bytes
+
+serialize_tensor_op = Op(
+    "SerializeTensor", "tensor: T -> serialized: string", on_host=True, differentiable=False
+)
+parse_tensor_op = Op(
+    "ParseTensor", "serialized: string -> output: out_type", on_host=True, differentiable=False
+)
+
+
+@serialize_tensor_op.shape
+def _(tensor):
+    return []
+
+
+@parse_tensor_op.shape
+def _(serialized):
+    return None
+
+
+@serialize_tensor_op.kernel
+def _(tensor, *, T):
+    serialized = np.empty((), object)
+    serialized[()] = content_proto(to_numpy(tensor), T).SerializeToString()
+    return serialized
+
+
+def content_proto(array: np.ndarray, dtype: dtypes.DType) -> TensorProto:
+    """The message whose numbers are bytes, as many as there are; strings stay strings."""
+    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if dtype is dtypes.string:
+        proto.string_val.extend(array.ravel().tolist())
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto
+
+
+@parse_tensor_op.kernel
+def _(serialized, *, out_type):
+    if serialized.ndim:
+        raise refusal(f"Expected `serialized` to be a scalar, got shape: {shape_text(serialized.shape)}")
+    data = serialized.item()
+    try:
+        proto = TensorProto.FromString(data)
+    except DecodeError:
+        raise refusal(f"Could not parse `serialized` as TensorProto: '{shown(data)}'") from None
+    try:
+        found = dtypes.as_dtype(proto.dtype)
+        array = make_ndarray(proto)
+    except (ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise refusal(f"Cannot parse tensor from proto: {shown(str(proto).encode())} ({error})") from None
+    if found != out_type:
+        raise refusal(f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})")
+    return to_torch(array)
+
+
+def _serialized(array: np.ndarray, dtype: DType) -> np.ndarray:
+    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    proto.tensor_content = array.tobytes()
+    return text(proto.SerializeToString(), shape=())
+
+
+serialize_tensor_op.samples((f32(2, 3),), (i64(),), (c64(0, 2),), (text("a", b"\xff"),))
+parse_tensor_op.samples(
+    (_serialized(np.arange(6.0).reshape(2, 3), dtypes.float64), {"out_type": dtypes.float64}),
+    (_serialized(np.zeros((0, 2), np.int32), dtypes.int32), {"out_type": dtypes.int32}),
+)
+parse_tensor_op.refuses(
+    (_serialized(np.zeros(2, np.int32), dtypes.int32), {"out_type": dtypes.float32}),
+    "Type mismatch between parsed tensor (int32) and dtype (float32)",
+    InvalidArgumentError,
+)
+parse_tensor_op.refuses(
+    (text(b"\xff\xff", shape=()), {"out_type": dtypes.float32}), "Could not parse", InvalidArgumentError
+)
+
+
+@export("io.serialize_tensor", "serialize_tensor")
+def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+    """The tensor as one string: a serialized TensorProto."""
+    return serialize_tensor_op(tensor, name=name)
+
+
+@export("io.parse_tensor", "parse_tensor")
+def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+    """The tensor of a serialized TensorProto."""
+    return parse_tensor_op(serialized, out_type=out_type, name=name)

@@ -1,0 +1,448 @@
+"""Example messages as tensors: a feature of fixed size is dense, one of any size sparse or padded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.example_proto import BytesList, Example, Feature, Features, FloatList, Int64List
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import constant_value
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.io.examples import Blame, Wanted, dense, padded, plain_values, read_columns, shape_text, sparse
+from tideflow.ops.arrays import shapes, slicing
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.files.feature_specs import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    Split,
+    VarLenFeature,
+    index_keys,
+    node_name,
+)
+from tideflow.ops.helpers import axes
+from tideflow.ops.helpers.samples import text
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import binary
+from tideflow.ops.sparse import construction as sparse_ops
+from tideflow.runtime.values import to_numpy, to_torch
+
+FEATURE_TYPES = attr("list(type)", allowed=types("float int64 string"), minimum=0)
+_COUNT = attr("int", minimum=0)
+_KEYS = attr("list(string)", minimum=0)
+_SHAPES = attr("list(shape)", minimum=0)
+
+parse_example_op = Op(
+    "ParseExample",
+    "serialized: string, names: string, sparse_keys: Nsparse * string, dense_keys: Ndense * string, "
+    "dense_defaults: Tdense -> sparse_indices: Nsparse * int64, sparse_values: sparse_types, "
+    "sparse_shapes: Nsparse * int64, dense_values: Tdense",
+    Nsparse=_COUNT,
+    Ndense=_COUNT,
+    sparse_types=FEATURE_TYPES,
+    Tdense=FEATURE_TYPES,
+    dense_shapes=_SHAPES,
+    on_host=True,
+    differentiable=False,
+)
+parse_single_example_op = Op(
+    "ParseSingleExample",
+    "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, "
+    "sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense",
+    num_sparse=_COUNT,
+    sparse_keys=_KEYS,
+    dense_keys=_KEYS,
+    sparse_types=FEATURE_TYPES,
+    Tdense=FEATURE_TYPES,
+    dense_shapes=_SHAPES,
+    on_host=True,
+    differentiable=False,
+)
+
+# ----------------------------------------------------------------------------------------------- shape rules
+
+
+def sparse_shapes_of(count: int, rank: int) -> list[list]:
+    """The shapes of the indices, values and shapes of sparse tensors of a rank."""
+    return [[None, rank]] * count + [[None]] * count + [[rank]] * count
+
+
+def check_counts(**lists: Sequence) -> None:
+    """The lists that describe the features one by one are equally long."""
+    (first, items), *rest = lists.items()
+    for name, others in rest:
+        if len(items) != len(others):
+            raise ShapeError(f"len({first}) != len({name}): {len(items)} vs {len(others)}")
+
+
+def _check_dense_shapes(dense_shapes: Sequence[TensorShape]) -> None:
+    for i, shape in enumerate(dense_shapes):
+        if shape.ndims is None or None in shape.tuple[1:]:
+            raise ShapeError(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {shape}")
+
+
+@parse_example_op.shape
+def _(
+    serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes, Nsparse
+):
+    batch = axes.of_rank(serialized, 1).tuple[0]
+    axes.of_rank(names, 1)
+    check_counts(sparse_keys=sparse_keys, sparse_types=sparse_types)
+    check_counts(dense_keys=dense_keys, dense_types=Tdense, dense_shapes=dense_shapes)
+    _check_dense_shapes(dense_shapes)
+    return sparse_shapes_of(Nsparse, 2) + [[batch, *shape.tuple] for shape in dense_shapes]
+
+
+@parse_single_example_op.shape
+def _(
+    serialized,
+    dense_defaults,
+    *,
+    sparse_keys,
+    sparse_types,
+    dense_keys,
+    Tdense,
+    dense_shapes,
+    num_sparse,
+):
+    axes.of_rank(serialized, 0)
+    check_counts(num_sparse=[None] * num_sparse, sparse_keys=sparse_keys, sparse_types=sparse_types)
+    check_counts(dense_keys=dense_keys, dense_types=Tdense, dense_shapes=dense_shapes)
+    _check_dense_shapes(dense_shapes)
+    return sparse_shapes_of(num_sparse, 1) + list(dense_shapes)
+
+
+# --------------------------------------------------------------------------------------------------- kernels
+
+
+@parse_example_op.kernel
+def _(serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes):
+    if serialized.ndim != 1:
+        raise refusal(f"Expected serialized to be a vector, got shape: {shape_text(serialized.shape)}")
+    if names.size and len(names) != len(serialized):
+        raise refusal(f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}")
+    wanted = [
+        *sparse_wanted([_text(key) for key in sparse_keys], sparse_types),
+        *dense_wanted([_text(key) for key in dense_keys], Tdense, dense_shapes, dense_defaults),
+    ]
+    return tensors(serialized.tolist(), wanted, Blame(names.tolist()))
+
+
+@parse_single_example_op.kernel
+def _(serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes, state):
+    if serialized.ndim:
+        raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
+    made_of, wanted = state.get("wanted", ((), None))
+    if wanted is None or any(old is not new for old, new in zip(made_of, dense_defaults, strict=True)):
+        wanted = [
+            *sparse_wanted(sparse_keys, sparse_types),
+            *dense_wanted(dense_keys, Tdense, dense_shapes, dense_defaults),
+        ]
+        state["wanted"] = tuple(dense_defaults), wanted
+    found = None if sparse_keys else plain_values(serialized.item(), wanted)
+    if found is not None:
+        return [to_torch(array) for array in found]
+    return tensors([serialized.item()], wanted, Blame(None), single=True)
+
+
+def row_parser(op: Operation) -> Callable[[np.ndarray], list[Any]] | None:
+    """What a ParseSingleExample does, for a vector of messages at once: a row for each. None where the rows
+    could differ in size, or depend on more than the messages.
+    """
+    attrs, defaults = op.attrs, [constant_value(tensor) for tensor in op.inputs[1:]]
+    if attrs["num_sparse"] or op.control_inputs or any(default is None for default in defaults):
+        return None
+    if not all(shape.is_fully_defined() for shape in attrs["dense_shapes"]):
+        return None
+    wanted = dense_wanted(attrs["dense_keys"], attrs["Tdense"], attrs["dense_shapes"], defaults)
+    return lambda serialized: tensors(serialized.tolist(), wanted, Blame(None))
+
+
+def refusal(message: str) -> InvalidArgumentError:
+    """The error of a kernel that was given what it does not accept."""
+    return errors.invalid_argument(message)
+
+
+def _text(key: np.ndarray) -> str:
+    return key.item().decode(errors="surrogateescape")
+
+
+def sparse_wanted(keys: Sequence[str], element_types: Sequence[DType]) -> list[Wanted]:
+    """Features that become sparse tensors."""
+    return [Wanted(key, dtype) for key, dtype in zip(keys, element_types, strict=True)]
+
+
+def dense_wanted(
+    keys: Sequence[str],
+    element_types: Sequence[DType],
+    dense_shapes: Sequence[TensorShape],
+    defaults: Sequence[Any],
+) -> list[Wanted]:
+    """Features that become dense tensors. A default without elements is none: the feature is required."""
+    wanted = []
+    for i, (key, dtype, shape, default) in enumerate(
+        zip(keys, element_types, dense_shapes, defaults, strict=True)
+    ):
+        value = to_numpy(default)
+        feature = Wanted(key, dtype, shape.tuple, value if value.size else None)
+        if feature.is_padded and value.size != 1:
+            raise refusal(
+                f"dense_shape[{i}] is a variable length shape: {shape_text(shape.tuple)}, therefore "
+                f"def_value[{i}] must contain a single element (the padding element). But its shape is: "
+                f"{shape_text(value.shape)}"
+            )
+        if not feature.is_padded and value.size and value.shape != shape.tuple:
+            raise refusal(
+                f"def_value[{i}].shape() == {shape_text(value.shape)} is not compatible with "
+                f"dense_shapes_[{i}] == {shape_text(shape.tuple)}"
+            )
+        wanted.append(feature)
+    return wanted
+
+
+def tensors(messages: list[bytes], wanted: list[Wanted], blame: Blame, single: bool = False) -> list[Any]:
+    """The op's outputs; of a single message, without the axis of messages."""
+    sparse_parts, dense_values = [], []
+    for feature, (counts, values) in zip(wanted, read_columns(messages, wanted, blame), strict=True):
+        if feature.shape is None:
+            indices, values, shape = sparse(counts, values)
+            sparse_parts.append((indices[:, 1:], values, shape[1:]) if single else (indices, values, shape))
+        else:
+            table = (padded if feature.is_padded else dense)(feature, counts, values, blame)
+            dense_values.append(table.reshape(table.shape[1:]) if single else table)
+    return [to_torch(array) for array in (*by_kind(sparse_parts), *dense_values)]
+
+
+def by_kind(parts: Sequence[tuple]) -> list[np.ndarray]:
+    """All indices, then all values, then all shapes."""
+    return [array for kind in zip(*parts, strict=True) for array in kind]
+
+
+def _sample(**features: list) -> bytes:
+    """An Example for the samples."""
+    kinds = {
+        int: lambda v: {"int64_list": Int64List(value=v)},
+        float: lambda v: {"float_list": FloatList(value=v)},
+    }
+    other = lambda v: {"bytes_list": BytesList(value=v)}
+    made = {key: Feature(**kinds.get(type(v[0]), other)(v)) for key, v in features.items()}
+    return Example(features=Features(feature=made)).SerializeToString(deterministic=True)
+
+
+MESSAGES = (_sample(a=[1, 2], b=[0.5], c=[b"x", b"y"]), _sample(a=[3, 4]), _sample(a=[5, 6], b=[1.5, 2.5]))
+_NOTHING = np.zeros(0, np.int64)
+_WANTED_SAMPLE = {
+    "sparse_types": [dtypes.float32, dtypes.string],
+    "dense_shapes": [[2], [None]],
+    "Tdense": [dtypes.int64, dtypes.float32],
+}
+parse_example_op.samples(
+    (
+        text(*MESSAGES),
+        text(),
+        [text("c", shape=())],
+        [text("a", shape=()), text("b", shape=())],
+        [_NOTHING, np.float32(-1).reshape(())],
+        {**_WANTED_SAMPLE, "sparse_types": [dtypes.string]},
+    ),
+    (
+        text(*MESSAGES[:1]),
+        text("first"),
+        [text("b", shape=())],
+        [],
+        [],
+        {"sparse_types": [dtypes.float32], "dense_shapes": [], "Tdense": []},
+    ),
+    (
+        text(),
+        text(),
+        [text("b", shape=())],
+        [text("a", shape=())],
+        [np.array([7, 8])],
+        {"sparse_types": [dtypes.float32], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
+    ),
+)
+parse_single_example_op.samples(
+    (
+        text(MESSAGES[0], shape=()),
+        [_NOTHING, np.zeros((), np.float32)],
+        {
+            "num_sparse": 1,
+            "sparse_keys": ["c"],
+            "dense_keys": ["a", "b"],
+            "sparse_types": [dtypes.string],
+            "dense_shapes": [[2], [None, 1]],
+            "Tdense": [dtypes.int64, dtypes.float32],
+        },
+    ),
+)
+parse_example_op.refuses(
+    (
+        text(*MESSAGES),
+        text(),
+        [],
+        [text("a", shape=())],
+        [np.array([1, 2, 3])],
+        {"sparse_types": [], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
+    ),
+    "def_value[0].shape() == [3] is not compatible with dense_shapes_[0] == [2]",
+    InvalidArgumentError,
+)
+parse_example_op.refuses(
+    (
+        text(*MESSAGES),
+        text(),
+        [],
+        [text("b", shape=())],
+        [np.zeros(0, np.float32)],
+        {"sparse_types": [], "dense_shapes": [[1]], "Tdense": [dtypes.float32]},
+    ),
+    "Name: <unknown>, Key: b, Index: 2.  Number of float values != expected.  Values size: 2",
+    InvalidArgumentError,
+)
+parse_single_example_op.refuses(
+    (
+        text(MESSAGES[1], shape=()),
+        [np.zeros(0, np.float32)],
+        {
+            "num_sparse": 0,
+            "sparse_keys": [],
+            "dense_keys": ["b"],
+            "sparse_types": [],
+            "dense_shapes": [[]],
+            "Tdense": [dtypes.float32],
+        },
+    ),
+    "Feature: b (data type: float) is required but could not be found.",
+    InvalidArgumentError,
+)
+
+# ------------------------------------------------------------------------------------------ public functions
+
+OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+@export("io.parse_example", "parse_example")
+def parse_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The features of a batch of serialized Examples: tensors and SparseTensors by key."""
+    if not features:
+        raise ValueError(f"Missing: features was {features}.")
+    features = with_open_length(features)
+    split = Split(features, OF_EXAMPLES)
+    return merged(features, _parsed(serialized, split, name, example_names))
+
+
+def _parsed(serialized: Any, split: Split, name: str | None, names: Any) -> dict[str, Any]:
+    with name_scope(name, "ParseExample", [serialized, names]):
+        split.check_disjoint()
+        defaults = split.default_tensors()
+        *sparse_parts, dense_values = parse_example_op(
+            serialized,
+            [] if names is None else names,
+            list(split.sparse),
+            list(split.dense),
+            defaults,
+            sparse_types=list(split.sparse.values()),
+            dense_shapes=split.shapes,
+            name=name,
+        )
+        return split.results(tuple(sparse_parts), dense_values)
+
+
+@export("io.parse_single_example", "parse_single_example")
+def parse_single_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The features of one serialized Example: tensors and SparseTensors by key."""
+    if not features:
+        raise ValueError("Missing features.")
+    features = with_open_length(features)
+    split = Split(features, OF_EXAMPLES)
+    if example_names is not None:
+        return merged(features, _parsed_with_name(serialized, split, name, example_names))
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        serialized = convert_to_tensor(serialized, name="serialized")
+        split.check_disjoint()
+        *sparse_parts, dense_values = parse_single_example_op(
+            serialized,
+            split.default_tensors(),
+            num_sparse=len(split.sparse),
+            sparse_keys=list(split.sparse),
+            sparse_types=list(split.sparse.values()),
+            dense_keys=list(split.dense),
+            dense_shapes=split.shapes,
+            name=name,
+        )
+        results = split.results(tuple(sparse_parts), dense_values)
+    return merged(features, results)
+
+
+def _parsed_with_name(serialized: Any, split: Split, name: str | None, example_name: Any) -> dict[str, Any]:
+    """A batch of one, so that errors can name it."""
+    with name_scope(name, "ParseSingleExample", [serialized, example_name]):
+        serialized = shapes.expand_dims(_scalar(serialized, "serialized"), 0)
+        names = shapes.expand_dims(_scalar(example_name, "names"), 0)
+        results = _parsed(serialized, split, name, names)
+        for key in split.dense:
+            results[key] = shapes.squeeze(results[key], [0], name=f"Squeeze_{node_name(key)}")
+        for key in split.sparse:
+            found = results[key]
+            results[key] = SparseTensor(
+                slicing.slice(found.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{node_name(key)}"),
+                found.values,
+                slicing.slice(found.dense_shape, [1], [-1], name=f"Squeeze_Shape_{node_name(key)}"),
+            )
+        return results
+
+
+def _scalar(value: Any, what: str) -> Tensor:
+    """The tensor, which is a scalar: known here, or checked in the step."""
+    value = convert_to_tensor(value)
+    message = f"Input {what} must be a scalar"
+    if value.shape.ndims is not None:
+        if value.shape.ndims:
+            raise ValueError(message)
+        return value
+    title = what.title()
+    is_scalar = grouping.Assert(binary.equal(shapes.rank(value), 0), [message], name=f"{title}IsScalar")
+    return grouping.with_dependencies([is_scalar], value, name=f"{title}Dependencies")
+
+
+def with_open_length(features: Mapping[str, Any]) -> dict[str, Any]:
+    """The features, sequences of rows with the number of rows left open."""
+    opened = dict(features)
+    for key, feature in features.items():
+        if isinstance(feature, FixedLenSequenceFeature):
+            if not feature.allow_missing:
+                raise ValueError("Unsupported: FixedLenSequenceFeature requires allow_missing to be True.")
+            opened[key] = feature._replace(shape=[None, *feature.shape])
+    return opened
+
+
+def merged(features: Mapping[str, Any], tensors: dict[str, Any]) -> dict[str, Any]:
+    """The tensors by key, those of SparseFeatures put together from their parts."""
+    results = dict(tensors)
+    for key, feature in sorted(features.items()):
+        if isinstance(feature, SparseFeature):
+            ids = [results[index_key] for index_key in index_keys(feature)]
+            results[key] = sparse_ops.sparse_merge(
+                ids[0] if isinstance(feature.index_key, str) else ids,
+                results[feature.value_key],
+                vocab_size=feature.size,
+                already_sorted=feature.already_sorted,
+            )
+    return {key: value for key, value in results.items() if key in features}

@@ -1,0 +1,181 @@
+"""Families of element-wise ops: makers of an op with its public function, and values known ahead of a run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import expose
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import partial_value
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.samples import SampleArray, f32, i32
+from tideflow.ops.helpers.types import FLOATS_COMPLEX
+from tideflow.ops.helpers.unsigned import add_kernel
+from tideflow.runtime.values import to_numpy, to_torch
+
+MISMATCH = (f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 3 and 2 along axis -1"
+
+
+def unary(
+    op_type: str,
+    paths: str,
+    doc: str,
+    kernel: Callable,
+    gradient: Any,
+    *,
+    types: tuple = FLOATS_COMPLEX,
+    gives: str = "T",
+    sparse: bool = False,
+    sized: bool = False,
+    domain: tuple[float, float] = (-1.0, 1.0),
+    against: Callable | None = None,
+) -> Callable[..., Any]:
+    """Defines an op `y = kernel(x)` and makes its public function, found under `paths`.
+
+    A `sparse` one takes SparseTensors too; a `sized` one tells what it makes of sizes before anything runs.
+    """
+    op = Op(op_type, f"x: T -> y: {gives}", T=types)
+    op.shape(same_shape)
+    add_kernel(op, kernel)
+    op.gradient(gradient)
+    if sized:
+        op.value(of_known_elements)
+    op.samples(*unary_samples(types, domain), against=against)
+
+    if sparse:
+
+        def function(x: Any, name: str | None = None) -> Any:
+            return of_values(op, op_type, x, name) if isinstance(x, SparseTensor) else op(x, name=name)
+    else:
+
+        def function(x: Any, name: str | None = None) -> Tensor:
+            return op(x, name=name)
+
+    return published(function, op, paths, doc)
+
+
+def binary(
+    op_type: str,
+    paths: str,
+    doc: str,
+    kernel: Callable,
+    gradient: Any,
+    *,
+    types: tuple,
+    uint64: Callable | None = None,
+    gives: str = "T",
+    commutative: bool = False,
+    sized: bool = False,
+    domain: tuple[float, float] | None = (-1.0, 1.0),
+    against: Callable | None = None,
+) -> Callable[..., Tensor]:
+    """Defines an op `z = kernel(x, y)` that broadcasts, and makes its public function, found under `paths`.
+
+    `uint64` is the kernel on uint64's bits, where it is another; a `sized` op tells what it makes of sizes
+    before anything runs.
+    """
+    op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative)
+    op.shape(broadcast_shapes)
+    add_kernel(op, kernel, uint64)
+    op.gradient(gradient)
+    if sized:
+        op.value(of_known_elements)
+    add_binary_samples(op, domain, against)
+
+    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+        return op(x, y, name=name)
+
+    return published(function, op, paths, doc)
+
+
+def published(function: Callable, op: Op, paths: str, doc: str) -> Callable:
+    """The function with the name, words and places that users know it by; its op stays at hand as `.op`."""
+    function.__name__ = function.__qualname__ = (paths.split() or [op.name])[0].rpartition(".")[2]
+    function.__doc__ = doc
+    function.op = op
+    expose(function, *paths.split())
+    return function
+
+
+def same_shape(x: TensorShape) -> TensorShape:
+    """The shape rule of ops of one tensor."""
+    return x
+
+
+def of_values(function: Callable, default_name: str, x: SparseTensor, name: str | None) -> SparseTensor:
+    """The function of the values of a sparse tensor."""
+    x.graph.unique_name(
+        name or default_name
+    )  # TensorFlow has taken the name once when it sees that x is sparse
+    return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
+
+
+def unary_samples(types: tuple, domain: tuple[float, float]) -> list[SampleArray]:
+    """A matrix, a scalar and nothing, of the first of the types."""
+    if types[0].is_floating:
+        return [f32(*shape, low=domain[0], high=domain[1]) for shape in ((2, 3), (), (0, 2))]
+    return [i32(2, 3), i32(), i32(0, 2)]
+
+
+def add_binary_samples(op: Op, domain: tuple[float, float] | None, against: Callable | None) -> None:
+    """Pairs of equal shapes, of shapes that broadcast, of no elements; without a domain, integers only."""
+    allowed = op.attrs["T"].allowed or (dtypes.float32, dtypes.int32)
+    if domain and dtypes.float32 in allowed:
+        low, high = domain
+        for left, right in (((2, 3), (2, 3)), ((2, 1), (3,)), ((), (2,)), ((0, 3), (1, 3))):
+            op.samples((f32(*left, low=low, high=high), f32(*right, low=low, high=high)))
+        op.refuses(*MISMATCH)
+    if dtypes.int32 in allowed:
+        op.samples((i32(2, 3, low=1), i32(3, low=1)))
+    op.samples(against=against)
+
+
+class _Nesting(threading.local):
+    depth = 0
+
+
+_nesting = _Nesting()
+_DEEPEST = 16  # ops: what is computed in more steps than that is data, not sizes
+
+
+def of_known_elements(op: Any) -> Any:
+    """The value rule of an element-wise op: its kernel; elements that an input does not tell stay unknown."""
+    if _nesting.depth == _DEEPEST:
+        return None
+    _nesting.depth += 1
+    try:
+        return _computed(op)
+    finally:
+        _nesting.depth -= 1
+
+
+def _computed(op: Any) -> Any:
+    elements: dict[Any, np.ndarray] = {}
+    for tensor in op.inputs:
+        if tensor not in elements:
+            value = partial_value(tensor)
+            if value is None or tensor.dtype.torch is None:
+                return None
+            elements[tensor] = np.array(value, dtype=object)
+    known = {tensor: np.not_equal(array, None) for tensor, array in elements.items()}
+    if not all(told.any() for told in known.values()):
+        return None
+    filled = [np.where(known[x], elements[x], 1).astype(x.dtype.numpy) for x in op.inputs]
+    kernel = op.definition.kernels[""]
+    try:
+        result = kernel(
+            *map(to_torch, filled), **{name: op.attrs[name] for name in op.definition.wants(kernel)}
+        )
+    except (RuntimeError, ValueError):  # the error belongs to the step, where it is reported with the op
+        return None
+    told = reduce(np.logical_and, known.values())
+    return np.where(told, to_numpy(result).astype(object), None).tolist()

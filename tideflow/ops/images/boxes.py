@@ -1,0 +1,447 @@
+"""Boxes on images: drawn on them, and drawn at random to crop them by. A box is [top, left, bottom, right].
+
+What a seed gives is what it gives in TensorFlow: see `tideflow.runtime.philox`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, vector
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.helpers.types import types
+from tideflow.runtime.philox import Philox, Stream
+from tideflow.runtime.values import to_numpy
+
+_SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("float half"))
+
+# ---------------------------------------------------------------------------------- drawing
+
+draw_boxes_op = Op(
+    "DrawBoundingBoxes", "images: T, boxes: float -> output: T", T=_SHORT_FLOATS, differentiable=False
+)
+draw_boxes_v2_op = Op(
+    "DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T", T=_SHORT_FLOATS
+)
+
+# Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: opaque.
+_COLORS = np.array(
+    [
+        [1, 1, 0, 1],
+        [0, 0, 1, 1],
+        [1, 0, 0, 1],
+        [0, 1, 0, 1],
+        [0.5, 0, 0.5, 1],
+        [0.5, 0.5, 0, 1],
+        [0.5, 0, 0, 1],
+        [0, 0, 0.5, 1],
+        [0, 1, 1, 1],
+        [1, 0, 1, 1],
+    ],
+    np.float32,
+)
+
+
+@draw_boxes_op.shape
+@draw_boxes_v2_op.shape
+def _(images, boxes, *colors):
+    *_, channels = of_rank(images, 4).tuple
+    *_, corners = of_rank(boxes, 3).tuple
+    if channels not in (None, 1, 3, 4):
+        raise ShapeError(f"Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA), got {channels}")
+    if corners not in (None, 4):
+        raise ShapeError(f"Dimension must be 4 but is {corners}")
+    return images
+
+
+@draw_boxes_op.kernel
+def _(images, boxes):
+    return _drawn(images, boxes, _default_colors(images))
+
+
+def _default_colors(images: torch.Tensor) -> torch.Tensor:
+    colors = torch.from_numpy(_COLORS)
+    return torch.ones_like(colors) if images.shape[-1] == 1 else colors
+
+
+@draw_boxes_v2_op.kernel
+def _(images, boxes, colors):
+    if colors.ndim != 2:
+        raise ShapeError(f"colors must be a 2-D matrix, got shape {brackets(colors.shape)}")
+    if images.ndim == 4 and len(colors) and colors.shape[1] < images.shape[3]:
+        raise ShapeError(f"a color must have a value for each of {images.shape[3]} channels")
+    return _drawn(images, boxes, colors if len(colors) else _default_colors(images))
+
+
+@draw_boxes_v2_op.gradient
+def _(op, grad):
+    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
+
+def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
+    if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
+        raise ShapeError(f"The images must have 1, 3 or 4 channels, got shape {brackets(images.shape)}")
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
+    if len(boxes) != len(images):
+        raise ShapeError(f"The batch sizes should be the same, but are {len(images)} and {len(boxes)}")
+    colors = colors[:, : images.shape[3]].to(images.device, images.dtype)
+    result = images.clone()
+    for image, image_boxes in zip(result, to_numpy(boxes), strict=True):
+        for number, box in enumerate(image_boxes):
+            _draw(image, box, colors[number % len(colors)])
+    return result
+
+
+def _draw(image: torch.Tensor, box: np.ndarray, color: torch.Tensor) -> None:
+    """The four sides, as far as they lie in the image; nothing where the box is inverted or outside."""
+    height, width, _ = image.shape
+    if not np.isfinite(box).all():
+        return
+    last = np.array([height - 1, width - 1] * 2, np.float32)
+    top, left, bottom, right = (int(corner) for corner in box * last)
+    if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
+        return
+    rows = slice(max(top, 0), min(bottom, height - 1) + 1)
+    columns = slice(max(left, 0), min(right, width - 1) + 1)
+    for row in (top, bottom):
+        if 0 <= row < height:
+            image[row, columns] = color
+    for column in (left, right):
+        if 0 <= column < width:
+            image[rows, column] = color
+
+
+_DRAWN = np.array(
+    [[[0.1, 0.2, 0.8, 0.9], [-0.3, 0.5, 0.5, 1.4]], [[0.6, 0.6, 0.2, 0.2], [0, 0, 1, 1]]], np.float32
+)
+draw_boxes_op.samples((f32(2, 6, 8, 3), _DRAWN), (f32(2, 6, 8, 1), _DRAWN), (f32(2, 6, 8, 4), _DRAWN[:, :0]))
+draw_boxes_op.refuses((f32(6, 8, 3), _DRAWN), "Shape must be rank 4 but is rank 3")
+draw_boxes_v2_op.samples(
+    (f32(2, 6, 8, 3), _DRAWN, f32(2, 3)),
+    (f32(2, 6, 8, 4), _DRAWN, f32(1, 4)),
+    (f32(2, 6, 8, 1), _DRAWN, f32(0, 1)),
+)
+draw_boxes_v2_op.refuses((f32(6, 8, 3), _DRAWN, f32(2, 3)), "Shape must be rank 4 but is rank 3")
+
+# ---------------------------------------------------------------------------------- random crops
+
+_PLACES = types("uint8 int8 int16 int32 int64")
+_SAMPLING = {
+    "seed": 0,
+    "seed2": 0,
+    "aspect_ratio_range": attr("list(float)", [0.75, 1.33]),
+    "area_range": attr("list(float)", [0.05, 1.0]),
+    "max_attempts": 100,
+    "use_image_if_no_bounding_boxes": False,
+}
+_HOST_SAMPLING = {"stateful": True, "on_host": True, "differentiable": False}
+
+sample_box_op = Op(
+    "SampleDistortedBoundingBox",
+    "image_size: T, bounding_boxes: float -> begin: T, size: T, bboxes: float",
+    host="image_size",
+    T=_PLACES,
+    min_object_covered=0.1,
+    **_SAMPLING,
+    **_HOST_SAMPLING,
+)
+sample_box_v2_op = Op(
+    "SampleDistortedBoundingBoxV2",
+    "image_size: T, bounding_boxes: float, min_object_covered: float -> begin: T, size: T, bboxes: float",
+    host="image_size min_object_covered",
+    T=_PLACES,
+    **_SAMPLING,
+    **_HOST_SAMPLING,
+)
+
+
+@sample_box_op.shape
+@sample_box_v2_op.shape
+def _(image_size, bounding_boxes, *covered):
+    if vector(image_size) is not None and len(image_size) != 3:
+        raise ShapeError(f"Dimension must be 3 but is {len(image_size)}")
+    *_, corners = of_rank(bounding_boxes, 3).tuple
+    if corners not in (None, 4):
+        raise ShapeError(f"Dimension must be 4 but is {corners}")
+    return [[3], [3], [1, 1, 4]]
+
+
+class _Words:
+    """A stream's 32-bit words, one after the other."""
+
+    def __init__(self, generator: Philox):
+        self._generator = generator
+        self._block = 0
+        self._left: list[int] = []
+
+    def next(self) -> int:
+        if not self._left:
+            self._left = self._generator.words(self._block, 1)[0].tolist()[::-1]
+            self._block += 1
+        return self._left.pop()
+
+    def unit(self) -> np.float32:
+        """A number in [0, 1)."""
+        return np.uint32(self.next() & 0x7FFFFF | 127 << 23).view(np.float32) - np.float32(1)
+
+    def below(self, limit: int) -> int:
+        """An integer in [0, limit), all equally likely."""
+        if limit & (limit - 1) == 0:
+            return self.next() & (limit - 1)
+        skewed = 0xFFFFFFFF % limit + 1
+        while (word := self.next()) < skewed:
+            pass
+        return word % limit
+
+
+@dataclass(frozen=True)
+class _Sampler:
+    """What a random part of an image must be like."""
+
+    height: int
+    width: int
+    aspects: list[np.float32]
+    areas: list[np.float32]
+    objects: list[tuple[int, int, int, int]]
+    covered: np.float32
+    attempts: int
+
+    def sample(self, words: _Words) -> tuple[int, int, int, int]:
+        """(top, left, bottom, right) of a part; the whole image where none was found."""
+        for _ in range(self.attempts):
+            aspect = words.unit() * (self.aspects[1] - self.aspects[0]) + self.aspects[0]
+            box = self._attempt(aspect, words)
+            if box is not None and self._covers(box):
+                return box
+        return 0, 0, self.height, self.width
+
+    def _attempt(self, aspect: np.float32, words: _Words) -> tuple[int, int, int, int] | None:
+        least, most = (area * np.float32(self.width) * np.float32(self.height) for area in self.areas)
+        if aspect <= 0 or most <= 0 or least > most or self.width <= 0 or self.height <= 0:
+            return None
+        height = _rounded(np.sqrt(least / aspect))
+        tallest = min(self._tallest(_rounded(np.sqrt(most / aspect)), aspect), self.height)
+        height = min(height, tallest)
+        if height < tallest:
+            height += words.below(tallest - height + 1)
+        width = _rounded(height * aspect)
+        # Rounding may have put the area just outside of what is wanted.
+        if np.float32(width * height) < least:
+            height += 1
+            width = _rounded(height * aspect)
+        if np.float32(width * height) > most:
+            height -= 1
+            width = _rounded(height * aspect)
+        fits = 0 < width <= self.width and 0 < height <= self.height
+        if not fits or not least <= np.float32(width * height) <= most:
+            return None
+        top = words.below(self.height - height) if height < self.height else 0
+        left = words.below(self.width - width) if width < self.width else 0
+        return top, left, top + height, left + width
+
+    def _tallest(self, height: int, aspect: np.float32) -> int:
+        """The greatest height, up to this one, at which the width still fits."""
+        if _rounded(height * aspect) <= self.width:
+            return height
+        height = int((self.width + 0.5 - 1e-7) / float(aspect))
+        return height - 1 if _rounded(height * aspect) > self.width else height
+
+    def _covers(self, box: tuple[int, int, int, int]) -> bool:
+        """Whether enough of an object is in the box; objects without an area do not count."""
+        for thing in self.objects:
+            area = _area(*thing)
+            if area >= 1 and _area(*_shared(box, thing)) / np.float32(area) >= self.covered:
+                return True
+        return False
+
+
+def _rounded(number: np.float32) -> int:
+    return int(np.rint(np.float32(number)))
+
+
+def _area(top: int, left: int, bottom: int, right: int) -> int:
+    return (bottom - top) * (right - left)
+
+
+def _shared(box: tuple, other: tuple) -> tuple[int, int, int, int]:
+    top, left = max(box[0], other[0]), max(box[1], other[1])
+    bottom, right = min(box[2], other[2]), min(box[3], other[3])
+    return (0, 0, 0, 0) if top > bottom or left > right else (top, left, bottom, right)
+
+
+@sample_box_op.kernel
+@sample_box_v2_op.kernel
+def _(
+    image_size,
+    bounding_boxes,
+    *covered_input,
+    seed,
+    seed2,
+    aspect_ratio_range,
+    area_range,
+    max_attempts,
+    use_image_if_no_bounding_boxes,
+    node,
+    T,
+    state,
+):
+    covered = covered_input[0] if covered_input else node.attrs["min_object_covered"]
+    height, width = _checked_sampling(image_size, bounding_boxes, covered)
+    aspects, areas = _checked_ranges(aspect_ratio_range, area_range, max_attempts)
+    scale = np.array([height, width, height, width], np.float32)
+    objects = [
+        tuple(box) for box in (to_numpy(bounding_boxes).reshape(-1, 4) * scale).astype(np.int32).tolist()
+    ]
+    if not objects and not use_image_if_no_bounding_boxes:
+        raise ShapeError(
+            "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if you wish "
+            "to not provide any bounding boxes."
+        )
+    objects = objects or [(0, 0, height, width)]
+    sampler = _Sampler(height, width, aspects, areas, objects, np.float32(covered), max_attempts)
+    stream = state.get("stream") or state.setdefault("stream", Stream(seed, seed2))
+    top, left, bottom, right = box = sampler.sample(_Words(stream.reserve_blocks(max_attempts)))
+    with np.errstate(invalid="ignore"):  # an image without pixels
+        corners = np.array(box, np.float32) / scale
+    return [
+        torch.tensor([top, left, 0], dtype=T.torch),
+        torch.tensor([bottom - top, right - left, -1], dtype=T.torch),
+        torch.from_numpy(corners).view(1, 1, 4),
+    ]
+
+
+def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tuple[int, int]:
+    if host_rank(image_size) != 1 or len(image_size) != 3:
+        raise ShapeError(f"image_size must contain 3 elements [height, width, channels], got {image_size}")
+    height, width, _ = image_size
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
+    if isinstance(covered, list) or covered < 0:
+        raise ShapeError(f"Min object covered must be a non-negative scalar, got {covered}")
+    wrong = ~((boxes >= 0) & (boxes <= 1)).all(-1)
+    if bool(wrong.any()):
+        corners = boxes[wrong][0].tolist()
+        raise ShapeError(f"All bounding box coordinates must be in [0.0, 1.0]: [{corners}]")
+    return height, width
+
+
+def _checked_ranges(aspects: list[float], areas: list[float], attempts: int) -> tuple[list, list]:
+    if len(aspects) != 2 or min(aspects) <= 0 or aspects[0] > aspects[1]:
+        raise ShapeError(f"Aspect ratio range must be two growing positive numbers, got {aspects}")
+    if len(areas) != 2 or min(areas) <= 0 or max(areas) > 1 or areas[0] > areas[1]:
+        raise ShapeError(f"Area range must be two growing numbers in (0.0, 1.0], got {areas}")
+    if attempts <= 0:
+        raise ShapeError(f"Max attempts must be positive, got {attempts}")
+    return [np.float32(value) for value in aspects], [np.float32(value) for value in areas]
+
+
+_IMAGE = np.array([40, 60, 3], np.int32)
+_OBJECTS = np.array([[[0.1, 0.2, 0.8, 0.9]], [[0.5, 0.1, 0.7, 0.4]]], np.float32)
+sample_box_op.samples(
+    (_IMAGE, _OBJECTS, {"seed": 3}),
+    (_IMAGE.astype(np.int64), _OBJECTS[:, :0], {"seed2": 2, "use_image_if_no_bounding_boxes": True}),
+)
+sample_box_v2_op.samples(
+    (_IMAGE, _OBJECTS, 0.5, {"seed": 3}),
+    (_IMAGE, _OBJECTS, 1.0, {"seed": 3, "max_attempts": 2}),
+    (_IMAGE, _OBJECTS, 0.1),
+)
+for _op, _covered in ((sample_box_op, ()), (sample_box_v2_op, (0.1,))):
+    _op.refuses((_IMAGE[:2], _OBJECTS, *_covered), "Dimension must be 3 but is 2")
+    _op.refuses((_IMAGE, _OBJECTS[:, :0], *_covered), "No bounding boxes provided", InvalidArgumentError)
+    _op.refuses((_IMAGE, _OBJECTS * 2, *_covered), "must be in [0.0, 1.0]", InvalidArgumentError)
+
+random_crop_op = Op(
+    "RandomCrop",
+    "image: T, size: int64 -> output: T",
+    host="size",
+    T=(*_PLACES, *types("float double")),
+    seed=0,
+    seed2=0,
+    stateful=True,
+    differentiable=False,
+)
+
+
+@random_crop_op.shape
+def _(image, size):
+    *_, channels = of_rank(image, 3).tuple
+    if vector(size) is None:
+        return [None, None, channels]
+    if len(size) != 2:
+        raise ShapeError(f"Dimension must be 2 but is {len(size)}")
+    return [*as_sizes(size), channels]
+
+
+@random_crop_op.kernel
+def _(image, size, *, seed, seed2, state):
+    if image.ndim != 3 or host_rank(size) != 1 or len(size) != 2:
+        raise ShapeError(
+            f"image must be 3-D and size [height, width], got {brackets(image.shape)} and {size}"
+        )
+    spare = [length - wanted for length, wanted in zip(image.shape, size)]
+    if min(size) < 0 or min(spare) < 0:
+        raise ShapeError(f"image {brackets(image.shape)} must be at least as large as the crop {size}")
+    stream = state.get("stream") or state.setdefault("stream", Stream(seed, seed2))
+    words = _Words(stream.reserve_blocks(1))
+    left, top = (words.next() % (room + 1) if room else 0 for room in reversed(spare))
+    return image[top : top + size[0], left : left + size[1]]
+
+
+random_crop_op.samples(
+    (f32(6, 8, 3), [2, 3], {"seed": 3}), (f32(6, 8, 3), [6, 8], {"seed2": 3}), (f32(6, 8, 1), [2, 3])
+)
+random_crop_op.refuses((f32(6, 8), [2, 3]), "Shape must be rank 3 but is rank 2")
+random_crop_op.refuses((f32(6, 8, 3), [7, 3]), "must be at least as large as the crop", InvalidArgumentError)
+
+# ---------------------------------------------------------------------------------- what users call
+
+
+@export("image.draw_bounding_boxes")
+def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+    """Images with boxes drawn on them, in turn in each of `colors`."""
+    if colors is None:
+        return draw_boxes_op(images, boxes, name=name)
+    return draw_boxes_v2_op(images, boxes, colors, name=name)
+
+
+@export("image.sample_distorted_bounding_box")
+def sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: int | None = None,
+    seed2: int | None = None,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Where a random part of an image begins, its size, and its box, which has enough of an object in it."""
+    with name_scope(name, "sample_distorted_bounding_box"):
+        return sample_box_v2_op(
+            image_size,
+            bounding_boxes,
+            min_object_covered,
+            seed=seed,
+            seed2=seed2,
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            max_attempts=max_attempts,
+            use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
+            name=name,
+        )

@@ -1,0 +1,265 @@
+"""Colours and contrast of images. The last axis holds red, green and blue, or hue, saturation and value."""
+
+from __future__ import annotations
+
+import colorsys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import creation, indexing, tiling
+from tideflow.ops.helpers.axes import brackets, of_rank, of_rank_at_least, one_value
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import binary, casting, reductions
+
+_FLOATS = attr("type", dtypes.float32, allowed=types("half bfloat16 float double"))
+_SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("half float"))
+_PICTURE = f32(2, 3, 4, 3, low=0.0)
+
+
+def _colors(images: TensorShape) -> TensorShape:
+    """Images whose last axis may hold three colours."""
+    sizes = images.tuple
+    if sizes is None:
+        return images
+    if not sizes:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    if sizes[-1] not in (None, 3):
+        raise ShapeError(f"Dimension must be 3 but is {sizes[-1]}: the last axis holds three colours")
+    return TensorShape([*sizes[:-1], 3])
+
+
+def _check_colors(images: torch.Tensor, rank: int = 1) -> torch.Tensor:
+    if images.ndim < rank:
+        raise ShapeError(f"input must be at least {rank}-D, got shape {brackets(images.shape)}")
+    if images.shape[-1] != 3:
+        message = f"input must have 3 channels but instead has {images.shape[-1]} channels"
+        raise errors.failed_precondition(message) if rank == 1 else ShapeError(message)
+    return images
+
+
+_PIXELS_AT_A_TIME = 1 << 15  # a core's cache holds what is computed of them
+
+
+def _by_pixels(images: torch.Tensor, function: Callable) -> torch.Tensor:
+    """`function` of the three colours, each a vector, to three others."""
+    wide = images if images.dtype == torch.float64 else images.float()
+    pixels = wide.reshape(-1, 3)
+    groups = pixels.split(max(len(pixels), 1) if images.is_cuda else _PIXELS_AT_A_TIME)
+    found = torch.cat([torch.stack(function(*group.t().contiguous()), -1) for group in groups])
+    return found.view(images.shape).to(images.dtype)
+
+
+# ---------------------------------------------------------------------------------- hue, saturation, value
+
+rgb_to_hsv_op = Op("RGBToHSV", "images: T -> output: T", T=_FLOATS)
+hsv_to_rgb_op = Op("HSVToRGB", "images: T -> output: T", T=_FLOATS, differentiable=False)
+
+
+@rgb_to_hsv_op.shape
+@hsv_to_rgb_op.shape
+def _(images):
+    return _colors(images)
+
+
+@rgb_to_hsv_op.kernel
+def _(images):
+    return _by_pixels(_check_colors(images), _hsv)
+
+
+def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    value = torch.maximum(torch.maximum(red, green), blue)
+    spread = value - torch.minimum(torch.minimum(red, green), blue)
+    saturation = torch.where(value > 0, spread / value, 0)
+    sixth = 1 / (6 * spread)
+    hue = torch.where(
+        red == value,
+        sixth * (green - blue),
+        torch.where(green == value, sixth * (blue - red) + 2 / 6, sixth * (red - green) + 4 / 6),
+    )
+    hue = torch.where(spread > 0, hue, 0)
+    return torch.where(hue < 0, hue + 1, hue), saturation, value
+
+
+@hsv_to_rgb_op.kernel
+def _(images):
+    return _by_pixels(_check_colors(images), lambda hue, *others: _rgb(hue * 6, *others))
+
+
+def _rgb(sextant: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
+    """Colours from a hue between 0 and 6."""
+    shares = (
+        ((sextant - 3).abs() - 1).clamp(0, 1),
+        (2 - (sextant - 2).abs()).clamp(0, 1),
+        (2 - (sextant - 4).abs()).clamp(0, 1),
+    )
+    return [((1 - saturation) + saturation * share) * value for share in shares]
+
+
+@rgb_to_hsv_op.gradient
+def _(op, grad):
+    """Slopes by each colour. Of equal colours red counts as the largest and blue as the smallest."""
+    images = op.inputs[0]
+    dtype = images.dtype
+    value = op.outputs[0][..., 2:3]
+    lowest = reductions.reduce_min(images, axis=-1, keepdims=True)
+    spread = value - lowest
+    largest = creation.one_hot(reductions.argmax(images, axis=-1), 3, dtype=dtype)
+    smallest = reductions.argmin(tiling.reverse(images, [-1]), axis=-1)
+    smallest = tiling.reverse(creation.one_hot(smallest, 3, dtype=dtype), [-1])
+    turn = indexing.gather(largest, [2, 0, 1], axis=-1) - indexing.gather(largest, [1, 2, 0], axis=-1)
+    between = reductions.reduce_sum(images * turn, axis=-1, keepdims=True)  # of the two other colours
+    hue = binary.div_no_nan(turn, spread) - binary.div_no_nan(
+        between * (largest - smallest), binary.multiply(spread, spread)
+    )
+    saturation = binary.div_no_nan(largest * lowest, value * value) - binary.div_no_nan(smallest, value)
+    return (
+        grad[..., 2:3] * largest
+        + grad[..., 1:2] * saturation * casting.cast(images > 0, dtype)
+        + grad[..., 0:1] * hue * casting.cast(value > 0, dtype) / 6
+    )
+
+
+def _by_pixel(function: Callable) -> Callable:
+    return lambda images: np.array([function(*pixel) for pixel in images.reshape(-1, 3)]).reshape(
+        images.shape
+    )
+
+
+rgb_to_hsv_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.rgb_to_hsv))
+hsv_to_rgb_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.hsv_to_rgb))
+rgb_to_hsv_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
+rgb_to_hsv_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
+hsv_to_rgb_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
+
+# ---------------------------------------------------------------------------------- hue and saturation
+
+adjust_hue_op = Op("AdjustHue", "images: T, delta: float -> output: T", host="delta", T=_SHORT_FLOATS)
+adjust_saturation_op = Op(
+    "AdjustSaturation", "images: T, scale: float -> output: T", host="scale", T=_SHORT_FLOATS
+)
+adjust_hue_op.gradient(undefined_gradient)
+adjust_saturation_op.gradient(undefined_gradient)
+
+
+@adjust_hue_op.shape
+@adjust_saturation_op.shape
+def _(images, amount):
+    return of_rank_at_least(images, 3)
+
+
+@adjust_hue_op.kernel
+def _(images, delta):
+    """The largest and the smallest colour stay; the hue turns, by `delta` of a full circle."""
+    turn = float(np.float32(_one(delta, "delta")) * np.float32(6))
+
+    def turned(*colors: torch.Tensor) -> list[torch.Tensor]:
+        hue, saturation, value = _hsv(*colors)
+        return _rgb(torch.remainder(hue * 6 + turn, 6), saturation, value)
+
+    return _by_pixels(_check_colors(images, 3), turned)
+
+
+@adjust_saturation_op.kernel
+def _(images, scale):
+    factor = _one(scale, "scale")
+
+    def scaled(*colors: torch.Tensor) -> list[torch.Tensor]:
+        hue, saturation, value = _hsv(*colors)
+        return _rgb(hue * 6, (saturation * factor).clamp(0, 1), value)
+
+    return _by_pixels(_check_colors(images, 3), scaled)
+
+
+def _one(value: Any, name: str) -> float:
+    if isinstance(value, list):
+        raise ShapeError(f"{name} must be scalar: {value}")
+    return value
+
+
+adjust_hue_op.samples((_PICTURE, 0.3), (_PICTURE, -0.9), (f32(0, 2, 3), 0.5))
+adjust_saturation_op.samples((_PICTURE, 0.5), (_PICTURE, 3.0), (f32(0, 2, 3), 0.5))
+adjust_hue_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
+adjust_saturation_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
+
+# ---------------------------------------------------------------------------------- contrast
+
+adjust_contrast_op = Op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T", T=_SHORT_FLOATS)
+adjust_contrast_v1_op = Op(
+    "AdjustContrast",
+    "images: T, contrast_factor: float, min_value: float, max_value: float -> output: float",
+    T=types("uint8 int8 int16 int32 int64 float double"),
+)
+adjust_contrast_v1_op.gradient(undefined_gradient)
+
+
+@adjust_contrast_op.shape
+def _(images, contrast_factor):
+    of_rank(contrast_factor, 0)
+    return of_rank_at_least(images, 3)
+
+
+@adjust_contrast_v1_op.shape
+def _(images, contrast_factor, min_value, max_value):
+    return of_rank_at_least(images, 3)
+
+
+def _contrast(images: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+    """The distance of each pixel from its channel's mean over the image, times the factor."""
+    if images.ndim < 3:
+        raise ShapeError(f"input must be at least 3-D, got shape {brackets(images.shape)}")
+    images = images.float()
+    mean = images.mean((-3, -2), keepdim=True)
+    return (images - mean) * one_value(factor, "contrast_factor") + mean
+
+
+@adjust_contrast_op.kernel
+def _(images, contrast_factor):
+    return _contrast(images, contrast_factor).to(images.dtype)
+
+
+@adjust_contrast_v1_op.kernel
+def _(images, contrast_factor, min_value, max_value):
+    low, high = one_value(min_value, "min_value"), one_value(max_value, "max_value")
+    return _contrast(images, contrast_factor).clamp(low, high)
+
+
+@adjust_contrast_op.gradient
+def _(op, grad):
+    images, factor = op.inputs
+    centred = images - reductions.reduce_mean(images, axis=[-3, -2], keepdims=True)
+    to_factor = reductions.reduce_sum(casting.cast(grad * centred, dtypes.float32))
+    return [adjust_contrast_op(grad, factor), to_factor]
+
+
+adjust_contrast_op.samples(
+    (_PICTURE, np.float32(0.5)), (f32(3, 4, 2), np.float32(2)), (f32(0, 2, 2, 3), np.float32(2))
+)
+adjust_contrast_op.refuses((f32(4, 3), np.float32(1)), "Shape must be at least rank 3 but is rank 2")
+adjust_contrast_v1_op.samples(
+    (_PICTURE, np.float32(2), np.float32(0.1), np.float32(0.9)),
+    (i32(2, 3, 2), np.float32(0.5), np.float32(-3), np.float32(3)),
+)
+
+# ---------------------------------------------------------------------------------- what users call
+
+
+@export("image.rgb_to_hsv")
+def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+    """Hue, saturation and value of colours between 0 and 1."""
+    return rgb_to_hsv_op(images, name=name)
+
+
+@export("image.hsv_to_rgb")
+def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+    """Colours of hue, saturation and value, each between 0 and 1."""
+    return hsv_to_rgb_op(images, name=name)

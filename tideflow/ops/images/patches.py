@@ -1,0 +1,224 @@
+"""Patches of images and volumes: every place of a sliding window, its elements side by side as channels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.dtypes import bool as bool_type
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.axes import of_rank, size_product
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import COMPLEX, FLOATS, INTEGERS, REAL
+from tideflow.ops.math import reductions, segments
+from tideflow.ops.nn.windows import Window, aten_padding
+
+_GEOMETRY = ("ksizes", "strides", "rates", "padding")
+_PADDING = attr("string", allowed=("SAME", "VALID"))
+
+image_patches_op = Op(
+    "ExtractImagePatches",
+    "images: T -> patches: T",
+    ksizes=attr("list(int)", minimum=4),
+    strides=attr("list(int)", minimum=4),
+    rates=attr("list(int)", minimum=4),
+    T=(*FLOATS, *INTEGERS, *COMPLEX, bool_type),
+    padding=_PADDING,
+)
+volume_patches_op = Op(
+    "ExtractVolumePatches",
+    "input: T -> patches: T",
+    ksizes=attr("list(int)", minimum=5),
+    strides=attr("list(int)", minimum=5),
+    T=REAL,
+    padding=_PADDING,
+)
+
+
+def _window(
+    ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int] | None, padding: str, rank: int
+) -> Window:
+    given = {"ksizes": ksizes, "strides": strides, "rates": rates or [1] * rank}
+    for name, values in given.items():
+        if len(values) != rank:
+            raise ShapeError(
+                f"{name} requires the attribute to contain {rank} values, but got: {len(values)}"
+            )
+        if min(values) < 1 or values[0] != 1 or values[-1] != 1:
+            raise ShapeError(
+                f"{name} must be positive, and 1 for the batch and the channels, but got: {list(values)}"
+            )
+    return Window(ksizes[1:-1], strides[1:-1], given["rates"][1:-1], padding, [])
+
+
+def _patches_shape(images: TensorShape, window: Window) -> list:
+    batch, *sizes, channels = of_rank(images, len(window.sizes) + 2).tuple
+    places = [_places(window, axis, size) for axis, size in enumerate(sizes)]
+    return [batch, *places, size_product(*window.sizes, channels)]
+
+
+def _places(window: Window, axis: int, size: int | None) -> int | None:
+    """How many places the window has along an axis. One that is just too large for it has none."""
+    if size is None or window.padding == "SAME":
+        return window.output_sizes([*[None] * axis, size])[axis]
+    stride, extent = window.strides[axis], (window.sizes[axis] - 1) * window.dilations[axis] + 1
+    room = size - extent + stride
+    if room <= -stride:
+        raise ShapeError(
+            f"Computed output size would be negative: the window ({extent}) is larger than the image "
+            f"({size}) along spatial axis {axis}"
+        )
+    return max(room, 0) // stride
+
+
+def _patches(images: torch.Tensor, window: Window) -> torch.Tensor:
+    """A view with the axes of the window beside those of its places, copied once."""
+    shape = _patches_shape(TensorShape(images.shape), window)
+    pairs = window.paddings(images.shape[1:-1])
+    if any(map(any, pairs)):
+        images = torch.constant_pad_nd(images, aten_padding([*pairs, (0, 0)]))
+    images = images.contiguous()
+    if 0 in shape:
+        return images.new_empty(shape)
+    batch, *spatial, channel = images.stride()
+    places = [step * stride for step, stride in zip(spatial, window.strides, strict=True)]
+    inside = [step * rate for step, rate in zip(spatial, window.dilations, strict=True)]
+    sizes = [*shape[:-1], *window.sizes, images.shape[-1]]
+    return images.as_strided(sizes, [batch, *places, *inside, channel]).reshape(shape)
+
+
+@image_patches_op.shape
+def _(images, *, ksizes, strides, rates, padding):
+    return _patches_shape(images, _window(ksizes, strides, rates, padding, 4))
+
+
+@volume_patches_op.shape
+def _(input, *, ksizes, strides, padding):
+    return _patches_shape(input, _window(ksizes, strides, None, padding, 5))
+
+
+@image_patches_op.kernel
+def _(images, *, ksizes, strides, rates, padding):
+    return _patches(images, _window(ksizes, strides, rates, padding, 4))
+
+
+@volume_patches_op.kernel
+def _(input, *, ksizes, strides, padding):
+    return _patches(input, _window(ksizes, strides, None, padding, 5))
+
+
+@image_patches_op.gradient
+@volume_patches_op.gradient
+def _patches_gradient(op: Operation, grad: Tensor) -> Tensor:
+    """Every element of a patch is added where it came from; what came from the padding is dropped.
+
+    Where that is, the op itself tells, from an image of places counted from 1: the padding is 0.
+    """
+    images = op.inputs[0]
+    rank = len(op.attrs["ksizes"])
+    full = shapes.shape(images)
+    spatial, batch, channels = full[1:-1], full[:1], full[-1:]
+    count = reductions.reduce_prod(spatial) + 1
+    numbered = shapes.reshape(creation.range(1, count), joining.concat([[1], spatial, [1]], 0))
+    geometry = {name: op.attrs[name] for name in _GEOMETRY if name in op.attrs}
+    sources = shapes.reshape(op.definition(numbered, **geometry), [-1])
+    patch_sizes = joining.concat([shapes.shape(grad)[:-1], [math.prod(op.attrs["ksizes"])], channels], 0)
+    by_place = shapes.transpose(shapes.reshape(grad, patch_sizes), [*range(1, rank), 0, rank])
+    rows = shapes.reshape(by_place, joining.concat([[-1], batch * channels], 0))
+    sums = segments.unsorted_segment_sum(rows, sources, count)[1:]
+    image_last = shapes.reshape(sums, joining.concat([spatial, batch, channels], 0))
+    return shapes.transpose(image_last, [rank - 2, *range(rank - 2), rank - 1])
+
+
+def _cut_out(images: np.ndarray, ksizes: list, strides: list, padding: str, rates: Any = None) -> np.ndarray:
+    """Patch by patch, for comparison."""
+    window = _window(ksizes, strides, rates, padding, images.ndim)
+    shape = _patches_shape(TensorShape(images.shape), window)
+    padded = np.pad(images, [(0, 0), *window.paddings(images.shape[1:-1]), (0, 0)])
+    result = np.zeros(shape, images.dtype)
+    for place in itertools.product(*map(range, shape[1:-1])):
+        parts = [
+            slice(at * stride, at * stride + (size - 1) * rate + 1, rate)
+            for at, stride, size, rate in zip(
+                place, window.strides, window.sizes, window.dilations, strict=True
+            )
+        ]
+        result[(slice(None), *place)] = padded[(slice(None), *parts)].reshape(len(images), -1)
+    return result
+
+
+def _geometry_of(ksizes: list, strides: list, padding: str, rates: list | None = None) -> dict:
+    geometry = {"ksizes": [1, *ksizes, 1], "strides": [1, *strides, 1], "padding": padding}
+    return geometry if rates is None else {**geometry, "rates": [1, *rates, 1]}
+
+
+image_patches_op.samples(
+    (f32(2, 5, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])),
+    (f32(2, 5, 6, 3), _geometry_of([3, 2], [2, 3], "SAME", [2, 1])),
+    (i32(1, 4, 4, 1), _geometry_of([2, 2], [4, 4], "SAME", [1, 1])),
+    (f32(2, 5, 6, 1), _geometry_of([1, 1], [1, 1], "VALID", [1, 1])),
+    against=_cut_out,
+)
+image_patches_op.refuses(
+    (f32(5, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])), "Shape must be rank 4 but is rank 3"
+)
+image_patches_op.refuses(
+    (f32(1, 1, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])),
+    "the window (3) is larger than the image",
+)
+volume_patches_op.samples(
+    (f32(2, 4, 5, 6, 3), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")),
+    (f32(1, 4, 5, 6, 2), _geometry_of([2, 3, 2], [2, 2, 3], "SAME")),
+    against=_cut_out,
+)
+volume_patches_op.refuses(
+    (f32(5, 6, 3, 1), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")), "Shape must be rank 5 but is rank 4"
+)
+
+# ---------------------------------------------------------------------------------- what users call
+
+
+@export("image.extract_patches")
+def extract_patches(
+    images: Any,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
+    """The patches of `sizes` at every place of a window that moves by `strides`, as channels."""
+    return image_patches_op(images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
+
+
+@export("image.extract_image_patches", "extract_image_patches")
+def extract_image_patches(
+    images: Any,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Tensor:
+    """As `tf.image.extract_patches`; `ksizes` is the older name of `sizes`."""
+    return extract_patches(images, renamed("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
+
+
+@export("extract_volume_patches")
+def extract_volume_patches(
+    input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
+) -> Tensor:
+    """The patches of a volume at every place of a window that moves by `strides`, as channels."""
+    return volume_patches_op(input, ksizes=ksizes, strides=strides, padding=padding, name=name)

@@ -1,0 +1,1 @@
+"""Matrices: products, decompositions, equations, spectra and functions of a matrix."""

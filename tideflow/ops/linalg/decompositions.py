@@ -1,0 +1,223 @@
+"""Matrices as products: L·Lᴴ (Cholesky), Q·R, and P·L·U."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.ops.arrays import creation, diagonals, shapes
+from tideflow.ops.helpers.samples import f32, f64
+from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.linalg import matmul, solvers
+from tideflow.ops.linalg.matrices import (
+    MATRIX_TYPES,
+    check_invertible,
+    check_matrices,
+    on_matrices,
+    on_square,
+    sides,
+    square,
+)
+
+# ---------------------------------------------------------------------------------- Cholesky
+
+cholesky_op = Op("Cholesky", "input: T -> output: T", T=MATRIX_TYPES)
+cholesky_grad_op = Op("CholeskyGrad", "l: T, grad: T -> output: T", T=types("half float double"))
+
+
+@cholesky_op.shape
+def _(input):
+    return square(input)
+
+
+@cholesky_op.kernel
+@on_square
+def _(input):
+    factor, failed_at = torch.linalg.cholesky_ex(input)
+    failed = failed_at > 0
+    if failed.any():
+        # What is not a number passes, as in TensorFlow; what is not positive definite does not.
+        unknown = torch.tril(input).isnan().flatten(-2).any(-1)
+        if (failed & ~unknown).any():
+            raise ShapeError("Cholesky decomposition was not successful. The input might not be valid.")
+        nothing = torch.tril(torch.full_like(input, torch.nan))
+        factor = torch.where(failed[..., None, None], nothing, factor)
+    return factor
+
+
+@cholesky_op.gradient
+def _(op, grad):
+    """L⁻ᴴ · half(Lᴴ·grad) · L⁻¹, made self-adjoint."""
+    factor = op.outputs[0]
+    size = shapes.shape(factor)
+    identity = creation.eye(size[-1], batch_shape=size[:-2], dtype=factor.dtype)
+    inverse = solvers.matrix_triangular_solve(factor, identity)
+    middle = _half(matmul.matmul(factor, grad, adjoint_a=True))
+    result = matmul.matmul(matmul.matmul(inverse, middle, adjoint_a=True), inverse)
+    return (result + shapes.adjoint(result)) * 0.5
+
+
+def _half(matrix: Tensor) -> Tensor:
+    """The lower triangle, its diagonal halved: added to its transpose, a symmetric matrix again."""
+    halved = diagonals.matrix_set_diag(matrix, 0.5 * diagonals.matrix_diag_part(matrix))
+    return diagonals.matrix_band_part(halved, -1, 0)
+
+
+@cholesky_grad_op.shape
+def _(l, grad):
+    return square(l)
+
+
+@cholesky_grad_op.kernel
+@on_matrices
+def _(l, grad):
+    check_matrices(l, grad)
+    middle = torch.tril(l.mT @ grad)
+    middle.diagonal(dim1=-2, dim2=-1).mul_(0.5)
+    left = torch.linalg.solve_triangular(l.mT, middle, upper=True)
+    result = torch.linalg.solve_triangular(l, left, upper=False, left=False)
+    return (result + result.mT) * 0.5
+
+
+cholesky_grad_op.gradient(undefined_gradient)
+
+_POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
+
+cholesky_op.samples(
+    np.stack([_POSITIVE, 2 * _POSITIVE]).astype(np.float32),
+    np.zeros((0, 0)),
+    _POSITIVE.astype(np.complex64),
+    _POSITIVE.astype(np.float16),
+    against=lambda x: np.linalg.cholesky(x.astype(np.promote_types(x.dtype, np.float32))).astype(x.dtype),
+)
+cholesky_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+cholesky_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
+cholesky_op.refuses((-_POSITIVE,), "Cholesky decomposition was not successful", InvalidArgumentError)
+cholesky_grad_op.samples((np.linalg.cholesky(_POSITIVE), f64(3, 3)), (np.zeros((0, 2, 2)), f64(0, 2, 2)))
+
+
+@export("cholesky", "linalg.cholesky")
+def cholesky(input: Any, name: str | None = None) -> Tensor:
+    """The lower triangular L of each positive definite matrix, with L·Lᴴ = input."""
+    return cholesky_op(input, name=name)
+
+
+# ---------------------------------------------------------------------------------- QR
+
+qr_op = Op("Qr", "input: T -> q: T, r: T", full_matrices=False, T=MATRIX_TYPES)
+
+
+@qr_op.shape
+def _(input, *, full_matrices):
+    rows, columns = sides(input)
+    inner = rows if full_matrices else None if None in (rows, columns) else min(rows, columns)
+    return [input[:-2].concatenate([rows, inner]), input[:-2].concatenate([inner, columns])]
+
+
+@qr_op.kernel
+@on_matrices
+def _(input, *, full_matrices):
+    check_matrices(input)
+    return tuple(torch.linalg.qr(input, mode="complete" if full_matrices else "reduced"))
+
+
+@qr_op.gradient
+def _(op, grad_q, grad_r):
+    q, r = op.outputs
+    if q.dtype.is_complex or r.shape.ndims is None or r.shape.tuple[-2] != r.shape.tuple[-1]:
+        raise LookupError(
+            f"No gradient defined for '{op.name}' (Qr): it is known for real matrices with at least as many "
+            "rows as columns, and full_matrices=False."
+        )
+    from_q = matmul.matmul(q, grad_q, adjoint_a=True)
+    from_r = matmul.matmul(r, grad_r, adjoint_b=True)
+    below = diagonals.matrix_band_part(_antisymmetric(from_q) + _antisymmetric(from_r), -1, 0)
+    return matmul.matmul(q, grad_r + _divided(below, r)) + _divided(grad_q - matmul.matmul(q, from_q), r)
+
+
+def _antisymmetric(matrix: Tensor) -> Tensor:
+    return matrix - shapes.adjoint(matrix)
+
+
+def _divided(matrix: Tensor, upper: Tensor) -> Tensor:
+    """matrix · upper⁻ᴴ"""
+    turned = shapes.adjoint(matrix)
+    return shapes.adjoint(solvers.matrix_triangular_solve(upper, turned, lower=False, adjoint=False))
+
+
+qr_op.samples(
+    f32(3, 3),
+    f64(2, 4, 3),
+    f32(3, 0),
+    (f32(4, 2), {"full_matrices": True}),
+    against=lambda input, full_matrices: tuple(
+        np.linalg.qr(input, "complete" if full_matrices else "reduced")
+    ),
+)
+qr_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
+
+
+@export("qr", "linalg.qr")
+def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Q and R of each matrix: orthonormal columns, and an upper triangular matrix, with Q·R = input."""
+    return qr_op(input, full_matrices=full_matrices, name=name)
+
+
+# ---------------------------------------------------------------------------------- LU
+
+lu_op = Op(
+    "Lu",
+    "input: T -> lu: T, p: output_idx_type",
+    T=MATRIX_TYPES,
+    output_idx_type=attr("type", "int32", allowed=INDICES),
+)
+
+
+@lu_op.shape
+def _(input):
+    whole = square(input)
+    return [whole, whole[:-1]]
+
+
+@lu_op.kernel
+@on_square
+def _(input, *, output_idx_type):
+    packed, swaps, _ = torch.linalg.lu_factor_ex(input)
+    check_invertible(packed.diagonal(dim1=-2, dim2=-1), "Input is not invertible.")
+    permutation, _, _ = torch.lu_unpack(packed, swaps, unpack_data=False)
+    # Row i of L·U is the row of the input where column i of the permutation has its one.
+    places = torch.arange(input.shape[-1], device=input.device, dtype=output_idx_type.torch)
+    rows = (permutation.real.to(places.dtype) * places[:, None]).sum(-2, dtype=places.dtype)
+    return packed, rows
+
+
+lu_op.gradient(undefined_gradient)
+
+
+def _numpy_lu(input: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian elimination, each time with the largest element that is left in the column."""
+    packed, order = input.copy(), np.arange(len(input), dtype=np.int32)
+    for i in range(len(packed)):
+        largest = i + int(np.abs(packed[i:, i]).argmax())
+        packed[[i, largest]], order[[i, largest]] = packed[[largest, i]], order[[largest, i]]
+        packed[i + 1 :, i] /= packed[i, i]
+        packed[i + 1 :, i + 1 :] -= np.outer(packed[i + 1 :, i], packed[i, i + 1 :])
+    return packed, order
+
+
+lu_op.samples(f32(3, 3), f64(4, 4), f32(0, 0), against=_numpy_lu)
+lu_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+lu_op.refuses((np.zeros((2, 2)),), "Input is not invertible.", InvalidArgumentError)
+
+
+@export("linalg.lu")
+def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
+    """L (without its diagonal of ones) and U of each matrix packed, and which row of the input each is."""
+    return lu_op(input, output_idx_type=output_idx_type, name=name)

@@ -1,0 +1,393 @@
+"""Matrix products: MatMul, its batched and sparse-hinted kin, and what is built from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import shapes
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
+from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.samples import c64, f32, i32
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import casting, reductions, unary
+
+SPARSE_HINTED = attr("type", dtypes.float32, allowed=types("float bfloat16"))
+
+matmul_op = Op(
+    "MatMul",
+    "a: T, b: T -> product: T",
+    T=types("bfloat16 half float double int32 int64 uint8 uint16 uint32 uint64 complex64 complex128"),
+    transpose_a=False,
+    transpose_b=False,
+    grad_a=False,
+    grad_b=False,
+)
+sparse_matmul_op = Op(
+    "SparseMatMul",
+    "a: Ta, b: Tb -> product: float",
+    Ta=SPARSE_HINTED,
+    Tb=SPARSE_HINTED,
+    transpose_a=False,
+    transpose_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+)
+
+
+def _batch_op(name: str, allowed: str) -> Op:
+    options = {"adj_x": False, "adj_y": False, "grad_x": False, "grad_y": False}
+    return Op(name, "x: T, y: T -> output: T", T=types(allowed), **options)
+
+
+batch_matmul_op = _batch_op("BatchMatMul", "bfloat16 half float double int32 int64 complex64 complex128")
+batch_matmul_v2_op = _batch_op(
+    "BatchMatMulV2",
+    "bfloat16 half float double int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128",
+)
+
+# ---------------------------------------------------------------------------------- shapes
+
+
+@matmul_op.shape
+@sparse_matmul_op.shape
+def _(a, b, *, transpose_a, transpose_b):
+    return _product_sizes(of_rank(a, 2).tuple, of_rank(b, 2).tuple, transpose_a, transpose_b, "a", "b")
+
+
+def _product_sizes(
+    left: tuple, right: tuple, turn_left: bool, turn_right: bool, *names: str
+) -> list[int | None]:
+    """Rows and columns of a product; the inner sizes must agree."""
+    rows, inner = (left[-1], left[-2]) if turn_left else left[-2:]
+    other, columns = (right[-1], right[-2]) if turn_right else right[-2:]
+    if inner is not None and other is not None and inner != other:
+        first, second = (
+            f"{name}'s {'rows' if axis == -2 else 'columns'} (axis {axis})"
+            for name, axis in zip(names, (-2 if turn_left else -1, -1 if turn_right else -2), strict=True)
+        )
+        raise ShapeError(f"Dimensions must be equal, but are {inner} and {other}: {first} against {second}")
+    return [rows, columns]
+
+
+@batch_matmul_op.shape
+def _(x, y, *, adj_x, adj_y):
+    of_rank_at_least(x, 2)
+    of_rank_at_least(y, 2)
+    if x.ndims is None or y.ndims is None:
+        return None
+    batch = merged(x[:-2], y[:-2])
+    return [*batch.tuple, *_product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")]
+
+
+@batch_matmul_v2_op.shape
+def _(x, y, *, adj_x, adj_y):
+    of_rank_at_least(x, 2)
+    of_rank_at_least(y, 2)
+    if x.ndims is None or y.ndims is None:
+        return None
+    product = _product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")
+    return [*broadcast_shapes(x[:-2], y[:-2]).tuple, *product]
+
+
+# ---------------------------------------------------------------------------------- kernels
+
+
+def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    if a.is_cuda and not (a.is_floating_point() or a.is_complex()):  # cuBLAS multiplies no integers
+        return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2, dtype=a.dtype)
+    return torch.matmul(a, b)
+
+
+@matmul_op.kernel
+@unsigned.modular
+def _(a, b, *, transpose_a, transpose_b):
+    _check(a, b, transpose_a, transpose_b, 2)
+    return _multiplied(a.mT if transpose_a else a, b.mT if transpose_b else b)
+
+
+def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: int | None) -> None:
+    """ATen's product takes vectors too, and tells mismatches in words of its own."""
+    for value in (a, b):
+        if value.dim() < 2 or rank is not None and value.dim() != rank:
+            raise ShapeError(
+                f"In[{int(value is b)}] is not a matrix. Instead it has shape {list(value.shape)}"
+            )
+    _product_sizes(tuple(a.shape), tuple(b.shape), turn_a, turn_b, "In[0]", "In[1]")
+
+
+@matmul_op.specialize
+def _(node):
+    """Where the output's shape is known, the inputs' fit."""
+    a, b = node.inputs
+    if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
+        return None
+    return _DIRECT[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
+
+
+def _left_turned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.mm(a.t(), b)
+
+
+def _right_turned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.mm(a, b.t())
+
+
+def _both_turned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return torch.mm(a.t(), b.t())
+
+
+_DIRECT = {
+    (False, False): torch.mm,
+    (True, False): _left_turned,
+    (False, True): _right_turned,
+    (True, True): _both_turned,
+}
+
+
+@sparse_matmul_op.kernel
+def _(a, b, *, transpose_a, transpose_b):
+    _check(a, b, transpose_a, transpose_b, 2)
+    a, b = a.float(), b.float()
+    return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+
+@batch_matmul_op.kernel
+def _(x, y, *, adj_x, adj_y):
+    merged(TensorShape(x.shape[:-2]), TensorShape(y.shape[:-2]))
+    return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
+
+
+@batch_matmul_v2_op.kernel
+@unsigned.modular
+def _(x, y, *, adj_x, adj_y):
+    _check(x, y, adj_x, adj_y, None)
+    return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)
+
+
+@batch_matmul_op.specialize
+@batch_matmul_v2_op.specialize
+def _(node):
+    x, y = node.inputs
+    turned = node.attrs["adj_x"] or node.attrs["adj_y"]
+    if turned or not x.dtype.is_floating or not node.outputs[0].shape.is_fully_defined():
+        return None
+    return torch.matmul, (x, y)
+
+
+# ---------------------------------------------------------------------------------- gradients
+
+
+@matmul_op.gradient
+def _(op, grad):
+    a, b = (unary.conj(value) for value in op.inputs)
+    turned = op.attrs["transpose_a"], op.attrs["transpose_b"]
+    if turned == (False, False):
+        return [matmul_op(grad, b, transpose_b=True), matmul_op(a, grad, transpose_a=True)]
+    if turned == (False, True):
+        return [matmul_op(grad, b), matmul_op(grad, a, transpose_a=True)]
+    if turned == (True, False):
+        return [matmul_op(b, grad, transpose_b=True), matmul_op(a, grad)]
+    both = {"transpose_a": True, "transpose_b": True}
+    return [matmul_op(b, grad, **both), matmul_op(grad, a, **both)]
+
+
+@sparse_matmul_op.gradient
+def _(op, grad):
+    a, b = op.inputs
+    hints = {a: op.attrs["a_is_sparse"], b: op.attrs["b_is_sparse"], grad: grad.op.type == "ReluGrad"}
+
+    def product(left, right, dtype, transpose_a=False, transpose_b=False):
+        sparse = hints[left], hints[right]
+        right = shapes.transpose(right) if transpose_b else right
+        result = matmul(left, right, transpose_a=transpose_a, a_is_sparse=sparse[0], b_is_sparse=sparse[1])
+        return casting.cast(result, dtype)
+
+    turned = op.attrs["transpose_a"], op.attrs["transpose_b"]
+    if turned == (False, False):
+        return [product(grad, b, a.dtype, transpose_b=True), product(a, grad, b.dtype, transpose_a=True)]
+    if turned == (False, True):
+        return [product(grad, b, a.dtype), product(grad, a, b.dtype, transpose_a=True)]
+    if turned == (True, False):
+        return [product(b, grad, a.dtype, transpose_b=True), product(a, grad, b.dtype)]
+    both = {"transpose_a": True, "transpose_b": True}
+    return [product(b, grad, a.dtype, **both), product(grad, a, b.dtype, **both)]
+
+
+def _batch_products(op: Any, grad: Tensor) -> list[Tensor]:
+    """The gradients of x and y before the sum over batches that broadcasting repeated."""
+    x, y = op.inputs
+    turned = op.attrs["adj_x"], op.attrs["adj_y"]
+    if turned == (False, False):
+        return [matmul(grad, y, adjoint_b=True), matmul(x, grad, adjoint_a=True)]
+    if turned == (False, True):
+        return [matmul(grad, y), matmul(grad, x, adjoint_a=True)]
+    if turned == (True, False):
+        return [matmul(y, grad, adjoint_b=True), matmul(x, grad)]
+    both = {"adjoint_a": True, "adjoint_b": True}
+    return [matmul(y, grad, **both), matmul(grad, x, **both)]
+
+
+@batch_matmul_op.gradient
+def _(op, grad):
+    return _batch_products(op, grad)
+
+
+@batch_matmul_v2_op.gradient
+def _(op, grad):
+    products = _batch_products(op, grad)
+    x, y = (value.shape for value in op.inputs)
+    if x.is_fully_defined() and x.tuple == y.tuple:  # nothing was broadcast
+        return products
+    full = [shapes.shape(value) for value in op.inputs]
+    axes = shapes.broadcast_gradient_args(full[0][:-2], full[1][:-2])
+    return [
+        shapes.reshape(reductions.reduce_sum(product, repeated), size)
+        for product, repeated, size in zip(products, axes, full, strict=True)
+    ]
+
+
+# ---------------------------------------------------------------------------------- samples
+
+
+def _turned(x: np.ndarray, turn: bool) -> np.ndarray:
+    return np.swapaxes(x, -1, -2) if turn else x
+
+
+matmul_op.samples(
+    (f32(2, 3), f32(3, 4)),
+    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
+    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
+    (c64(3, 2), c64(4, 3), {"transpose_a": True, "transpose_b": True}),
+    (i32(2, 3), i32(3, 2)),
+    (f32(2, 0), f32(0, 3)),
+    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+)
+matmul_op.refuses(
+    (f32(2, 3), f32(4, 5)),
+    "Dimensions must be equal, but are 3 and 4: a's columns (axis -1) against b's rows",
+)
+matmul_op.refuses((f32(3), f32(3, 4)), "Shape must be rank 2 but is rank 1")
+sparse_matmul_op.samples(
+    (f32(2, 3), f32(3, 4), {"a_is_sparse": True}),
+    (f32(3, 2), f32(4, 3), {"transpose_a": True, "transpose_b": True}),
+    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
+    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
+    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+)
+sparse_matmul_op.refuses((f32(2, 3), f32(4, 5)), "Dimensions must be equal, but are 3 and 4")
+for _op in (batch_matmul_op, batch_matmul_v2_op):
+    _op.samples(
+        (f32(5, 2, 3), f32(5, 3, 4)),
+        (f32(5, 3, 2), f32(5, 3, 4), {"adj_x": True}),
+        (f32(2, 5, 2, 3), f32(2, 5, 4, 3), {"adj_y": True}),
+        (f32(2, 3, 2), f32(2, 2, 3), {"adj_x": True, "adj_y": True}),
+        (c64(2, 3), c64(2, 4), {"adj_x": True}),
+        (f32(0, 2, 3), f32(0, 3, 4)),
+        against=lambda x, y, adj_x, adj_y: (
+            _turned(x.conj(), adj_x) @ _turned(y, adj_y) if adj_x else x @ _turned(y, adj_y)
+        ),
+    )
+    _op.refuses((f32(5, 2, 3), f32(5, 4, 3)), "Dimensions must be equal, but are 3 and 4: x's columns")
+    _op.refuses((f32(3), f32(3, 4)), "Shape must be at least rank 2 but is rank 1")
+batch_matmul_op.refuses((f32(2, 2, 3), f32(1, 3, 4)), "must be equal, but are 2 and 1")
+batch_matmul_v2_op.samples(
+    (f32(2, 3), f32(5, 3, 4)), (f32(2, 1, 2, 3), f32(5, 3, 4)), (i32(2, 3), i32(4, 3, 2))
+)
+batch_matmul_v2_op.refuses((f32(2, 2, 3), f32(3, 3, 4)), "Dimensions must be equal, but are 2 and 3")
+
+# ---------------------------------------------------------------------------------- public functions
+
+
+@export("matmul", "linalg.matmul")
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product of a and b, or of each pair of matrices where they have more axes."""
+    with name_scope(name, "MatMul", [a, b]) as name:
+        for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
+            if transpose and adjoint:
+                raise ValueError(f"Only one of transpose_{side} and adjoint_{side} can be True.")
+        a = convert_to_tensor(a, name="a")
+        b = convert_to_tensor(b, name="b")
+        hinted = a_is_sparse or b_is_sparse
+        if not hinted and (_may_be_batch(a.shape) or _may_be_batch(b.shape)):
+            a = unary.conj(a) if transpose_a else a
+            b = unary.conj(b) if transpose_b else b
+            return batch_matmul_v2_op(
+                a, b, adj_x=transpose_a or adjoint_a, adj_y=transpose_b or adjoint_b, name=name
+            )
+        a = unary.conj(a) if adjoint_a else a
+        b = unary.conj(b) if adjoint_b else b
+        turned = {"transpose_a": transpose_a or adjoint_a, "transpose_b": transpose_b or adjoint_b}
+        if not _takes_hints(a, b, hinted):
+            return matmul_op(a, b, **turned, name=name)
+        product = sparse_matmul_op(
+            a, b, **turned, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=name
+        )
+        both_short = a.dtype is dtypes.bfloat16 and b.dtype is dtypes.bfloat16
+        return casting.cast(product, dtypes.bfloat16) if both_short else product
+
+
+def _may_be_batch(shape: TensorShape) -> bool:
+    return shape.ndims is None or shape.ndims > 2
+
+
+def _takes_hints(a: Tensor, b: Tensor, hinted: bool) -> bool:
+    """Whether SparseMatMul is the op: for its types, where asked for, or where a and b differ in type."""
+    kinds = (a.dtype.base_dtype, b.dtype.base_dtype)
+    if hinted and all(kind in (dtypes.bfloat16, dtypes.float32) for kind in kinds):
+        return True
+    return dtypes.bfloat16 in kinds and kinds[0] is not kinds[1]
+
+
+@export("sparse_matmul")
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product in float32, with hints which of the two is mostly zeros."""
+    hints = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+    return sparse_matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, **hints, name=name)
+
+
+@export("linalg.matvec")
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a matrix and a vector, or of each pair of them where they have more axes."""
+    with name_scope(name, "MatVec", [a, b]):
+        column = shapes.expand_dims(b, axis=-1)
+        options = {"transpose_a": transpose_a, "adjoint_a": adjoint_a}
+        product = matmul(a, column, **options, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse)
+        return shapes.squeeze(product, axis=[-1])

@@ -1,0 +1,366 @@
+"""Tridiagonal matrices, held as their three diagonals: products and equations in linear time.
+
+The diagonals are the upper, the main and the lower one, each as long as the main: element i belongs to row i,
+so the upper one's last and the lower one's first element are never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import creation, diagonals, indexing, joining, shapes, tiling
+from tideflow.ops.helpers.axes import merged, of_rank_at_least
+from tideflow.ops.helpers.samples import c64, f32, f64
+from tideflow.ops.helpers.types import types
+from tideflow.ops.linalg.matrices import check_matrices, same_size, sides
+from tideflow.ops.math import reductions, unary
+
+_TYPES = types("double float complex64 complex128")
+
+# ---------------------------------------------------------------------------------- product
+
+matmul_op = Op("TridiagonalMatMul", "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T", T=_TYPES)
+
+
+@matmul_op.shape
+def _(superdiag, maindiag, subdiag, rhs):
+    for diagonal in (superdiag, maindiag, subdiag):
+        of_rank_at_least(diagonal, 2)
+    one = merged(merged(superdiag, maindiag), subdiag)
+    rows, length = sides(one)
+    if rows not in (None, 1):
+        raise ShapeError(f"Dimension must be 1 but is {rows}")
+    same_size(length, sides(rhs)[0])
+    merged(one[:-2], rhs[:-2])
+    return rhs
+
+
+@matmul_op.kernel
+def _(superdiag, maindiag, subdiag, rhs):
+    check_matrices(superdiag, maindiag, subdiag, rhs)
+    upper, main, lower = superdiag.mT, maindiag.mT, subdiag.mT
+    product = main * rhs
+    product[..., :-1, :] += upper[..., :-1, :] * rhs[..., 1:, :]
+    product[..., 1:, :] += lower[..., 1:, :] * rhs[..., :-1, :]
+    return product
+
+
+@matmul_op.gradient
+def _(op, grad):
+    upper, main, lower = (shapes.matrix_transpose(diagonal, conjugate=True) for diagonal in op.inputs[:3])
+    rhs = unary.conj(op.inputs[3])
+    slopes = [_row_sums(_moved_up(rhs) * grad), _row_sums(rhs * grad), _row_sums(_moved_down(rhs) * grad)]
+    grad_rhs = _moved_down(upper * grad) + main * grad + _moved_up(lower * grad)
+    return [*slopes, grad_rhs]
+
+
+def _row_sums(matrix: Tensor) -> Tensor:
+    return shapes.expand_dims(reductions.reduce_sum(matrix, axis=-1), -2)
+
+
+def _moved_up(matrix: Tensor) -> Tensor:
+    """Each row in the place of the one above it, zeros in the last."""
+    return tiling.pad(matrix[..., 1:, :], _paddings(matrix, [[0, 1], [0, 0]]))
+
+
+def _moved_down(matrix: Tensor) -> Tensor:
+    return tiling.pad(matrix[..., :-1, :], _paddings(matrix, [[1, 0], [0, 0]]))
+
+
+def _paddings(tensor: Tensor, last: list[list[int]]) -> Any:
+    """Paddings of the last axes, none of those before."""
+    count = tensor.shape.ndims
+    if count is not None:
+        return [[0, 0]] * (count - len(last)) + last
+    return joining.concat([creation.zeros([shapes.rank(tensor) - len(last), 2], "int32"), last], 0)
+
+
+def _dense(upper: np.ndarray, main: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    matrix = np.zeros((*main.shape, main.shape[-1]), main.dtype)
+    for i in range(main.shape[-1]):
+        matrix[..., i, i] = main[..., i]
+    for i in range(main.shape[-1] - 1):
+        matrix[..., i, i + 1], matrix[..., i + 1, i] = upper[..., i], lower[..., i + 1]
+    return matrix
+
+
+matmul_op.samples(
+    (f64(1, 3), f64(1, 3), f64(1, 3), f64(3, 2)),
+    (f32(2, 1, 4), f32(2, 1, 4), f32(2, 1, 4), f32(2, 4, 1)),
+    (c64(1, 2), c64(1, 2), c64(1, 2), c64(2, 2)),
+    (f32(1, 1), f32(1, 1), f32(1, 1), f32(1, 2)),
+    against=lambda upper, main, lower, rhs: _dense(upper[..., 0, :], main[..., 0, :], lower[..., 0, :]) @ rhs,
+)
+matmul_op.refuses((f32(1, 3), f32(1, 2), f32(1, 3), f32(3, 2)), "must be equal, but are 3 and 2")
+matmul_op.refuses((f32(2, 3), f32(2, 3), f32(2, 3), f32(3, 2)), "Dimension must be 1 but is 2")
+
+# ---------------------------------------------------------------------------------- equations
+
+solve_op = Op(
+    "TridiagonalSolve",
+    "diagonals: T, rhs: T -> output: T",
+    partial_pivoting=True,
+    perturb_singular=False,
+    T=_TYPES,
+)
+
+
+@solve_op.shape
+def _(diagonals, rhs):
+    rows, length = sides(diagonals)
+    if rows not in (None, 3):
+        raise ShapeError(f"Dimension must be 3 but is {rows}")
+    same_size(length, sides(rhs)[0])
+    merged(diagonals[:-2], rhs[:-2])
+    return rhs
+
+
+@solve_op.kernel
+def _(diagonals, rhs, *, partial_pivoting, perturb_singular):
+    check_matrices(diagonals, rhs)
+    count, length = diagonals.shape[-2:]
+    if count != 3:
+        raise ShapeError(f"Expected diagonals to be provided as a matrix with 3 rows, got {count} rows.")
+    if length != rhs.shape[-2]:
+        raise ShapeError(
+            "Expected the same number of left-hand sides and right-hand sides, got "
+            f"{length} and {rhs.shape[-2]}."
+        )
+    if not length or not rhs.numel():
+        return rhs
+    return _Elimination(diagonals, rhs, partial_pivoting, perturb_singular).solution()
+
+
+class _Elimination:
+    """Gaussian elimination on a batch of systems at once, row by row.
+
+    A row of what is left has at most three elements that are not zero: the diagonal one and, because rows
+    may have changed places, two after it. Each is of shape [batch..., 1].
+    """
+
+    def __init__(self, diagonals: torch.Tensor, rhs: torch.Tensor, pivoting: bool, perturbing: bool):
+        self.upper, self.main, self.lower = (
+            [element.unsqueeze(-1) for element in diagonal.unbind(-1)] for diagonal in diagonals.unbind(-2)
+        )
+        self.rhs = list(rhs.unbind(-2))
+        self.pivoting = pivoting
+        self.least = self._perturbation(diagonals) if perturbing else None
+
+    @staticmethod
+    def _perturbation(diagonals: torch.Tensor) -> torch.Tensor:
+        largest = diagonals.abs().amax((-2, -1), keepdim=True).squeeze(-1)
+        return torch.finfo(diagonals.dtype).eps * largest.clamp(min=torch.finfo(largest.dtype).tiny)
+
+    def solution(self) -> torch.Tensor:
+        rows, last = [], len(self.main) - 1
+        zero = torch.zeros_like(self.main[0])
+        row = self.main[0], self.upper[0] if last else zero, self.rhs[0]
+        for i in range(last):
+            beyond = self.upper[i + 1] if i + 1 < last else zero
+            kept, row = self._eliminate(row, (self.lower[i + 1], self.main[i + 1], beyond, self.rhs[i + 1]))
+            rows.append(kept)
+        rows.append((self._pivot(row[0]), row[1], zero, row[2]))
+        return self._substitute(rows)
+
+    def _eliminate(self, row: tuple, following: tuple) -> tuple[tuple, tuple]:
+        """The row that stays, and what is left of the other: (diagonal, next, right-hand side)."""
+        (a, b, right), (c, d, e, right_below) = row, following
+        f = torch.zeros_like(e)
+        if self.pivoting:
+            swap = c.abs() > a.abs()
+            a, c = torch.where(swap, c, a), torch.where(swap, a, c)
+            b, d = torch.where(swap, d, b), torch.where(swap, b, d)
+            e, f = torch.where(swap, f, e), torch.where(swap, e, f)
+            right, right_below = torch.where(swap, right_below, right), torch.where(swap, right, right_below)
+        a = self._pivot(a)
+        factor = c / a
+        return (a, b, f, right), (d - factor * b, e - factor * f, right_below - factor * right)
+
+    def _pivot(self, pivot: torch.Tensor) -> torch.Tensor:
+        """The pivot, which must not be zero, or where that was asked for is moved away from it."""
+        if self.least is not None:
+            return torch.where(pivot.abs() < self.least, self.least.to(pivot.dtype), pivot)
+        if not bool((pivot != 0).all()):
+            raise ShapeError(self._not_invertible())
+        return pivot
+
+    def _not_invertible(self) -> str:
+        if len(self.main) == 1:
+            return "The matrix is not invertible: it is a scalar with value zero."
+        if self.pivoting:
+            return "The matrix is not invertible."
+        return (
+            "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True."
+        )
+
+    @staticmethod
+    def _substitute(rows: list[tuple]) -> torch.Tensor:
+        found: list[torch.Tensor] = []
+        for pivot, first, second, right in reversed(rows):
+            for factor, known in zip((first, second), reversed(found[-2:]), strict=False):
+                right = right - factor * known
+            found.append(right / pivot)
+        return torch.stack(found[::-1], -2)
+
+
+@solve_op.gradient
+def _(op, grad):
+    turned = _transposed(op.inputs[0])
+    grad_rhs = solve_op(turned, grad, partial_pivoting=op.attrs["partial_pivoting"])
+    return -_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs
+
+
+def _transposed(three: Tensor) -> Tensor:
+    """The diagonals of the transposed matrix."""
+    main = three[..., 1, :]
+    upper = tiling.pad(three[..., 2, 1:], _paddings(main, [[0, 1]]))
+    lower = tiling.pad(three[..., 0, :-1], _paddings(main, [[1, 0]]))
+    return joining.stack([upper, main, lower], axis=-2)
+
+
+def _three_diagonals(x: Tensor, y: Tensor) -> Tensor:
+    """The diagonals of x·yᵀ, without the rest of it."""
+    factors = [_moved_up(y), y, _moved_down(y)]
+    return joining.stack([reductions.reduce_sum(x * factor, axis=-1) for factor in factors], axis=-2)
+
+
+_DOMINANT = np.array([[1.0, -0.5, 0.3, 0.0], [3.0, 2.5, 4.0, 3.5], [0.0, 0.7, -1.0, 0.4]])
+_NEEDS_PIVOTS = np.array([[1.0, 2.0, 0.5, 0.0], [0.0, 1.0, 0.0, 2.0], [0.0, 3.0, 1.0, 4.0]])
+
+solve_op.samples(
+    (_DOMINANT, f64(4, 2)),
+    (_NEEDS_PIVOTS, f64(4, 1)),
+    (np.stack([_DOMINANT, 2 * _DOMINANT]).astype(np.float32), f32(2, 4, 3), {"partial_pivoting": False}),
+    (np.stack([_DOMINANT, _NEEDS_PIVOTS]).astype(np.complex64), c64(2, 4, 1)),
+    (np.full((3, 1), 2.0), f64(1, 2)),
+    (_DOMINANT, f64(4, 2), {"perturb_singular": True}),
+    against=lambda three, rhs: np.linalg.solve(_dense(*np.moveaxis(three, -2, 0)), rhs),
+)
+solve_op.refuses((f32(4, 3), f32(3, 1)), "Dimension must be 3 but is 4")
+solve_op.refuses((f32(3, 4), f32(5, 1)), "Dimensions must be equal, but are 4 and 5")
+solve_op.refuses((np.zeros((3, 2)), f64(2, 1)), "The matrix is not invertible.", InvalidArgumentError)
+solve_op.refuses((np.zeros((3, 1)), f64(1, 1)), "it is a scalar with value zero", InvalidArgumentError)
+
+# ---------------------------------------------------------------------------------- what users call
+
+
+@export("linalg.tridiagonal_matmul")
+def tridiagonal_matmul(
+    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+) -> Tensor:
+    """The product of tridiagonal matrices and `rhs`."""
+    if diagonals_format == "compact":
+        diagonals = convert_to_tensor(diagonals, name="diagonals")
+        parts = [diagonals[..., i, :] for i in range(3)]
+    elif diagonals_format == "sequence":
+        parts = list(diagonals)
+    elif diagonals_format == "matrix":
+        parts = _diagonals_of(convert_to_tensor(diagonals, name="diagonals"), needs_both=True)
+    else:
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    return matmul_op(*(shapes.expand_dims(part, -2) for part in parts), rhs, name=name)
+
+
+@export("linalg.tridiagonal_solve")
+def tridiagonal_solve(
+    diagonals: Any,
+    rhs: Any,
+    diagonals_format: str = "compact",
+    transpose_rhs: bool = False,
+    conjugate_rhs: bool = False,
+    name: str | None = None,
+    partial_pivoting: bool = True,
+) -> Tensor:
+    """X with A·X = `rhs`, for tridiagonal matrices A."""
+    if diagonals_format == "sequence":
+        diagonals = joining.stack(_equally_long(diagonals), axis=-2)
+    elif diagonals_format == "matrix":
+        parts = _diagonals_of(convert_to_tensor(diagonals, name="diagonals"), needs_both=False)
+        diagonals = joining.stack(parts, axis=-2)
+    elif diagonals_format != "compact":
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    three, rhs = convert_to_tensor(diagonals, name="diagonals"), convert_to_tensor(rhs, name="rhs")
+    _check(three.shape, rhs.shape)
+    is_vector = rhs.shape.ndims == three.shape.ndims - 1
+    if transpose_rhs and not is_vector:
+        rhs = shapes.matrix_transpose(rhs, conjugate=conjugate_rhs)
+    elif conjugate_rhs:
+        rhs = unary.conj(rhs)
+    rhs = shapes.expand_dims(rhs, -1) if is_vector else rhs
+    _check_lengths(three.shape, rhs.shape)
+    solution = solve_op(three, rhs, partial_pivoting=partial_pivoting, name=name)
+    if is_vector:
+        return shapes.squeeze(solution, -1)
+    return shapes.matrix_transpose(solution) if transpose_rhs else solution
+
+
+def _check(three: TensorShape, rhs: TensorShape) -> None:
+    rank = len(three)
+    if rank < 2:
+        raise ValueError(f"Expected diagonals to have rank at least 2, got {rank}")
+    if len(rhs) not in (rank - 1, rank):
+        raise ValueError(f"Expected the rank of rhs to be {rank - 1} or {rank}, got {len(rhs)}")
+    if three.tuple[-2] not in (None, 3):
+        raise ValueError(f"Expected 3 diagonals got {three.tuple[-2]}")
+    if not three[:-2].is_compatible_with(rhs[: rank - 2]):
+        raise ValueError(f"Batch shapes {three[:-2]} and {rhs[: rank - 2]} are incompatible")
+
+
+def _check_lengths(three: TensorShape, rhs: TensorShape) -> None:
+    length, rows = three.tuple[-1], rhs.tuple[-2]
+    if length and rows and length != rows:
+        raise ValueError(
+            f"Expected number of left-hand sided and right-hand sides to be equal, got {length} and {rows}"
+        )
+
+
+def _equally_long(parts: Any) -> list[Tensor]:
+    """The three diagonals, the outer ones filled up where they are given without the unused element."""
+    if not isinstance(parts, Sequence) or len(parts) != 3:
+        raise ValueError("Expected diagonals to be a sequence of length 3.")
+    upper, main, lower = (convert_to_tensor(part) for part in parts)
+    if not all(part.shape[:-1].is_compatible_with(main.shape[:-1]) for part in (upper, lower)):
+        raise ValueError(
+            "Tensors representing the three diagonals must have the same shape, except for the last "
+            f"dimension, got {lower.shape}, {main.shape}, {upper.shape}"
+        )
+    length = main.shape[-1].value
+    return [
+        _filled(upper, "superdiagonal", length, [0, 1]),
+        main,
+        _filled(lower, "subdiagonal", length, [1, 0]),
+    ]
+
+
+def _filled(part: Tensor, name: str, length: int | None, padding: list[int]) -> Tensor:
+    found = part.shape[-1].value
+    if not found or found == length:
+        return part
+    if length is None or found != length - 1:
+        raise ValueError(f"Expected {name} to be have length {length} or {(length or 0) - 1}, got {found}.")
+    return tiling.pad(part, _paddings(part, [padding]))
+
+
+def _diagonals_of(matrix: Tensor, needs_both: bool) -> list[Tensor]:
+    """The three diagonals of dense matrices; any element will do for the two that are not looked at."""
+    rows, columns = sides(matrix.shape)
+    if rows and columns and rows != columns:
+        raise ValueError(f"Expected last two dimensions of diagonals to be same, got {columns} and {rows}")
+    length = (rows and columns) if needs_both else (rows or columns)
+    if not length:
+        raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
+    turned = shapes.transpose(matrix)  # places count from the first axis
+    upper = [[i + 1, i] for i in range(length - 1)] + [[0, 0]]
+    lower = [[0, 0]] + [[i - 1, i] for i in range(1, length)]
+    outer = [shapes.transpose(indexing.gather_nd(turned, places)) for places in (upper, lower)]
+    return [outer[0], diagonals.matrix_diag_part(matrix), outer[1]]

@@ -1,0 +1,1 @@
+"""Numbers: element-wise functions, reductions, segments, casts, checks and counts."""

@@ -1,0 +1,757 @@
+"""Element-wise functions of two tensors: arithmetic, comparison, logic. They broadcast within one type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, undefined_gradient
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.helpers import unbroadcast, unsigned
+from tideflow.ops.helpers.axes import merged
+from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.elementwise import add_binary_samples, binary, published
+from tideflow.ops.helpers.samples import boolean, f32, i32
+from tideflow.ops.helpers.types import (
+    COMPLEX,
+    FLOATS,
+    FLOATS_COMPLEX,
+    FLOATS_HALF_FIRST,
+    NUMERIC,
+    REAL,
+    SIGNED,
+    UNSIGNED,
+    types,
+)
+from tideflow.ops.math import casting, unary
+
+DIVISIBLE = FLOATS + types("uint8 int8 uint16 int16 int32 uint32 uint64 int64 complex64 complex128")
+
+
+def numbers_only(function: Callable) -> Callable:
+    """The shortcut of an op that is one ATen function of all but integers."""
+
+    def rule(node: Any) -> Any:
+        dtype = node.inputs[0].dtype
+        return (function, node.inputs) if dtype.is_floating or dtype.is_complex else None
+
+    return rule
+
+
+def _is_integer(x: torch.Tensor) -> bool:
+    return not (x.dtype.is_floating_point or x.dtype.is_complex)
+
+
+def zero_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value`, and 0 where the condition holds, whatever the value is there."""
+    return torch.where(condition, torch.zeros((), dtype=value.dtype, device=value.device), value)
+
+
+# -------------------------------------------------------------------------------- sums and products
+
+
+def _add_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [grad, grad]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    return [to_x(grad), to_y(grad)]
+
+
+def _subtract_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [grad, -grad]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    return [to_x(grad), to_y(-grad)]
+
+
+def _multiply_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad) and grad.dtype.base_dtype in (dtypes.int32, dtypes.float32):
+        return [multiply(grad, y), multiply(grad, x)]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    x, y = unary.conj(x), unary.conj(y)
+    return [to_x(multiply(grad, y)), to_y(multiply(x, grad))]
+
+
+def _multiply_no_nan_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [mul_no_nan(grad, y), mul_no_nan(x, grad)]
+    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+    return [to_x(mul_no_nan(grad, y)), to_y(mul_no_nan(x, grad))]
+
+
+def _squared_difference_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    with control_dependencies([grad]):
+        slope = scalar_mul(2.0, grad) * (x - y)
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [slope, -slope]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    grad_x = to_x(slope)
+    return [grad_x, -to_y(slope)]
+
+
+def _squared_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    difference = torch.sub(x, y)
+    return difference * difference.conj()
+
+
+add = binary(
+    "Add",
+    "math.add add",
+    "x + y; strings are joined.",
+    torch.add,
+    _add_gradient,
+    types=FLOATS + types("uint8") + SIGNED + COMPLEX + types("string"),
+    sized=True,
+    against=np.add,
+)
+add_v2 = binary(
+    "AddV2",
+    "",
+    "x + y, of numbers.",
+    torch.add,
+    _add_gradient,
+    types=FLOATS + UNSIGNED + SIGNED + COMPLEX,
+    commutative=True,
+    sized=True,
+    against=np.add,
+)
+subtract = binary(
+    "Sub",
+    "math.subtract subtract",
+    "x - y.",
+    torch.sub,
+    _subtract_gradient,
+    types=FLOATS + types("uint8 int8 uint16 int16 int32 int64 complex64 complex128 uint32 uint64"),
+    sized=True,
+    against=np.subtract,
+)
+multiply = binary(
+    "Mul",
+    "math.multiply multiply",
+    "x * y.",
+    torch.mul,
+    _multiply_gradient,
+    types=DIVISIBLE,
+    commutative=True,
+    sized=True,
+    against=np.multiply,
+)
+mul_no_nan = binary(
+    "MulNoNan",
+    "",
+    "x * y, 0 where y is 0.",
+    lambda x, y: zero_where(y == 0, x * y),
+    _multiply_no_nan_gradient,
+    types=FLOATS_COMPLEX,
+    against=np.multiply,
+)
+squared_difference = binary(
+    "SquaredDifference",
+    "math.squared_difference squared_difference",
+    "(x - y) * (x - y).",
+    _squared_difference,
+    _squared_difference_gradient,
+    types=FLOATS + types("int32 int64") + COMPLEX,
+    commutative=True,
+    against=lambda x, y: (x - y) ** 2,
+)
+
+
+@add.op.kernel("string")
+def _(x, y):
+    return np.asarray(np.add(x, y), dtype=object)
+
+
+add.op.samples((np.array([b"a", b"b"], object), np.array(b"c", object)))
+
+
+@export("math.multiply_no_nan")
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, 0 where y is 0, even where x is infinite or not a number."""
+    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return mul_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
+
+
+@export("scalar_mul", "math.scalar_mul")
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A scalar times a tensor or IndexedSlices."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar.shape.ndims != 0:
+        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
+    return multiply(scalar, x, name)
+
+
+# -------------------------------------------------------------------------------- division
+
+
+def _divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.div(x, y, rounding_mode="trunc") if _is_integer(x) else torch.true_divide(x, y)
+
+
+def _floor_divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Of floats this is floor(x / y), which ATen's own floor division is not: there 1 // 0.1 is 9."""
+    return torch.floor_divide(x, y) if _is_integer(x) else torch.floor(x / y)
+
+
+def _floor_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    if _is_integer(x):
+        return torch.remainder(x, y)
+    rest = torch.fmod(x, y)
+    return torch.where((x < 0) == (y < 0), rest, torch.fmod(rest + y, y))
+
+
+def _quotient_gradient(divide: Callable) -> Callable:
+    """The gradient of a division, built from the division itself."""
+
+    def gradient(op: Operation, grad: Any) -> list[Tensor]:
+        x, y = op.inputs
+        to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+        x, y = unary.conj(x), unary.conj(y)
+        grad_x = to_x(divide(grad, y))
+        return [grad_x, to_y(grad * divide(divide(-x, y), y))]
+
+    return gradient
+
+
+def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+    whole = floor_div(x, y)
+    grad_x = to_x(grad)
+    return [grad_x, to_y(grad * unary.negative(whole))]
+
+
+def _flat(op: Operation, grad: Any) -> list[None]:
+    return [None, None]
+
+
+def _quotient_of_arrays(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.trunc(x / y).astype(x.dtype) if x.dtype.kind == "i" else x / y
+
+
+realdiv = binary(
+    "RealDiv",
+    "realdiv",
+    "x / y of real numbers.",
+    _divided,
+    _quotient_gradient(lambda x, y: realdiv(x, y)),
+    types=DIVISIBLE,
+    uint64=unsigned.quotient,
+    sized=True,
+    domain=(0.5, 2.0),
+    against=_quotient_of_arrays,
+)
+old_div = binary(
+    "Div",
+    "",
+    "x / y; of integers, rounded toward zero.",
+    _divided,
+    _quotient_gradient(lambda x, y: x / y),
+    types=DIVISIBLE,
+    uint64=unsigned.quotient,
+    sized=True,
+    domain=(0.5, 2.0),
+    against=_quotient_of_arrays,
+)
+truncatediv = binary(
+    "TruncateDiv",
+    "truncatediv",
+    "x / y, of integers rounded toward zero.",
+    _divided,
+    _flat,
+    types=DIVISIBLE,
+    uint64=unsigned.quotient,
+    sized=True,
+    domain=None,
+    against=_quotient_of_arrays,
+)
+floor_div = binary(
+    "FloorDiv",
+    "floor_div",
+    "x / y rounded down.",
+    _floor_divided,
+    _flat,
+    types=DIVISIBLE,
+    uint64=unsigned.quotient,
+    sized=True,
+    domain=(0.5, 2.0),
+    against=np.floor_divide,
+)
+floormod = binary(
+    "FloorMod",
+    "math.floormod floormod math.mod mod",
+    "What x / y rounded down leaves; it has the sign of y.",
+    _floor_remainder,
+    _floormod_gradient,
+    types=SIGNED + UNSIGNED + FLOATS,
+    uint64=unsigned.remainder,
+    sized=True,
+    domain=(0.5, 2.0),
+    against=np.mod,
+)
+mod = floormod
+truncatemod = binary(
+    "TruncateMod",
+    "truncatemod",
+    "What x / y rounded toward zero leaves; it has the sign of x.",
+    torch.fmod,
+    undefined_gradient,
+    types=types("int32 int64") + FLOATS,
+    domain=(0.5, 2.0),
+    against=np.fmod,
+)
+old_mod = binary(
+    "Mod",
+    "",
+    "The older name of truncatemod.",
+    torch.fmod,
+    undefined_gradient,
+    types=types("int32 int64 half half bfloat16 float double"),
+    domain=(0.5, 2.0),
+    against=np.fmod,
+)
+raw_div_no_nan = binary(
+    "DivNoNan",
+    "",
+    "x / y, 0 where y is 0.",
+    lambda x, y: zero_where(y == 0, x / y),
+    _quotient_gradient(lambda x, y: div_no_nan(x, y)),
+    types=types("half float bfloat16 double complex64 complex128"),
+    domain=(0.5, 2.0),
+    against=np.divide,
+)
+
+realdiv.op.specialize(numbers_only(torch.true_divide))
+old_div.op.specialize(numbers_only(torch.true_divide))
+truncatediv.op.specialize(numbers_only(torch.true_divide))
+
+
+@export("floordiv", "math.floordiv")
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y rounded down."""
+    return floor_div(x, y, name=name or "floordiv")
+
+
+@export("div_no_nan", "math.divide_no_nan")
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, 0 where y is 0."""
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
+
+
+@export("math.reciprocal_no_nan")
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, 0 where x is 0."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
+
+
+# The floating type in which integers are divided; other types divide in their own.
+_QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 int16")}
+_QUOTIENT_TYPES.update({dtype: dtypes.float64 for dtype in types("int32 int64")})
+
+
+@export("truediv", "math.truediv")
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python has it: integers are divided as floating point numbers."""
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x, y = as_quotient(convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y"))
+        return realdiv(x, y, name=scope)
+
+
+def as_quotient(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the type in which Python divides them."""
+    dtype = _common_dtype(x, y)
+    if dtype in _QUOTIENT_TYPES:
+        return casting.cast(x, _QUOTIENT_TYPES[dtype]), casting.cast(y, _QUOTIENT_TYPES[dtype])
+    if not (dtype.is_floating or dtype.is_complex):
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+    return x, y
+
+
+@export("div")
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python 2 has it: the quotient of integers is rounded down."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        dtype = _common_dtype(x, y)
+        divide_them = realdiv if dtype.is_floating or dtype.is_complex else floor_div
+        return divide_them(x, y, name=scope)
+
+
+def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
+    if x.dtype.base_dtype is not y.dtype.base_dtype:
+        raise TypeError(
+            f"x and y must have the same dtype, got {x.dtype.base_dtype!r} != {y.dtype.base_dtype!r}"
+        )
+    return x.dtype.base_dtype
+
+
+@export("divide", "math.divide")
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python has it, of whatever x and y are."""
+    return x / y if name is None else truediv(x, y, name)
+
+
+# -------------------------------------------------------------------------------- powers and logarithms
+
+
+def _power(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    if _is_integer(x) and bool((y < 0).any()):
+        raise errors.invalid_argument("Integers to negative integer powers are not allowed")
+    return torch.pow(x, y)
+
+
+def _power_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    x, y = unary.conj(x), unary.conj(y)
+    grad_x = to_x(grad * y * pow(x, y - 1))
+    z = unary.conj(op.outputs[0])
+    has_log = not_equal(x, 0) if x.dtype.is_complex else x > 0
+    safe_x = definition("Select")(has_log, x, creation.ones_like(x))
+    log_x = definition("Select")(has_log, unary.log(safe_x), creation.zeros_like(x))
+    return [grad_x, to_y(grad * z * log_x)]
+
+
+def _by_partials(partials: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Callable:
+    """The gradient of a function whose two partial derivatives are given."""
+
+    def gradient(op: Operation, grad: Any) -> list[Tensor]:
+        x, y = op.inputs
+        to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+        with control_dependencies([grad]):
+            by_x, by_y = partials(x, y)
+            grad_x = to_x(by_x * grad)
+            return [grad_x, to_y(by_y * grad)]
+
+    return gradient
+
+
+def _where_not_zero(x: Tensor) -> Tensor:
+    """1 where x is not 0, else 0."""
+    dtype = x.dtype.base_dtype
+    return casting.cast(not_equal(x, casting.cast(0.0, dtype)), dtype)
+
+
+raw_pow = binary(
+    "Pow",
+    "",
+    "x to the power y.",
+    _power,
+    _power_gradient,
+    types=types("bfloat16 float half double int8 int16 int32 int64 complex64 complex128"),
+    domain=(0.5, 2.0),
+    against=np.power,
+)
+xlogy = binary(
+    "Xlogy",
+    "math.xlogy",
+    "x * log(y), 0 where x is 0.",
+    lambda x, y: zero_where(x == 0, x * torch.log(y)),
+    _by_partials(lambda x, y: (xlogy(_where_not_zero(x), y), xdivy(x, y))),
+    types=FLOATS_HALF_FIRST + COMPLEX,
+    domain=(0.5, 2.0),
+    against=lambda x, y: x * np.log(y),
+)
+xdivy = binary(
+    "Xdivy",
+    "math.xdivy",
+    "x / y, 0 where x is 0.",
+    lambda x, y: zero_where(x == 0, x / y),
+    _by_partials(lambda x, y: (xdivy(_where_not_zero(x), y), xdivy(unary.negative(x), y**2))),
+    types=FLOATS_HALF_FIRST + COMPLEX,
+    domain=(0.5, 2.0),
+    against=np.divide,
+)
+
+
+@raw_pow.op.specialize
+def _(node):
+    x, y = node.inputs
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        return None
+    if y.constant is not None and not y.constant.ndim and x.dtype.is_floating:
+        return torch.pow, [x, float(y.constant)]  # ATen squares where the exponent is seen to be 2
+    return torch.pow, node.inputs
+
+
+@export("pow", "math.pow")
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power y."""
+    return raw_pow(x, y, name=name)
+
+
+@export("math.polyval")
+def polyval(coeffs: list, x: Any, name: str | None = None) -> Tensor:
+    """The polynomial with these coefficients, the highest power's first, at x."""
+    with name_scope(name, "polyval", [*_flat_list(coeffs), x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if not len(coeffs):
+            return creation.zeros_like(x, name=scope)
+        terms = [convert_to_tensor(term, name=f"coeff_{i}") for i, term in enumerate(coeffs)]
+        value = terms[0]
+        for term in terms[1:]:
+            value = term + value * x
+        return value
+
+
+def _flat_list(coeffs: Any) -> list:
+    return [] if isinstance(coeffs, Tensor) else list(coeffs)
+
+
+# -------------------------------------------------------------------------------- larger and smaller
+
+
+def _selecting_gradient(keeps_x: Callable) -> Callable:
+    """The gradient goes to x where `keeps_x(x, y)`, elsewhere to y."""
+
+    def gradient(op: Operation, grad: Any) -> list[Tensor]:
+        x, y = op.inputs
+        shape_x, shape_y = shapes.shape(x), shapes.shape(y)
+        zeros = creation.zeros(shapes.shape(grad), dtype=grad.dtype.base_dtype)
+        of_x = keeps_x(x, y)
+        to_x, to_y = unbroadcast.ways_back(shape_x, shape_y)
+        grad_x = to_x(definition("Select")(of_x, grad, zeros))
+        return [grad_x, to_y(definition("Select")(of_x, zeros, grad))]
+
+    return gradient
+
+
+ORDERED = FLOATS + types("int8 uint8 int16 uint16 int32 uint32 int64 uint64")
+
+maximum = binary(
+    "Maximum",
+    "math.maximum maximum",
+    "The larger of x and y.",
+    torch.maximum,
+    _selecting_gradient(lambda x, y: greater_equal(x, y)),
+    types=ORDERED,
+    uint64=unsigned.by_order(torch.maximum),
+    sized=True,
+    against=np.maximum,
+)
+minimum = binary(
+    "Minimum",
+    "math.minimum minimum",
+    "The smaller of x and y.",
+    torch.minimum,
+    _selecting_gradient(lambda x, y: less_equal(x, y)),
+    types=ORDERED,
+    uint64=unsigned.by_order(torch.minimum),
+    sized=True,
+    against=np.minimum,
+)
+
+# -------------------------------------------------------------------------------- neighbours and angles
+
+atan2_op = Op("Atan2", "y: T, x: T -> z: T", T=FLOATS)
+next_after_op = Op(
+    "NextAfter", "x1: T, x2: T -> output: T", T=attr("type", "float", allowed=types("double float"))
+)
+for _op, _kernel, _reference in (
+    (atan2_op, torch.atan2, np.arctan2),
+    (next_after_op, torch.nextafter, np.nextafter),
+):
+    _op.shape(broadcast_shapes)
+    _op.kernel(_kernel)
+    add_binary_samples(_op, (0.5, 2.0), _reference)
+
+
+@atan2_op.gradient
+def _(op, grad):
+    y, x = op.inputs
+    if unbroadcast.known_and_equal(x, y):
+        to_y = to_x = lambda grad: grad
+    else:
+        to_y, to_x = unbroadcast.short_ways_back(y, x, grad)
+    with control_dependencies([grad]):
+        scaled = grad / (unary.square(x) + unary.square(y))
+        grad_y = to_y(x * scaled)
+        return [grad_y, to_x(-y * scaled)]
+
+
+next_after_op.gradient(
+    _by_partials(
+        lambda x, y: (
+            creation.ones(shapes.shape(x), dtype=x.dtype.base_dtype),
+            creation.zeros(shapes.shape(y), dtype=y.dtype.base_dtype),
+        )
+    )
+)
+
+
+@export("atan2", "math.atan2")
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (x, y)."""
+    return atan2_op(y, x, name=name)
+
+
+@export("math.nextafter")
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    """The next number after x1 on the way to x2."""
+    return next_after_op(x1, x2, name=name)
+
+
+# -------------------------------------------------------------------------------- comparison
+
+
+def comparison(
+    op_type: str, word: str, doc: str, kernel: Callable, against: Callable
+) -> Callable[..., Tensor]:
+    """Defines an op that orders two tensors."""
+    return binary(
+        op_type,
+        f"math.{word} {word}",
+        doc,
+        kernel,
+        not_differentiable,
+        types=REAL,
+        uint64=unsigned.by_order(kernel),
+        gives="bool",
+        against=against,
+    )
+
+
+less = comparison("Less", "less", "x < y.", torch.lt, np.less)
+less_equal = comparison("LessEqual", "less_equal", "x <= y.", torch.le, np.less_equal)
+greater = comparison("Greater", "greater", "x > y.", torch.gt, np.greater)
+greater_equal = comparison("GreaterEqual", "greater_equal", "x >= y.", torch.ge, np.greater_equal)
+
+
+def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: bool) -> Op:
+    """Defines Equal or NotEqual; `of_misfits` is the answer for shapes that do not broadcast, if allowed."""
+    op = Op(
+        op_type,
+        "x: T, y: T -> z: bool",
+        incompatible_shape_error=True,
+        commutative=True,
+        differentiable=False,
+    )
+
+    @op.shape
+    def _(x, y, *, incompatible_shape_error):
+        try:
+            return broadcast_shapes(x, y)
+        except ShapeError:
+            if incompatible_shape_error:
+                raise
+            return []
+
+    @op.kernel
+    def _(x, y, *, incompatible_shape_error):
+        if not incompatible_shape_error and not _broadcast(x.shape, y.shape):
+            return torch.tensor(of_misfits, device=x.device)
+        return kernel(x, y)
+
+    @op.kernel("string")
+    def _(x, y, *, incompatible_shape_error):
+        if not incompatible_shape_error and not _broadcast(x.shape, y.shape):
+            return torch.tensor(of_misfits)
+        return torch.as_tensor(of_strings(x, y), dtype=torch.bool)
+
+    @op.specialize
+    def _(node):
+        return (kernel, node.inputs) if node.attrs["incompatible_shape_error"] else None
+
+    add_binary_samples(op, (-1.0, 1.0), of_strings)
+    op.samples((np.array([b"a", b"b"], object), np.array(b"b", object)), (boolean(3), boolean(3)))
+    op.samples((f32(2), f32(3), {"incompatible_shape_error": False}))
+    op.reference = lambda x, y: of_strings(x, y) if _broadcast(x.shape, y.shape) else np.bool_(of_misfits)
+    return op
+
+
+def _broadcast(left: tuple, right: tuple) -> bool:
+    return all(a == b or 1 in (a, b) for a, b in zip(left[::-1], right[::-1], strict=False))
+
+
+equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False)
+not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True)
+
+
+@export("equal", "math.equal")
+def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x == y, element by element."""
+    return equal_op(x, y, name=name)
+
+
+@export("not_equal", "math.not_equal")
+def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x != y, element by element."""
+    return not_equal_op(x, y, name=name)
+
+
+approximate_equal_op = Op(
+    "ApproximateEqual",
+    "x: T, y: T -> z: bool",
+    T=NUMERIC,
+    tolerance=1e-5,
+    commutative=True,
+    differentiable=False,
+)
+approximate_equal_op.shape(merged)
+approximate_equal_op.samples(
+    (f32(2, 3), f32(2, 3), {"tolerance": 0.5}),
+    (i32(4), i32(4), {"tolerance": 2.5}),
+    against=lambda x, y, tolerance: abs(x - y) < x.dtype.type(tolerance),
+)
+approximate_equal_op.refuses((f32(2), f32(3)), "Dimension 0 in both shapes must be equal, but are 2 and 3")
+
+
+@approximate_equal_op.kernel
+def _(x, y, *, tolerance):
+    if x.shape != y.shape:
+        raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
+    bound = int(tolerance) if _is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
+    return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
+
+
+# -------------------------------------------------------------------------------- logic
+
+
+def logical(op_type: str, word: str, doc: str, kernel: Callable, against: Callable) -> Callable[..., Tensor]:
+    """Defines an op of two truth values."""
+    op = Op(op_type, "x: bool, y: bool -> z: bool", commutative=True, differentiable=False)
+    op.shape(broadcast_shapes)
+    op.kernel(kernel)
+    op.samples(
+        (boolean(2, 3), boolean(3)), (boolean(), boolean()), (boolean(0, 2), boolean(2)), against=against
+    )
+
+    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+        return op(x, y, name=name)
+
+    return published(function, op, f"math.{word} {word}", doc)
+
+
+logical_and = logical("LogicalAnd", "logical_and", "True where both are.", torch.logical_and, np.logical_and)
+logical_or = logical(
+    "LogicalOr", "logical_or", "True where one is, or both.", torch.logical_or, np.logical_or
+)
+
+
+@export("logical_xor", "math.logical_xor")
+def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+    """True where exactly one is."""
+    return logical_and(logical_or(x, y), unary.logical_not(logical_and(x, y)), name=name)

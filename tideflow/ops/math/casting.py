@@ -1,0 +1,212 @@
+"""From one element type to another: by value (casts) and by bits."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.dtypes import DType
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.helpers.axes import of_rank_at_least
+from tideflow.ops.helpers.elementwise import of_known_elements, same_shape
+from tideflow.ops.helpers.samples import boolean, c64, f32, i32
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import binary
+
+# -------------------------------------------------------------------------------- casts
+
+cast_op = Op("Cast", "x: SrcT -> y: DstT", Truncate=False)
+cast_op.shape(same_shape)
+cast_op.value(of_known_elements)
+
+_MANTISSA_BITS = {torch.float64: 52, torch.float32: 23, torch.float16: 10, torch.bfloat16: 7}
+_BITS_OF = {torch.float64: torch.int64, torch.float32: torch.int32}
+
+
+@cast_op.kernel
+def _(x, *, DstT, Truncate):
+    if x.is_complex() and not DstT.is_complex:
+        x = x.real
+    return (_truncated(x, DstT.torch) if Truncate else x).to(DstT.torch)
+
+
+def _truncated(x: torch.Tensor, to: torch.dtype) -> torch.Tensor:
+    """x without the bits of its mantissa that the smaller type has no room for."""
+    dropped = _MANTISSA_BITS.get(x.dtype, 0) - _MANTISSA_BITS.get(to, 99)
+    if dropped <= 0 or x.dtype not in _BITS_OF:
+        return x
+    return (x.view(_BITS_OF[x.dtype]) >> dropped << dropped).view(x.dtype)
+
+
+@cast_op.kernel("string")
+def _(x, *, SrcT, DstT):
+    raise errors.unimplemented(f"Cast {SrcT.name} to {DstT.name} is not supported")
+
+
+@cast_op.specialize
+def _(node):
+    source, target = node.attrs["SrcT"], node.attrs["DstT"]
+    if node.attrs["Truncate"] or source.is_complex and not target.is_complex:
+        return None
+    return torch.Tensor.to, [node.inputs[0], target.torch]
+
+
+@cast_op.gradient
+def _(op, grad):
+    source, target = op.attrs["SrcT"], op.attrs["DstT"]
+    smooth = source.is_floating or source.is_complex
+    return cast(grad, source) if smooth and (target.is_floating or target.is_complex) else None
+
+
+def _reference(x: np.ndarray, DstT: Any) -> np.ndarray:
+    return (x.real if DstT.is_floating else x).astype(DstT.as_numpy_dtype)
+
+
+cast_op.samples(
+    (f32(2, 3, low=-9.0, high=9.0), {"DstT": dtypes.int32}),
+    (f32(2, 3), {"DstT": dtypes.float64}),
+    (f32(2, 3), {"DstT": dtypes.bool}),
+    (i32(), {"DstT": dtypes.uint8}),
+    (i32(0, 2), {"DstT": dtypes.float16}),
+    (boolean(3), {"DstT": dtypes.float32}),
+    (c64(3), {"DstT": dtypes.float32}),
+    (f32(3), {"DstT": dtypes.complex64}),
+    against=_reference,
+)
+
+
+@export("cast", "dtypes.cast")
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """A tensor, SparseTensor or IndexedSlices with elements of another type; itself if it has that type."""
+    target = dtypes.as_dtype(dtype).base_dtype
+    if isinstance(x, Tensor) and x.dtype is target:
+        return x
+    with name_scope(name, "Cast", [x]) as scope:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, target, name=scope), x.indices, x.dense_shape)
+        x = convert_to_tensor(x, name="x")
+        source = x.dtype.base_dtype
+        if source is target:
+            return x
+        if source.is_complex and target.is_floating:
+            logging.getLogger("tensorflow").warning("Casting complex to real discards imaginary part.")
+        return cast_op(x, DstT=target, name=scope)
+
+
+@export("saturate_cast", "dtypes.saturate_cast")
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """`value` cast to a type, with what lies outside its range moved to its ends first."""
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        source, target = value.dtype.base_dtype, dtypes.as_dtype(dtype).base_dtype
+        if source.min < target.min:
+            value = binary.maximum(value, convert_to_tensor(target.min, dtype=source, name="min"))
+        if source.max > target.max:
+            value = binary.minimum(value, convert_to_tensor(target.max, dtype=source, name="max"))
+        return cast(value, target, name=scope)
+
+
+@export("to_float")
+def to_float(x: Any, name: str = "ToFloat") -> Any:
+    """`x` as float32."""
+    return cast(x, dtypes.float32, name=name)
+
+
+@export("to_double")
+def to_double(x: Any, name: str = "ToDouble") -> Any:
+    """`x` as float64."""
+    return cast(x, dtypes.float64, name=name)
+
+
+@export("to_int32")
+def to_int32(x: Any, name: str = "ToInt32") -> Any:
+    """`x` as int32."""
+    return cast(x, dtypes.int32, name=name)
+
+
+@export("to_int64")
+def to_int64(x: Any, name: str = "ToInt64") -> Any:
+    """`x` as int64."""
+    return cast(x, dtypes.int64, name=name)
+
+
+@export("to_bfloat16")
+def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
+    """`x` as bfloat16."""
+    return cast(x, dtypes.bfloat16, name=name)
+
+
+@export("to_complex64")
+def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
+    """`x` as complex64."""
+    return cast(x, dtypes.complex64, name=name)
+
+
+@export("to_complex128")
+def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
+    """`x` as complex128."""
+    return cast(x, dtypes.complex128, name=name)
+
+
+# -------------------------------------------------------------------------------- bits
+
+_SIZED = types(
+    "bfloat16 half float double int64 int32 uint8 uint16 uint32 uint64 int8 int16 complex64 complex128 "
+    "qint8 quint8 qint16 quint16 qint32"
+)
+
+bitcast_op = Op("Bitcast", "input: T -> output: type", T=_SIZED, type=_SIZED, differentiable=False)
+
+
+@bitcast_op.shape
+def _(input, *, T, type):
+    if input.tuple is None:
+        return input
+    if T.size < type.size:
+        of_rank_at_least(input, 1)
+    return _sizes_as(type, T, input.tuple)
+
+
+@bitcast_op.kernel
+def _(input, *, T, type):
+    sizes = _sizes_as(type, T, tuple(input.shape))
+    return input.reshape(-1).contiguous().view(type.torch).reshape(sizes)
+
+
+def _sizes_as(new: DType, old: DType, sizes: tuple) -> tuple:
+    """The shape of the same bits in another type: an element falls into parts, or parts make an element."""
+    if old.size == new.size:
+        return sizes
+    if old.size > new.size:
+        return (*sizes, old.size // new.size)
+    parts = new.size // old.size
+    if not sizes or sizes[-1] not in (None, parts):
+        raise ShapeError(f"Cannot bitcast due to shape. {(sizes or (1,))[-1]} does not match {parts}")
+    return sizes[:-1]
+
+
+bitcast_op.samples(
+    (f32(2, 3), {"type": dtypes.int32}),
+    (f32(), {"type": dtypes.uint8}),
+    (i32(2, 2), {"type": dtypes.int64}),
+    (f32(0, 2), {"type": dtypes.float64}),
+    (f32(2, 4), {"type": dtypes.half}),
+)
+bitcast_op.refuses((f32(3), {"type": dtypes.float64}), "Cannot bitcast due to shape. 3 does not match 2")
+
+
+@export("bitcast")
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The same bits, read as elements of another type."""
+    return bitcast_op(input, type=type, name=name)

@@ -1,0 +1,91 @@
+"""How often each number occurs: Bincount."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.helpers.axes import scalar
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import binary, casting, reductions, segments
+
+bincount_op = Op(
+    "Bincount",
+    "arr: int32, size: int32, weights: T -> bins: T",
+    T=types("int32 int64 float double"),
+    host="size",
+    differentiable=False,
+)
+
+
+@bincount_op.shape
+def _(arr, size, weights):
+    if scalar(size) is not None and size < 0:
+        raise ShapeError(f"size ({size}) must be non-negative")
+    return [size]
+
+
+@bincount_op.kernel
+def _(arr, size, weights):
+    """Numbers that have no bin are not counted; no weights weigh 1 each."""
+    if size < 0:
+        raise ShapeError(f"size ({size}) must be non-negative")
+    numbers = arr.reshape(-1).long()
+    if numbers.numel() and int(numbers.min()) < 0:
+        raise ShapeError("Input arr must be non-negative!")
+    counted = numbers < size
+    if not weights.numel():
+        weights = torch.ones_like(numbers, dtype=weights.dtype)
+    if weights.numel() != numbers.numel():
+        raise ShapeError(f"weights has {weights.numel()} elements, arr has {numbers.numel()}")
+    bins = weights.new_zeros(size)
+    return bins.index_add(0, numbers[counted], weights.reshape(-1)[counted])
+
+
+def reference(arr: np.ndarray, size: int, weights: np.ndarray) -> np.ndarray:
+    """What NumPy counts."""
+    weights = weights if weights.size else np.ones(arr.shape, weights.dtype)
+    counts = np.bincount(arr.ravel(), weights.ravel(), minlength=size)[:size]
+    return counts.astype(weights.dtype)
+
+
+bincount_op.samples(
+    (i32(6, low=0, high=4), 3, f32(6)),
+    (i32(2, 3, low=0, high=4), 6, np.zeros(0, np.int64)),
+    (i32(0), 2, f32(0)),
+    against=reference,
+)
+bincount_op.refuses((i32(3, low=0), -4, f32(3)), "size (-4) must be non-negative")
+bincount_op.refuses((i32(3, low=-5, high=0), 4, f32(3)), "must be non-negative", InvalidArgumentError)
+
+
+@export("bincount", "math.bincount")
+def bincount(
+    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32
+) -> Tensor:
+    """How often each number of `arr` occurs, or the sum of its weights."""
+    with name_scope(None, "bincount"):
+        arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
+        nonempty = binary.greater(reductions.reduce_prod(shapes.shape(arr)), 0)
+        size = casting.cast(nonempty, dtypes.int32) * (reductions.reduce_max(arr) + 1)
+        if minlength is not None:
+            minlength = convert_to_tensor(minlength, name="minlength", dtype=dtypes.int32)
+            size = binary.maximum(minlength, size)
+        if maxlength is not None:
+            maxlength = convert_to_tensor(maxlength, name="maxlength", dtype=dtypes.int32)
+            size = binary.minimum(maxlength, size)
+        if weights is not None:
+            weights = convert_to_tensor(weights, name="weights")
+            return segments.unsorted_segment_sum(weights, arr, size)
+        return bincount_op(arr, size, constants.constant([], dtype))

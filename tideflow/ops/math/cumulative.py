@@ -1,0 +1,172 @@
+"""Running sums and products along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.ops.arrays import indexing
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.axes import host_rank
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import FLOATS, INDICES, NUMERIC
+from tideflow.ops.math import binary, unary
+
+
+def _cumulative(name: str, allowed: tuple) -> Op:
+    tidx = attr("type", dtypes.int32, allowed=INDICES)
+    return Op(
+        name, "x: T, axis: Tidx -> out: T", T=allowed, Tidx=tidx, exclusive=False, reverse=False, host="axis"
+    )
+
+
+cumsum_op = _cumulative("Cumsum", NUMERIC)
+cumprod_op = _cumulative("Cumprod", NUMERIC)
+cumulative_logsumexp_op = _cumulative("CumulativeLogsumexp", FLOATS)
+
+
+@cumsum_op.shape
+@cumprod_op.shape
+@cumulative_logsumexp_op.shape
+def _(x, axis):
+    return x
+
+
+def _along(
+    x: torch.Tensor, axis: Any, exclusive: bool, reverse: bool, scan: Any, of_nothing: Any
+) -> torch.Tensor:
+    """The scan in the asked direction; an exclusive one begins with nothing and ends before the last."""
+    rank = x.dim()
+    if isinstance(axis, list):
+        raise ShapeError(f"ScanOp: axis must be a scalar, but has {host_rank(axis)} dimensions")
+    if not -rank <= axis < rank:
+        raise ShapeError(f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis}")
+    axis %= rank
+    if not x.numel():
+        return x
+    if reverse:
+        x = torch.flip(x, (axis,))
+    if exclusive:
+        first = x.narrow(axis, 0, 1)
+        x = torch.cat(
+            [torch.full_like(first, of_nothing), scan(x.narrow(axis, 0, x.shape[axis] - 1), axis)], axis
+        )
+    else:
+        x = scan(x, axis)
+    return torch.flip(x, (axis,)) if reverse else x
+
+
+@cumsum_op.kernel
+@unsigned.modular
+def _(x, axis, *, exclusive, reverse):
+    return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumsum(part, dim, dtype=x.dtype), 0)
+
+
+@cumprod_op.kernel
+@unsigned.modular
+def _(x, axis, *, exclusive, reverse):
+    return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumprod(part, dim, dtype=x.dtype), 1)
+
+
+@cumulative_logsumexp_op.kernel
+def _(x, axis, *, exclusive, reverse):
+    """Where there is nothing to sum, TensorFlow has the lowest finite number for the logarithm of 0."""
+    lowest = torch.finfo(x.dtype).min
+    return _along(x, axis, exclusive, reverse, torch.logcumsumexp, lowest).clamp_min(lowest)
+
+
+@cumsum_op.gradient
+def _(op, grad):
+    options = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
+    return [cumsum(grad, op.inputs[1], **options), None]
+
+
+@cumprod_op.gradient
+def _(op, grad):
+    """As TensorFlow's, by division: not defined where x is 0."""
+    x, axis = op.inputs
+    exclusive, reverse = op.attrs["exclusive"], op.attrs["reverse"]
+    products = cumprod(x, axis, exclusive=exclusive, reverse=reverse)
+    return [cumsum(products * grad, axis, exclusive=exclusive, reverse=not reverse) / x, None]
+
+
+@cumulative_logsumexp_op.gradient
+def _(op, grad):
+    """The weights exp(x - out) are summed as logarithms, for positive and negative gradients apart."""
+    x, axis = op.inputs
+    options = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
+    lowest = grad.dtype.min
+
+    def weighed(log_grad: Tensor) -> Tensor:
+        return unary.exp(cumulative_logsumexp(log_grad - op.outputs[0], axis, **options) + x)
+
+    positive = indexing.where_v2(binary.greater(grad, 0), unary.log(grad), lowest)
+    negative = indexing.where_v2(binary.less(grad, 0), unary.log(-grad), lowest)
+    return [weighed(positive) - weighed(negative), None]
+
+
+def _reference(scan: Any, of_nothing: float) -> Any:
+    def reference(x, axis, exclusive, reverse):
+        turned = np.flip(x, axis) if reverse else x
+        scanned = scan(turned, axis=axis, dtype=x.dtype)
+        if exclusive:
+            kept = np.take(scanned, np.arange(x.shape[axis] - 1), axis)
+            scanned = np.concatenate([np.full_like(np.take(x, [0], axis), of_nothing), kept], axis)
+        return np.flip(scanned, axis) if reverse else scanned
+
+    return reference
+
+
+def _log_sums(x: np.ndarray, axis: int, dtype: Any) -> np.ndarray:
+    return np.logaddexp.accumulate(x, axis, dtype)
+
+
+for _op, _scan, _start in (
+    (cumsum_op, np.cumsum, 0),
+    (cumprod_op, np.cumprod, 1),
+    (cumulative_logsumexp_op, _log_sums, np.finfo(np.float32).min),
+):
+    _op.samples(
+        (f32(2, 3, low=0.5), 0),
+        (f32(2, 3, low=0.5), -1, {"reverse": True}),
+        (f32(4, low=0.5), 0, {"exclusive": True}),
+        (f32(2, 3, low=0.5), 1, {"exclusive": True, "reverse": True}),
+        (f32(0, 3), 1),
+        against=_reference(_scan, _start),
+    )
+    _op.refuses((f32(2, 3), 2), "Expected scan axis in the range [-2, 2), but got 2", InvalidArgumentError)
+    _op.refuses((f32(2, 3), [0]), "axis must be a scalar", InvalidArgumentError)
+cumsum_op.samples((i32(2, 3), 1))
+cumprod_op.samples((i32(2, 3), 1))
+
+
+@export("cumsum", "math.cumsum")
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """The sums of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    return cumsum_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+@export("cumprod", "math.cumprod")
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """The products of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    return cumprod_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+@export("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """log(cumsum(exp(x))) along an axis, computed without overflow."""
+    return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -1,0 +1,1 @@
+"""Layers of neural networks: activations, convolutions, pools, normalizations, recurrent cells, losses."""

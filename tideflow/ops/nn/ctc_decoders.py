@@ -1,0 +1,163 @@
+"""Labels out of class probabilities: the likeliest class of each step, or the likeliest paths of a search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.helpers.types import REAL_PARTS
+from tideflow.ops.nn import ctc_beam_search
+from tideflow.ops.nn.ctc import checked_lengths
+from tideflow.runtime.values import to_numpy
+
+_TYPE = attr("type", "float", allowed=REAL_PARTS)
+
+ctc_greedy_decoder_op = Op(
+    "CTCGreedyDecoder",
+    "inputs: T, sequence_length: int32 "
+    "-> decoded_indices: int64, decoded_values: int64, decoded_shape: int64, log_probability: T",
+    T=_TYPE,
+    merge_repeated=False,
+    blank_index=-1,
+    differentiable=False,
+)
+ctc_beam_search_decoder_op = Op(
+    "CTCBeamSearchDecoder",
+    "inputs: T, sequence_length: int32 -> decoded_indices: top_paths * int64, "
+    "decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T",
+    T=_TYPE,
+    beam_width=attr("int", minimum=1),
+    top_paths=attr("int", minimum=1),
+    merge_repeated=True,
+    differentiable=False,
+)
+
+
+def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
+    return merged(as_shape([of_rank(inputs, 3).tuple[1]]), of_rank(sequence_length, 1)).tuple[0]
+
+
+@ctc_greedy_decoder_op.shape
+def _(inputs, sequence_length):
+    return [[None, 2], [None], [2], [_batch(inputs, sequence_length), 1]]
+
+
+@ctc_beam_search_decoder_op.shape
+def _(inputs, sequence_length, *, top_paths):
+    parts = [[None, 2]] * top_paths + [[None]] * top_paths + [[2]] * top_paths
+    return [*parts, [_batch(inputs, sequence_length), top_paths]]
+
+
+@ctc_greedy_decoder_op.kernel
+def _(inputs, sequence_length, *, merge_repeated, blank_index):
+    steps, batch, classes = inputs.shape
+    lengths = checked_lengths(sequence_length, steps, batch).to(inputs.device)
+    blank = blank_index % classes
+    inside = torch.arange(steps, device=inputs.device)[:, None] < lengths
+    best = inputs.amax(2)
+    chosen = inputs.argmax(2)
+    kept = inside & (chosen != blank)
+    if merge_repeated:
+        kept[1:] &= chosen[1:] != chosen[:-1]
+    kept, chosen = kept.T, chosen.T
+    rows = kept.nonzero()[:, 0]
+    indices = torch.stack([rows, kept.cumsum(1)[kept] - 1], 1)
+    longest = kept.sum(1).amax()
+    shape = torch.stack([torch.full_like(longest, batch), longest])
+    return indices, chosen[kept], shape, -torch.where(inside, best, 0).sum(0)[:, None]
+
+
+@ctc_beam_search_decoder_op.kernel
+def _(inputs, sequence_length, *, beam_width, top_paths, merge_repeated, device):
+    if top_paths > beam_width:
+        raise ShapeError("requested more paths than the beam width.")
+    steps, batch, _ = inputs.shape
+    lengths = checked_lengths(sequence_length, steps, batch).tolist()
+    logits = to_numpy(inputs)
+    found = [
+        _best(logits[:length, row], beam_width, top_paths, merge_repeated)
+        for row, length in enumerate(lengths)
+    ]
+    decoded = [_as_sparse([paths[i] for paths, _ in found]) for i in range(top_paths)]
+    parts = [torch.from_numpy(part).to(device) for kind in zip(*decoded) for part in kind]
+    return *parts, torch.from_numpy(np.stack([scores for _, scores in found])).to(device)
+
+
+def _best(
+    logits: np.ndarray, beam_width: int, top_paths: int, merge_repeated: bool
+) -> tuple[list[list[int]], np.ndarray]:
+    """The likeliest paths of one sequence, and their log probabilities."""
+    tree, beams = ctc_beam_search.search(logits, beam_width)
+    if len(beams.node) < top_paths:
+        raise ShapeError("Less leaves in the beam search than requested.")
+    paths = [tree.path(node, merge_repeated) for node in beams.node[:top_paths].tolist()]
+    return paths, beams.total[:top_paths].astype(logits.dtype)
+
+
+def _as_sparse(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of different lengths as indices, values and shape."""
+    places = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+    return (
+        np.array(places, np.int64).reshape(-1, 2),
+        np.array([label for labels in rows for label in labels], np.int64),
+        np.array([len(rows), max(map(len, rows), default=0)], np.int64),
+    )
+
+
+_LENGTHS = np.array([6, 4], np.int32)
+ctc_greedy_decoder_op.samples(
+    (f32(6, 2, 4), _LENGTHS),
+    (f32(6, 2, 4), _LENGTHS, {"merge_repeated": True}),
+    (f32(6, 2, 4), _LENGTHS, {"blank_index": 0}),
+)
+ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
+ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", InvalidArgumentError)
+ctc_beam_search_decoder_op.samples(
+    (f32(6, 2, 4), _LENGTHS, {"beam_width": 10, "top_paths": 1}),
+    (f32(6, 2, 4), _LENGTHS, {"beam_width": 3, "top_paths": 3, "merge_repeated": False}),
+)
+ctc_beam_search_decoder_op.refuses(
+    (f32(6, 2, 4), _LENGTHS, {"beam_width": 1, "top_paths": 2}), "more paths than", InvalidArgumentError
+)
+
+
+@export("nn.ctc_greedy_decoder")
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
+    """The likeliest class of each step, without blanks, and minus the sum of its logits."""
+    indices, values, shape, log_probability = ctc_greedy_decoder_op(
+        inputs, sequence_length, merge_repeated=merge_repeated
+    )
+    return [SparseTensor(indices, values, shape)], log_probability
+
+
+@export("nn.ctc_beam_search_decoder")
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
+    """The likeliest paths that a beam search finds, and their log probabilities."""
+    found = ctc_beam_search_decoder_op(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
+    )
+    decoded = [SparseTensor(*parts) for parts in zip(*found[:3], strict=True)]
+    return decoded, found.log_probability
+
+
+@export("nn.ctc_beam_search_decoder_v2")
+def ctc_beam_search_decoder_v2(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """The likeliest paths that a beam search finds, repeated labels and all, and their log probabilities."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)

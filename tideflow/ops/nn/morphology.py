@@ -1,0 +1,226 @@
+"""Grey-scale morphology: dilation, the maximum of an image plus a structuring function, and erosion.
+
+The window may be small, so the kernels go over its places, each time over the whole image at once. What lies
+outside of the image takes no part. A NaN is never larger than what was found before.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.arrays import tiling
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.samples import SampleArray, f32, i32
+from tideflow.ops.helpers.types import REAL
+from tideflow.ops.helpers.unsigned import widened
+from tideflow.ops.math import unary
+from tideflow.ops.nn.pool_kernels import added_at, signed
+from tideflow.ops.nn.windows import Window, aten_padding
+
+_WINDOW = {
+    "strides": attr("list(int)", minimum=4),
+    "rates": attr("list(int)", minimum=4),
+    "padding": attr("string", allowed=("SAME", "VALID")),
+}
+_BACKPROP = "input: T, filter: T, out_backprop: T"
+
+dilation2d_op = Op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, **_WINDOW)
+dilation2d_backprop_input_op = Op(
+    "Dilation2DBackpropInput", f"{_BACKPROP} -> in_backprop: T", T=REAL, **_WINDOW
+)
+dilation2d_backprop_filter_op = Op(
+    "Dilation2DBackpropFilter", f"{_BACKPROP} -> filter_backprop: T", T=REAL, **_WINDOW
+)
+
+
+@dilation2d_op.shape
+def _(input, filter, *, strides, rates, padding):
+    batch, *sizes, depth = of_rank(input, 4).tuple
+    *window, count = of_rank(filter, 3).tuple
+    if None not in (depth, count) and depth != count:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {depth} and {count}: channels of the input and of the filter"
+        )
+    places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes)
+    return [batch, *places, count if depth is None else depth]
+
+
+@dilation2d_backprop_input_op.shape
+def _(input, filter, out_backprop):
+    return input
+
+
+@dilation2d_backprop_filter_op.shape
+def _(input, filter, out_backprop):
+    return filter
+
+
+@dilation2d_op.kernel
+def _(input, filter, *, strides, rates, padding):
+    return _dilated(input, filter, _window(input, filter, strides, rates, padding))[0]
+
+
+@dilation2d_backprop_input_op.kernel
+def _(input, filter, out_backprop, *, strides, rates, padding):
+    window = _window(input, filter, strides, rates, padding)
+    found, offsets = _dilated(input, filter, window)
+    _check_backprop(found, out_backprop)
+    places = _places_in_image(offsets, window, input.shape)
+    return added_at(
+        places.unsqueeze(1), out_backprop.unsqueeze(1), [len(input), 1, *input.shape[1:]]
+    ).squeeze(1)
+
+
+@dilation2d_backprop_filter_op.kernel
+def _(input, filter, out_backprop, *, strides, rates, padding):
+    found, offsets = _dilated(input, filter, _window(input, filter, strides, rates, padding))
+    _check_backprop(found, out_backprop)
+    depth = filter.shape[2]
+    places = offsets * depth + torch.arange(depth, device=offsets.device)
+    return added_at(places[None, None], out_backprop[None, None], [1, 1, *filter.shape])[0, 0]
+
+
+def _window(input: torch.Tensor, filter: torch.Tensor, strides: list, rates: list, padding: str) -> Window:
+    if input.ndim != 4 or filter.ndim != 3 or input.shape[3] != filter.shape[2]:
+        raise ShapeError(
+            "input must be [batch, height, width, depth] and filter [height, width, depth], but are "
+            f"{list(input.shape)} and {list(filter.shape)}"
+        )
+    return Window.of(filter.shape[:2], "NHWC", strides, padding, rates)
+
+
+def _check_backprop(output: torch.Tensor, grad: torch.Tensor) -> None:
+    if output.shape != grad.shape:
+        raise ShapeError(f"out_backprop must have shape {list(output.shape)}, but has {list(grad.shape)}")
+
+
+_plus = widened(torch.add)
+
+
+def _dilated(input: torch.Tensor, filter: torch.Tensor, window: Window) -> tuple[torch.Tensor, torch.Tensor]:
+    """The maximum at each place, and which offset of the window (counted by rows) had it first."""
+    sizes = input.shape[1:3]
+    pairs, (height, width) = window.paddings(sizes), window.output_sizes(sizes)
+    padded = torch.constant_pad_nd(input, [0, 0, *aten_padding(pairs)])
+    inside = torch.constant_pad_nd(
+        torch.ones(1, *sizes, 1, dtype=torch.bool, device=input.device), [0, 0, *aten_padding(pairs)]
+    )
+    best = padded.new_full((len(input), height, width, input.shape[3]), _lowest(input.dtype))
+    found_at = torch.zeros_like(best, dtype=torch.int64)
+    for offset in range(math.prod(window.sizes)):
+        row, column = divmod(offset, window.sizes[1])
+        seen = (
+            slice(None),
+            _every(row * window.dilations[0], height, window.strides[0]),
+            _every(column * window.dilations[1], width, window.strides[1]),
+        )
+        value = _plus(padded[seen], filter[row, column])
+        better = (signed(value) > signed(best)) & inside[seen]
+        best = torch.where(better, value, best)
+        found_at = found_at.masked_fill(better, offset)
+    return best, found_at
+
+
+def _every(start: int, count: int, stride: int) -> slice:
+    return slice(start, start + (count - 1) * stride + 1 if count else start, stride)
+
+
+def _lowest(dtype: torch.dtype) -> float | int:
+    return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _places_in_image(offsets: torch.Tensor, window: Window, shape: torch.Size) -> torch.Tensor:
+    """The flat place in its image of each maximum."""
+    _, height, width, depth = shape
+    _, rows, columns, _ = offsets.shape
+    (top, _), (left, _) = window.paddings([height, width])
+    first_row = torch.arange(rows, device=offsets.device) * window.strides[0] - top
+    first_column = torch.arange(columns, device=offsets.device) * window.strides[1] - left
+    row = first_row.view(-1, 1, 1) + offsets // window.sizes[1] * window.dilations[0]
+    column = first_column.view(-1, 1) + offsets % window.sizes[1] * window.dilations[1]
+    # A window in which nothing exceeds the lowest number claims its first place, moved into the image.
+    place = row.clamp(min=0) * width + column.clamp(min=0)
+    return place * depth + torch.arange(depth, device=offsets.device)
+
+
+@dilation2d_op.gradient
+def _(op, grad):
+    image, filter = op.inputs
+    window = {name: op.attrs[name] for name in _WINDOW}
+    return (
+        dilation2d_backprop_input_op(image, filter, grad, **window),
+        dilation2d_backprop_filter_op(image, filter, grad, **window),
+    )
+
+
+dilation2d_backprop_input_op.gradient(undefined_gradient)
+dilation2d_backprop_filter_op.gradient(undefined_gradient)
+
+_ONCE = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
+_TWICE = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": "VALID"}
+
+
+def _spread(*sizes: int) -> np.ndarray:
+    """Elements far enough from each other that no small step changes which is the maximum."""
+    return np.random.default_rng(1).permutation(math.prod(sizes)).reshape(sizes).astype(np.float32)
+
+
+def _sample(*sizes: int) -> SampleArray:
+    return f32(*sizes, low=0.0, high=0.4)
+
+
+dilation2d_op.samples(
+    (_spread(2, 4, 5, 2), _sample(2, 3, 2), _ONCE),
+    (_spread(1, 5, 6, 1), _sample(2, 2, 1), _TWICE),
+    (i32(1, 3, 4, 2), i32(3, 1, 2), _ONCE),
+    (f32(0, 4, 5, 2), f32(2, 3, 2), _ONCE),
+)
+dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2, 4), _ONCE), "Dimensions must be equal, but are 3 and 4")
+dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2), _ONCE), "Shape must be rank 3 but is rank 2")
+dilation2d_backprop_input_op.samples(
+    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
+    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+)
+dilation2d_backprop_filter_op.samples(
+    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
+    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+)
+
+
+@export("nn.dilation2d")
+def dilation2d(
+    input: Any,
+    filter: Any = None,
+    strides: Any = None,
+    rates: Any = None,
+    padding: str | None = None,
+    name: str | None = None,
+    filters: Any = None,
+    dilations: Any = None,
+) -> Tensor:
+    """The maximum, over each window, of an image plus the values of a filter [height, width, depth]."""
+    filter = renamed("filters", filters, "filter", filter)
+    rates = renamed("dilations", dilations, "rates", rates)
+    return dilation2d_op(input, filter, strides=strides, rates=rates, padding=padding, name=name)
+
+
+@export("nn.erosion2d")
+def erosion2d(
+    value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+) -> Tensor:
+    """The minimum, over each window, of an image minus the values of a kernel [height, width, depth]."""
+    with name_scope(name, "erosion2d", [value, kernel]) as scope:
+        dilated = dilation2d(
+            unary.negative(value), tiling.reverse(kernel, [0, 1]), strides, rates, padding, name=scope
+        )
+        return unary.negative(dilated)

@@ -1,0 +1,169 @@
+"""Pools and their gradients as ATen computes them, with arguments that follow TensorFlow's padding rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+
+from tideflow.ops.nn.windows import (
+    Window,
+    aten_padding,
+    channels_first,
+    from_channels_first,
+    spatial,
+)
+
+_aten = torch.ops.aten
+
+
+def how(
+    image: Sequence[int],
+    data_format: str,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    explicit_paddings: Sequence[int] = (),
+) -> tuple:
+    """What follows from shapes: data format, window, strides, padding, ceil mode, `skipped` places, `margin`.
+
+    ATen pads both sides alike. SAME may want one more after than before: with a stride, ceil mode adds just
+    that; without, ATen pads the larger size on both sides, and the places it then has too many in front are
+    skipped. Only explicit paddings of a maximum need a `margin` of their own.
+    """
+    sizes = spatial(image, data_format)
+    window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
+    window.output_sizes(sizes)  # refuses a window larger than the image
+    pairs = window.paddings(sizes)
+    uneven = [after - before for before, after in pairs]
+    if padding == "EXPLICIT" and (any(uneven) or any(2 * p[0] > k for p, k in zip(pairs, window.sizes))):
+        none = [0] * len(pairs)
+        return data_format, window.sizes, window.strides, none, False, none, aten_padding(pairs)
+    skipped = [more if stride == 1 else 0 for more, stride in zip(uneven, window.strides)]
+    before = [pair[0] + skip for pair, skip in zip(pairs, skipped)]
+    return data_format, window.sizes, window.strides, before, any(uneven), skipped, []
+
+
+def max_pool_places(input, data_format, size, stride, padding, ceil, skipped, margin):
+    """The maximum of each window, and where in its plane (the padded one, if there is a margin) it is."""
+    image = signed(channels_first(input, data_format))
+    if margin:
+        image = torch.constant_pad_nd(image, margin, _lowest(image.dtype))
+    function = (
+        torch._C._nn.max_pool2d_with_indices if len(size) == 2 else torch._C._nn.max_pool3d_with_indices
+    )
+    result, places = function(image, size, stride, padding, [1] * len(size), ceil)
+    if any(skipped):
+        result, places = _without(result, skipped), _without(places, skipped)
+    result = unsigned_again(result, input.dtype)
+    return from_channels_first(result, data_format), from_channels_first(places, data_format)
+
+
+def max_pool_values(input, *how):
+    """The maximum of each window."""
+    return max_pool_places(input, *how)[0]
+
+
+def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
+    """The gradient by an image of these sizes of the maximum that was found at `places`."""
+    image = channels_first(grad.new_empty(image_sizes), data_format)  # only its sizes and layout are used
+    grad, places = channels_first(grad, data_format), channels_first(places, data_format)
+    if margin:
+        image = torch.constant_pad_nd(image, margin)
+    if any(skipped):
+        front = aten_padding([(skip, 0) for skip in skipped])
+        grad, places = torch.constant_pad_nd(grad, front), torch.constant_pad_nd(places, front)
+    if grad.is_floating_point():
+        function = (
+            _aten.max_pool2d_with_indices_backward
+            if len(size) == 2
+            else _aten.max_pool3d_with_indices_backward
+        )
+        result = function.default(grad, image, size, stride, padding, [1] * len(size), ceil, places)
+    else:
+        result = added_at(places, grad, image.shape)
+    if margin:
+        result = torch.constant_pad_nd(result, [-width for width in margin])
+    return from_channels_first(result, data_format)
+
+
+def max_pool_back_finding(input, grad, *how):
+    """The gradient by the image of the maximum, whose places are found again."""
+    return max_pool_back(input.shape, max_pool_places(input, *how)[1], grad, *how)
+
+
+def max_pool_back_again(input, grad, *how):
+    """The gradient of `max_pool_back` by its `grad`: of `grad`, an image, what is at the maxima's places."""
+    data_format, margin = how[0], how[-1]
+    places = channels_first(max_pool_places(input, *how)[1], data_format)
+    grad = channels_first(grad, data_format)
+    if margin:
+        grad = torch.constant_pad_nd(grad, margin)
+    taken = signed(grad).flatten(2).gather(2, places.flatten(2)).view(places.shape)
+    return from_channels_first(unsigned_again(taken, grad.dtype), data_format)
+
+
+def avg_pool_values(input, data_format, size, stride, padding, ceil, skipped, margin):
+    """The mean of what each window covers of the image."""
+    image = channels_first(input, data_format)
+    if len(size) == 3 and image.dtype in (torch.half, torch.bfloat16) and not image.is_cuda:
+        image = image.float()
+    function = torch._C._nn.avg_pool2d if len(size) == 2 else torch._C._nn.avg_pool3d
+    result = function(image, size, stride, padding, ceil, False)
+    return from_channels_first(_without(result, skipped).to(input.dtype), data_format)
+
+
+def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, skipped, margin):
+    """The gradient of the mean by an image of these sizes."""
+    like = channels_first(grad.new_empty(image_sizes), data_format)
+    grad = channels_first(grad, data_format)
+    dtype = grad.dtype
+    if any(skipped):
+        grad = torch.constant_pad_nd(grad, aten_padding([(skip, 0) for skip in skipped]))
+    if len(size) == 3 and dtype in (torch.half, torch.bfloat16) and not grad.is_cuda:
+        grad, like = grad.float(), like.float()
+    if grad.is_cuda:  # ATen's kernels there misread channels-last gradients, and fail on empty ones
+        if not grad.numel():
+            return grad.new_zeros(image_sizes)
+        grad, like = grad.contiguous(), like.contiguous()
+    function = _aten.avg_pool2d_backward if len(size) == 2 else _aten.avg_pool3d_backward
+    result = function.default(grad, like, size, stride, padding, ceil, False, None)
+    return from_channels_first(result.to(dtype), data_format)
+
+
+def _without(image: torch.Tensor, skipped: Sequence[int]) -> torch.Tensor:
+    """The image without the first rows and columns."""
+    return image[(..., *(slice(skip, None) for skip in skipped))] if any(skipped) else image
+
+
+def added_at(places: torch.Tensor, values: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    """Zeros of this shape, with the values added at flat places of each plane; any type."""
+    wide = (
+        values.view(torch.int64)
+        if values.dtype is torch.uint64
+        else values.to(_SIGNED.get(values.dtype, values.dtype))
+    )
+    total = wide.new_zeros(*shape[:2], math.prod(shape[2:]))
+    total = total.scatter_add_(2, places.flatten(2), wide.flatten(2)).view(shape)
+    return total.view(torch.uint64) if values.dtype is torch.uint64 else total.to(values.dtype)
+
+
+_SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64}
+_TOP_BIT = torch.iinfo(torch.int64).min
+
+
+def signed(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor in a type that ATen compares, in the same order."""
+    if tensor.dtype is torch.uint64:
+        return tensor.view(torch.int64) ^ _TOP_BIT
+    return tensor.to(_SIGNED.get(tensor.dtype, tensor.dtype))
+
+
+def unsigned_again(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """What `signed` made of a type, in that type again."""
+    return (tensor ^ _TOP_BIT).view(dtype) if dtype is torch.uint64 else tensor.to(dtype)
+
+
+def _lowest(dtype: torch.dtype) -> float:
+    return -torch.inf if dtype.is_floating_point else torch.iinfo(dtype).min

@@ -1,0 +1,1 @@
+"""Numbers held as integers of a few bits, and arithmetic and layers on them."""

@@ -1,0 +1,1 @@
+"""Waiting rooms between steps: queues, barriers, accumulators of gradients, staging areas."""

@@ -1,0 +1,1 @@
+"""Random numbers: streams by seed, and streams whose state is a variable."""

@@ -1,0 +1,1 @@
+"""Signals and sound: Fourier and cosine transforms, WAV files, spectrograms."""

@@ -1,0 +1,1 @@
+"""Tensors that are not a full grid: sparse tensors, sets and ragged tensors."""

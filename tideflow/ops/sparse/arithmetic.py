@@ -1,0 +1,278 @@
+"""Arithmetic of sparse tensors with each other: sums, extremes, and softmax along the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph.composite import SparseTensor, SparseTensorValue
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import broadcast_static_shape
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.axes import brackets, of_rank, one_value
+from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.types import NUMERIC, REAL, types
+from tideflow.ops.math import segments
+from tideflow.ops.sparse import index_rows, parts, sparse_reductions, with_dense
+from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes
+
+_PAIR = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64"
+
+sparse_add_op = Op(
+    "SparseAdd",
+    f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
+    T=NUMERIC,
+    Treal=REAL,
+    host="a_shape, b_shape",
+)
+sparse_add_grad_op = Op(
+    "SparseAddGrad",
+    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 "
+    "-> a_val_grad: T, b_val_grad: T",
+    T=NUMERIC,
+    differentiable=False,
+)
+sparse_maximum_op = Op(
+    "SparseSparseMaximum",
+    f"{_PAIR} -> output_indices: int64, output_values: T",
+    T=REAL,
+    host="a_shape, b_shape",
+)
+sparse_minimum_op = Op(
+    "SparseSparseMinimum",
+    f"{_PAIR} -> output_indices: int64, output_values: T",
+    T=NUMERIC,
+    host="a_shape, b_shape",
+)
+sparse_softmax_op = Op(
+    "SparseSoftmax",
+    "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
+    T=types("half float double"),
+    host="sp_shape",
+)
+
+_A, _B = np.array([[0, 1], [0, 2], [1, 0]]), np.array([[0, 0], [0, 2], [1, 1], [1, 2]])
+_SIZES = np.array([2, 3])
+_NO_INDICES = np.zeros((0, 2), np.int64)
+
+
+def _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape) -> index_rows.Groups:
+    """The elements of two sparse tensors of one shape, those of the first before those of the second."""
+    check_parts(a_indices, a_values, a_shape)
+    check_parts(b_indices, b_values, b_shape)
+    check_same_sizes(a_shape, b_shape)
+    return index_rows.grouped(torch.cat([a_indices, b_indices]))
+
+
+# ------------------------------------------------------------------------------------------------------ sums
+
+
+@sparse_add_op.shape
+def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+    of_rank(a_indices, 2)
+    of_rank(b_indices, 2)
+    rank = None if a_shape is None else len(a_shape)
+    return [[None, rank], [None], [rank]]
+
+
+@sparse_add_op.kernel
+def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, device):
+    groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
+    values = unsigned.bits(torch.cat([a_values, b_values]))
+    total = segments.folded(values, groups.members, groups.count, "sum", 0)
+    meet = torch.bincount(groups.members, minlength=groups.count) > 1  # a threshold is for true sums only
+    kept = ~meet | _reaches(total.view(a_values.dtype), one_value(thresh, "The input threshold"))
+    sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
+    return groups.rows[kept], total[kept].view(a_values.dtype), sizes
+
+
+def _reaches(values: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    """Whether each value is at least as far from 0 as the threshold."""
+    distance = values.abs() if values.dtype.is_signed else values
+    return unsigned.comparable(distance) >= unsigned.comparable(threshold)
+
+
+@sparse_add_op.gradient
+def _(op, _, grad, __):
+    a_indices, b_indices = op.inputs[0], op.inputs[3]
+    a_grad, b_grad = sparse_add_grad_op(grad, a_indices, b_indices, op.outputs[0])
+    a_grad.set_shape(op.inputs[1].shape)
+    b_grad.set_shape(op.inputs[4].shape)
+    return [None, a_grad, None, None, b_grad, None, None]
+
+
+_ZERO = np.float32(0.0)
+sparse_add_op.samples(
+    (_A, f32(3), _SIZES, _B, f32(4), _SIZES, _ZERO),
+    (_A, f32(3, low=0.1), _SIZES, _B, f32(4, low=0.1), _SIZES, np.float32(9.0)),
+    (_A, i32(3), _SIZES, _NO_INDICES, i32(0), _SIZES, np.int32(0)),
+)
+sparse_add_op.refuses(
+    (_A, f32(3), _SIZES, _B, f32(4), np.array([2, 4]), _ZERO),
+    "got 3 and 4 for dimension 1",
+    InvalidArgumentError,
+)
+sparse_add_op.refuses(
+    (_A, f32(3), _SIZES, _B[:, :1], f32(4), _SIZES[:1], _ZERO),
+    "do not have the same ranks",
+    InvalidArgumentError,
+)
+
+
+@sparse_add_grad_op.shape
+def _(backprop_val_grad, a_indices, b_indices, sum_indices):
+    return [[of_rank(a_indices, 2).tuple[0]], [of_rank(b_indices, 2).tuple[0]]]
+
+
+@sparse_add_grad_op.kernel
+def _(backprop_val_grad, a_indices, b_indices, sum_indices):
+    found = parts.values_at(unsigned.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
+    return [grads.view(backprop_val_grad.dtype) for grads in found]
+
+
+sparse_add_grad_op.samples(
+    (f32(6), _A, _B, np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]])),
+    (f32(1), _A, _B, np.array([[0, 2]])),
+    (f32(0), _NO_INDICES, _NO_INDICES, _NO_INDICES),
+)
+
+
+@export("sparse.add", "sparse_add")
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two tensors of which at least one is sparse; of two, sums closer to 0 than `threshold` are
+    left out.
+    """
+    threshold = renamed("threshold", threshold, "thresh", thresh)
+    sparse = [isinstance(value, (SparseTensor, SparseTensorValue)) for value in (a, b)]
+    if not any(sparse):
+        raise TypeError("At least one input should be SparseTensor; do you mean to use tf.add()?")
+    if not all(sparse):
+        a, b = (a, b) if sparse[0] else (b, a)
+        return with_dense.sparse_tensor_dense_add_op(a.indices, a.values, a.dense_shape, b)
+    a, b = as_sparse(a), as_sparse(b)
+    threshold = convert_to_tensor(
+        0 if threshold is None else threshold, dtype=a.values.dtype.real_dtype.base_dtype, name="threshold"
+    )
+    indices, values, sizes = sparse_add_op(*_parts(a), *_parts(b), threshold)
+    a.shape.assert_is_compatible_with(b.shape)
+    known = broadcast_static_shape(a.shape, b.shape)
+    return SparseTensor(indices, values, known.as_list() if known.is_fully_defined() else sizes)
+
+
+def _parts(sparse: SparseTensor) -> tuple:
+    return sparse.indices, sparse.values, sparse.dense_shape
+
+
+# -------------------------------------------------------------------------------------------------- extremes
+
+
+@sparse_maximum_op.shape
+@sparse_minimum_op.shape
+def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+    of_rank(a_indices, 2)
+    of_rank(b_indices, 2)
+    return [[None, None], [None]]
+
+
+def _extreme(is_better: Callable) -> Callable:
+    """The kernel that takes the better of each pair of elements, the first if in doubt; what is not there is
+    0.
+    """
+
+    def kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+        groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
+        a, b = (unsigned.bits(a_values).new_zeros(groups.count) for _ in range(2))
+        a[groups.members[: len(a_values)]] = unsigned.bits(a_values)
+        b[groups.members[len(a_values) :]] = unsigned.bits(b_values)
+        comparable = (unsigned.comparable(x.view(a_values.dtype)) for x in (a, b))
+        return groups.rows, torch.where(is_better(*comparable), b, a).view(a_values.dtype)
+
+    return kernel
+
+
+sparse_maximum_op.kernel(_extreme(lambda a, b: b > a))
+sparse_minimum_op.kernel(_extreme(lambda a, b: b < a))
+for _op in (sparse_maximum_op, sparse_minimum_op):
+    _op.gradient(undefined_gradient)
+    _op.samples(
+        (_A, f32(3), _SIZES, _B, f32(4), _SIZES),
+        (_A, i32(3), _SIZES, _B, i32(4), _SIZES),
+        (_A, f32(3), _SIZES, _NO_INDICES, f32(0), _SIZES),
+    )
+    _op.refuses(
+        (_A, f32(3), _SIZES, _B, f32(4), np.array([2, 4])),
+        "got 3 and 4 for dimension 1",
+        InvalidArgumentError,
+    )
+
+
+def _of_pair(op: Op, a: SparseTensor, b: SparseTensor, name: str | None) -> SparseTensor:
+    with name_scope(name, op.name, [a.indices, a.values, b.indices, b.values]) as scope:
+        indices, values = op(*_parts(a), *_parts(b), name=scope)
+    return SparseTensor(indices, values, a.dense_shape)
+
+
+@export("sparse.maximum", "sparse_maximum")
+def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The larger of two sparse tensors, element by element; an element that one lacks counts as 0."""
+    return _of_pair(sparse_maximum_op, sp_a, sp_b, name)
+
+
+@export("sparse.minimum", "sparse_minimum")
+def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The smaller of two sparse tensors, element by element; an element that one lacks counts as 0."""
+    return _of_pair(sparse_minimum_op, sp_a, sp_b, name)
+
+
+# --------------------------------------------------------------------------------------------------- softmax
+
+
+@sparse_softmax_op.shape
+def _(sp_indices, sp_values, sp_shape):
+    of_rank(sp_indices, 2)
+    return of_rank(sp_values, 1)
+
+
+@sparse_softmax_op.kernel
+def _(sp_indices, sp_values, sp_shape):
+    check_parts(sp_indices, sp_values, sp_shape)
+    if len(sp_shape) < 2:
+        raise ShapeError(f"Input should have rank >= 2, but received shape: {brackets(sp_shape)}")
+    groups = index_rows.grouped(sp_indices[:, :-1])
+    largest = segments.folded(sp_values, groups.members, groups.count, "amax", -torch.inf)
+    powers = torch.exp(sp_values - largest[groups.members])
+    return powers / segments.folded(powers, groups.members, groups.count, "sum", 0)[groups.members]
+
+
+@sparse_softmax_op.gradient
+def _(op, grad):
+    indices, _, sizes = op.inputs
+    probabilities = op.outputs[0]
+    product = SparseTensor(indices, probabilities * grad, sizes)
+    total = -sparse_reductions.sparse_reduce_sum(product, [-1], keepdims=True)
+    centred = with_dense.sparse_dense_cwise_add(SparseTensor(indices, grad, sizes), total)
+    return [None, centred.values * probabilities, None]
+
+
+sparse_softmax_op.samples(
+    (_B, f32(4), _SIZES),
+    (np.array([[0, 0, 1], [0, 0, 2], [1, 1, 0]]), f32(3), np.array([2, 2, 3])),
+    (_NO_INDICES, f32(0), _SIZES),
+)
+sparse_softmax_op.refuses((_A[:, :1], f32(3), _SIZES[:1]), "should have rank >= 2", InvalidArgumentError)
+
+
+@export("sparse.softmax", "sparse_softmax")
+def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
+    """The softmax along the last axis, of the elements that are there."""
+    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
+        values = sparse_softmax_op(*_parts(sp_input))
+        return SparseTensor(sp_input.indices, values, sp_input.dense_shape)

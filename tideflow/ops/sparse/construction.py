@@ -1,0 +1,351 @@
+"""Sparse tensors made, ordered and shaped: the same elements under other indices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor, SparseTensorValue
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.known_sizes import known_sizes
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value, fully_known, partial_value
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing
+from tideflow.ops.control_flow import grouping
+from tideflow.ops.helpers.axes import brackets, of_rank
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.math import binary, casting, checks, reductions
+from tideflow.ops.sparse.index_rows import as_sparse, check_parts, order, places, rows_at, taken
+
+sparse_reorder_op = Op(
+    "SparseReorder",
+    "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, output_values: T",
+    host="input_shape",
+)
+sparse_reshape_op = Op(
+    "SparseReshape",
+    "input_indices: int64, input_shape: int64, new_shape: int64 "
+    "-> output_indices: int64, output_shape: int64",
+    host="input_shape, new_shape",
+    differentiable=False,
+)
+
+_INDICES = np.array([[0, 1], [0, 2], [1, 0]])
+_NO_INDICES = np.zeros((0, 2), np.int64)
+
+# ---------------------------------------------------------------------------------------------------- making
+
+
+@export("sparse_placeholder", "sparse.placeholder")
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A SparseTensor whose parts each step is given by its feed_dict."""
+    part = lambda word: None if name is None else f"{name}/{word}"
+    sizes, rank = _placeholder_sizes(shape, part("shape"))
+    values = constants.placeholder(dtype, [None], name=part("values"))
+    indices = constants.placeholder(dtypes.int64, [None, rank], name=part("indices"))
+    return SparseTensor(indices, values, sizes)
+
+
+def _placeholder_sizes(shape: Any, name: str | None) -> tuple[Tensor, Any]:
+    """The shape as a tensor, which is fed where it is not known, and the rank."""
+    if isinstance(shape, Tensor):
+        return casting.cast(shape, dtypes.int64), shape.shape[0].value
+    sizes = None if shape is None else as_shape(shape).tuple
+    rank = None if sizes is None else len(sizes)
+    if fully_known(None if sizes is None else list(sizes)):
+        return convert_to_tensor(list(sizes), dtypes.int64, name=name), rank
+    return constants.placeholder(dtypes.int64, [rank], name=name), rank
+
+
+@export("sparse.eye")
+def sparse_eye(
+    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+) -> SparseTensor:
+    """A sparse matrix with ones on its diagonal."""
+    with name_scope(name, "eye", [num_rows, num_columns]):
+        rows = _as_int64(num_rows, "num_rows")
+        columns = rows if num_columns is None else _as_int64(num_columns, "num_columns")
+        count = binary.minimum(rows, columns)
+        diagonal = creation.range(count, dtype=dtypes.int64)
+        return SparseTensor(
+            joining.stack([diagonal, diagonal], axis=1), creation.ones(count, dtype), [rows, columns]
+        )
+
+
+def _as_int64(value: Any, name: str) -> Tensor:
+    if isinstance(value, (int, np.integer)):
+        return convert_to_tensor(value, dtypes.int64, name=name)
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be an integer value")
+    return value if value.dtype is dtypes.int64 else casting.cast(value, dtypes.int64)
+
+
+# --------------------------------------------------------------------------------------------------- reorder
+
+
+@sparse_reorder_op.shape
+def _(input_indices, input_values, input_shape):
+    return [of_rank(input_indices, 2), of_rank(input_values, 1)]
+
+
+@sparse_reorder_op.kernel
+def _(input_indices, input_values, input_shape):
+    check_parts(input_indices, input_values, input_shape)
+    sequence = order(input_indices)
+    return input_indices[sequence], taken(input_values, sequence)
+
+
+@sparse_reorder_op.gradient
+def _(op, _, grad):
+    """The gradients go back to where the values came from: the same reordering, of their places."""
+    indices, _, sizes = op.inputs
+    where_from = sparse_reorder(SparseTensor(indices, creation.range(shapes.shape(indices)[0]), sizes)).values
+    return [None, indexing.gather(grad, shapes.invert_permutation(where_from)), None]
+
+
+_MIXED = np.array([[1, 0], [0, 2], [0, 1], [3, 3]])
+sparse_reorder_op.samples(
+    (_MIXED, f32(4), np.array([4, 4])),
+    (_MIXED, np.array([b"a", b"b", b"c", b"d"], dtype=object), np.array([4, 4])),
+    (_INDICES, f32(3), np.array([2, 3])),
+    (_NO_INDICES, f32(0), np.array([2, 3])),
+)
+
+
+@export("sparse.reorder", "sparse_reorder")
+def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The same elements, their indices in row-major order."""
+    sp_input = as_sparse(sp_input)
+    indices, values = sparse_reorder_op(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
+    known = sp_input.shape
+    sizes = known.as_list() if known.is_fully_defined() else constants.identity(sp_input.dense_shape)
+    return SparseTensor(indices, values, sizes)
+
+
+# --------------------------------------------------------------------------------------------------- reshape
+
+
+@sparse_reshape_op.shape
+def _(input_indices, input_shape, new_shape):
+    count = of_rank(input_indices, 2).tuple[0]
+    if fully_known(input_shape) and fully_known(new_shape):
+        _resolved(input_shape, new_shape)
+    rank = None if new_shape is None else len(new_shape)
+    return [[count, rank], [rank]]
+
+
+def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
+    """The new shape with the size that was left open."""
+    if list(new).count(-1) > 1:
+        raise ShapeError(f"At most one dimension can be inferred (-1). Found: {brackets(new)}")
+    elements, given = math.prod(old), math.prod(size for size in new if size != -1)
+    sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
+    if math.prod(sizes) != elements:
+        raise ShapeError(
+            f"Cannot reshape a tensor with {elements} elements to shape {brackets(new)} ({given} elements)"
+        )
+    return sizes
+
+
+@sparse_reshape_op.value
+def _(op):
+    old, new = (partial_value(tensor) for tensor in op.inputs[1:])
+    return [None, _resolved(old, new) if fully_known(old) and fully_known(new) else None]
+
+
+@sparse_reshape_op.kernel
+def _(input_indices, input_shape, new_shape, *, device):
+    sizes = _resolved(input_shape, new_shape)
+    return (
+        rows_at(places(input_indices, input_shape), sizes),
+        torch.tensor(sizes, dtype=torch.int64, device=device),
+    )
+
+
+sparse_reshape_op.samples(
+    (_INDICES, np.array([2, 3]), np.array([3, 2])),
+    (_INDICES, np.array([2, 3]), np.array([-1])),
+    (_INDICES, np.array([2, 3]), np.array([1, 3, -1, 1])),
+    (_NO_INDICES, np.array([0, 3]), np.array([3, -1])),
+)
+sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6")
+sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension")
+
+
+@export("sparse.reshape", "sparse_reshape")
+def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """The same elements in another shape, read in the same order; one size may be -1."""
+    sp_input = as_sparse(sp_input)
+    shape = casting.cast(shape, dtypes.int64)
+    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
+        indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
+        known = _known_sizes(sp_input.shape, shape)
+        if known is not None:
+            sizes = constants.constant(known, dtypes.int64)
+        return SparseTensor(indices, constants.identity(sp_input.values), sizes)
+
+
+def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
+    """The new shape where it is told before the step: at most one of its sizes is open, or not told."""
+    new = known_sizes(shape)
+    if new is None or not old.is_fully_defined():
+        return None
+    is_open = [size is None or size == -1 for size in new]
+    if sum(is_open) > 1 and None in new:
+        return None
+    return _resolved(old.tuple, [-1 if size is None else size for size in new])
+
+
+@export("sparse.expand_dims")
+def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | None = None) -> SparseTensor:
+    """The same elements with an axis of size 1 put in before `axis`; at the end by default."""
+    rank = sp_input.dense_shape.shape[0]
+    with name_scope(name, "expand_dims", [sp_input.values]):
+        axis = -1 if axis is None else axis
+        if isinstance(axis, (int, np.integer)):
+            axis = convert_to_tensor(axis, dtypes.int32, name="axis")
+        elif not isinstance(axis, Tensor):
+            raise TypeError("axis must be an integer value in range [-rank(sp_input) - 1, rank(sp_input)]")
+        known = constant_value(axis)
+        axis = indexing.where_v2(axis >= 0, axis, axis + rank + 1)
+        column = creation.zeros([shapes.shape(sp_input.indices)[0], 1], dtypes.int64)
+        before = slicing.slice(sp_input.indices, [0, 0], [-1, axis])
+        after = slicing.slice(sp_input.indices, [0, axis], [-1, -1])
+        indices = joining.concat([before, column, after], axis=1)
+        indices.set_shape([None, rank + 1])
+        sizes_before = slicing.slice(sp_input.dense_shape, [0], [axis])
+        sizes_after = slicing.slice(sp_input.dense_shape, [axis], [-1])
+        if known is not None:
+            position = int(known) % (int(rank) + 1)
+            sizes_before.set_shape([position])
+            sizes_after.set_shape([rank - position])
+        one = convert_to_tensor([1], dtypes.int64, name="new_shape")
+        sizes = joining.concat([sizes_before, one, sizes_after], axis=0)
+        return SparseTensor(indices, sp_input.values, sizes)
+
+
+@export("sparse.transpose", "sparse_transpose")
+def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
+    """The same elements with their axes in another order, reversed by default."""
+    with name_scope(name, "SparseTranspose", [sp_input.values]):
+        known = None if perm is None else constant_value(convert_to_tensor(perm))
+        if perm is None:
+            rank = shapes.rank(sp_input)
+            perm = (rank - 1) - creation.range(0, rank, 1)
+        columns = indexing.gather(shapes.transpose(sp_input.indices), perm)
+        indices, sizes = shapes.transpose(columns), sp_input.shape
+        if known is not None and sizes.is_fully_defined():
+            permuted = [sizes.tuple[axis] for axis in known]
+        else:
+            permuted = indexing.gather(sp_input.dense_shape, perm)
+        return sparse_reorder(SparseTensor(indices, sp_input.values, permuted))
+
+
+# ----------------------------------------------------------------------------------------------------- shape
+
+
+@export("sparse.reset_shape", "sparse_reset_shape")
+def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """The same elements in a larger shape, or in the smallest that holds them."""
+    sp_input = as_sparse(sp_input)
+    indices, values = constants.identity(sp_input.indices), constants.identity(sp_input.values)
+    sizes = constants.identity(sp_input.dense_shape)
+    if new_shape is None:
+        largest = reductions.reduce_max(indices, axis=0)
+        zero = constants.constant(0, dtypes.int64)
+        return SparseTensor(
+            indices, values, binary.maximum(zero, binary.add(largest, creation.ones_like(sizes)))
+        )
+    wanted = convert_to_tensor(new_shape)
+    wanted.shape.assert_has_rank(1)
+    wanted = casting.cast(wanted, dtypes.int64)
+    wanted.shape[0].merge_with(sizes.shape[0])
+    return SparseTensor(indices, values, _at_least(wanted, sizes, sp_input.shape))
+
+
+def _at_least(wanted: Tensor, sizes: Tensor, known_sizes: TensorShape) -> Any:
+    """The wanted shape, which must be as large as the present one in every dimension."""
+    known = constant_value(wanted)
+    if known is None or not known_sizes.is_fully_defined():
+        same_rank = checks.assert_equal(shapes.shape(sizes), shapes.shape(wanted))
+        wanted = grouping.with_dependencies([same_rank], wanted)
+        return grouping.with_dependencies([checks.assert_less_equal(sizes, wanted)], wanted)
+    if not np.all(np.array(known_sizes.as_list()) <= known):
+        raise ValueError(
+            "Requested new_shape should have dimension sizes >= sp_input.shape.  Found new_shape "
+            f"({known}), sp_input.shape ({known_sizes})."
+        )
+    return known
+
+
+# ------------------------------------------------------------------------------------------ fewer, or merged
+
+
+@export("sparse.retain", "sparse_retain")
+def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """Only those elements whose flag in `to_retain` is true."""
+    sp_input = as_sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    to_retain.shape.assert_has_rank(1)
+    sp_input.values.shape.with_rank(1)[0].merge_with(to_retain.shape.with_rank(1)[0])
+    kept = shapes.reshape(indexing.where(to_retain), [-1])
+    return SparseTensor(
+        indexing.gather(sp_input.indices, kept),
+        indexing.gather(sp_input.values, kept),
+        constants.identity(sp_input.dense_shape),
+    )
+
+
+@export("sparse.merge", "sparse_merge")
+def sparse_merge(
+    sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+) -> SparseTensor:
+    """`sp_values` with the last axis replaced by the ids that stand in `sp_ids`, or by one axis for each of
+    several.
+    """
+    sp_ids, vocab_size = _ids_and_sizes(sp_ids, vocab_size)
+    with name_scope(name, "SparseMerge", [*(ids.values for ids in sp_ids), sp_values.values]):
+        sp_ids, sp_values = [as_sparse(ids) for ids in sp_ids], as_sparse(sp_values)
+        columns = [_column(ids.values) for ids in sp_ids]
+        sizes = [casting.cast(size, dtypes.int64) for size in vocab_size]
+        indices = joining.concat([sp_ids[0].indices[:, :-1], *columns], 1)
+        shape = joining.concat([sp_ids[0].dense_shape[:-1], sizes], 0)
+        result = SparseTensor(indices, sp_values.values, shape)
+        if already_sorted:
+            return result
+        result = sparse_reorder(result)
+        return SparseTensor(result.indices, result.values, shape)
+
+
+def _column(ids: Tensor) -> Tensor:
+    wide = ids if ids.dtype is dtypes.int64 else casting.cast(ids, dtypes.int64)
+    return shapes.expand_dims(wide, axis=1)
+
+
+def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:
+    """Lists of sparse ids and of vocabulary sizes, one for each other."""
+    is_size = lambda value: isinstance(value, (Tensor, int, np.integer))
+    if isinstance(sp_ids, (SparseTensor, SparseTensorValue)):
+        if not is_size(vocab_size):
+            raise TypeError(f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}")
+        return [sp_ids], [vocab_size]
+    if not isinstance(sp_ids, Iterable):
+        raise TypeError(f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}")
+    if isinstance(vocab_size, Tensor) or not isinstance(vocab_size, Iterable):
+        raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(vocab_size)}")
+    sp_ids, vocab_size = list(sp_ids), list(vocab_size)
+    for size in vocab_size:
+        if not is_size(size):
+            raise TypeError(f"vocab_size has to be a list of Tensors or Python ints. Found {type(size)}")
+    if len(sp_ids) != len(vocab_size):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
+    return sp_ids, vocab_size

@@ -1,0 +1,224 @@
+"""Crosses of features: every combination of the values that a row has in each of several columns."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.types import types
+from tideflow.ops.math import casting
+from tideflow.ops.sparse.index_rows import check_parts
+from tideflow.runtime.fingerprints import fingerprints
+from tideflow.runtime.values import to_numpy, to_torch
+
+_FEATURES = types("int64 string")
+_MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
+_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+_SEPARATOR = b"_X_"
+
+sparse_cross_op = Op(
+    "SparseCross",
+    "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types "
+    "-> output_indices: int64, output_values: out_type, output_shape: int64",
+    N=attr("int", minimum=0),
+    hashed_output=attr("bool"),
+    num_buckets=attr("int", minimum=0),
+    hash_key=attr("int"),
+    sparse_types=attr("list(type)", allowed=_FEATURES, minimum=0),
+    dense_types=attr("list(type)", allowed=_FEATURES, minimum=0),
+    out_type=attr("type", allowed=_FEATURES),
+    internal_type=attr("type", allowed=_FEATURES),
+    host="shapes",
+    on_host=True,
+    differentiable=False,
+)
+
+
+@sparse_cross_op.shape
+def _(indices, values, shapes, dense_inputs):
+    for matrix in indices:
+        of_rank(matrix, 2)
+    return [[None, 2], [None], [2]]
+
+
+class _Column(NamedTuple):
+    """The features of all rows, one row after the other: how many each has, and where they start."""
+
+    features: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        return np.cumsum(self.counts) - self.counts
+
+
+def _sparse_column(indices: Any, values: Any, sizes: list[int], batch: int, position: int) -> _Column:
+    check_parts(indices, values, sizes)
+    if len(sizes) != 2:
+        raise ShapeError(f"Expected D2 of index to be 2 got {len(sizes)} at position {position}")
+    if sizes[0] != batch:
+        raise ShapeError(f"Expected batch size {batch} got {sizes[0]} at position {position}")
+    rows = to_numpy(indices)[:, 0]
+    if ((rows < 0) | (rows >= batch)).any():
+        raise ShapeError(f"The rows of the input at position {position} must be in [0, {batch})")
+    by_row = np.argsort(rows, kind="stable")
+    return _Column(to_numpy(values)[by_row], np.bincount(rows, minlength=batch))
+
+
+def _dense_column(values: Any, batch: int, position: int) -> _Column:
+    array = to_numpy(values)
+    if array.ndim != 2:
+        raise ShapeError(
+            f"Dense inputs should be a matrix but the one at position {position} has rank {array.ndim}"
+        )
+    if len(array) != batch:
+        raise ShapeError(f"Expected batch size {batch} got {len(array)} at dense tensor {position}")
+    return _Column(array.reshape(-1), np.full(batch, array.shape[1]))
+
+
+@sparse_cross_op.kernel
+def _(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
+    batch = shapes[0][0] if shapes else dense_inputs[0].shape[0] if dense_inputs else 0
+    sparse = zip(indices, values, shapes, strict=True)
+    columns = [_sparse_column(*parts, batch, i) for i, parts in enumerate(sparse)]
+    columns += [_dense_column(part, batch, i) for i, part in enumerate(dense_inputs)]
+    counts = np.prod([column.counts for column in columns], axis=0) if columns else np.zeros(0, np.int64)
+    rows = np.repeat(np.arange(batch), counts)
+    numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    chosen = _combinations(columns, rows, numbers)
+    crosses = (
+        _hashed(chosen, num_buckets, hash_key, len(rows)) if hashed_output else _joined(chosen, len(rows))
+    )
+    return (
+        to_torch(np.stack([rows, numbers], axis=1)),
+        to_torch(crosses),
+        to_torch(np.array([batch, counts.max(initial=0)])),
+    )
+
+
+def _combinations(columns: list[_Column], rows: np.ndarray, numbers: np.ndarray) -> list[np.ndarray]:
+    """For each column, the feature that each cross takes of it: the last column's change fastest."""
+    chosen = []
+    for column in reversed(columns):
+        counts = column.counts[rows]
+        chosen.append(column.features[column.starts[rows] + numbers % counts])
+        numbers = numbers // counts
+    return chosen[::-1]
+
+
+def _joined(chosen: list[np.ndarray], count: int) -> np.ndarray:
+    texts = [_as_text(features) for features in chosen]
+    if not texts:
+        return np.zeros(count, dtype=object)
+    crosses = texts[0]
+    for text in texts[1:]:
+        crosses = crosses + _SEPARATOR + text
+    return crosses
+
+
+def _as_text(features: np.ndarray) -> np.ndarray:
+    if features.dtype == object:
+        return features
+    texts = np.empty(len(features), dtype=object)
+    texts[:] = [b"%d" % number for number in features.tolist()]
+    return texts
+
+
+def _hashed(chosen: list[np.ndarray], num_buckets: int, hash_key: int, count: int) -> np.ndarray:
+    hashes = np.full(count, np.int64(hash_key)).view(np.uint64)
+    for features in chosen:
+        words = fingerprints(features) if features.dtype == object else features.view(np.uint64)
+        hashes = _concatenated(hashes, words)
+    return (hashes % np.uint64(num_buckets or np.iinfo(np.int64).max)).astype(np.int64)
+
+
+def _concatenated(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """TensorFlow's fingerprint of two fingerprints, modulo 2**64."""
+    mixed = (first ^ _MULTIPLIER ^ _shift_mixed(second * _MULTIPLIER) * _MULTIPLIER) * _MULTIPLIER
+    return _shift_mixed(_shift_mixed(mixed) * _MULTIPLIER)
+
+
+def _shift_mixed(words: np.ndarray) -> np.ndarray:
+    return words ^ (words >> np.uint64(47))
+
+
+_INDICES, _SIZES = np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 2])
+_WORDS = np.array([b"a", b"b", b"c"], dtype=object)
+_NUMBERS = np.array([1, -2, 3])
+_TEXT = {
+    "hashed_output": False,
+    "num_buckets": 0,
+    "hash_key": 1,
+    "out_type": dtypes.string,
+    "internal_type": dtypes.string,
+}
+_HASH = {**_TEXT, "hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
+_BOTH = [_INDICES, _INDICES], [_WORDS, _NUMBERS], [_SIZES, _SIZES]
+sparse_cross_op.samples(
+    (*_BOTH, [np.array([[b"d"], [b"e"]], dtype=object)], _TEXT),
+    (*_BOTH, [np.array([[7, 8], [9, 10]])], {**_HASH, "num_buckets": 100}),
+    ([_INDICES], [_NUMBERS], [_SIZES], [], _HASH),
+    ([], [], [], [], _TEXT),
+)
+sparse_cross_op.refuses(
+    (_BOTH[0], _BOTH[1], [_SIZES, np.array([3, 2])], [], _TEXT),
+    "Expected batch size 2 got 3 at position 1",
+    InvalidArgumentError,
+)
+
+
+@export("sparse.cross")
+def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
+    """Every combination of the features that a row has in the inputs, as texts joined by "_X_"."""
+    return _cross(inputs, False, 0, None, name)
+
+
+@export("sparse.cross_hashed")
+def sparse_cross_hashed(
+    inputs: list[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """Every combination of the features that a row has in the inputs, as hashes: below `num_buckets` if
+    given.
+    """
+    return _cross(inputs, True, num_buckets, hash_key, name)
+
+
+def _cross(
+    inputs: list[Any], hashed: bool, num_buckets: int, hash_key: int | None, name: str | None
+) -> SparseTensor:
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not all(isinstance(value, (SparseTensor, Tensor)) for value in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    sparse = [value for value in inputs if isinstance(value, SparseTensor)]
+    dense = [_feature(value) for value in inputs if not isinstance(value, SparseTensor)]
+    values = [_feature(value.values) for value in sparse]
+    has_numbers = any(value.dtype is dtypes.int64 for value in (*values, *dense))
+    return SparseTensor(
+        *sparse_cross_op(
+            [value.indices for value in sparse],
+            values,
+            [value.dense_shape for value in sparse],
+            dense,
+            hashed_output=hashed,
+            num_buckets=num_buckets,
+            hash_key=hash_key or _DEFAULT_HASH_KEY,
+            out_type=dtypes.int64 if hashed else dtypes.string,
+            internal_type=dtypes.int64 if has_numbers else dtypes.string,
+            name=name,
+        )
+    )
+
+
+def _feature(value: Tensor) -> Tensor:
+    """A feature as it is hashed and joined: a text, or an int64."""
+    return value if value.dtype is dtypes.string else casting.cast(value, dtypes.int64)

@@ -1,0 +1,491 @@
+"""Sparse tensors put together and taken apart: concatenated, split, sliced, rows without elements filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.arrays import constants, joining, shapes
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.axes import normal_axis, of_rank, one_value
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.helpers.types import NUMERIC
+from tideflow.ops.math import reductions
+from tideflow.ops.sparse import index_rows
+from tideflow.ops.sparse.index_rows import as_sparse, check_parts, joined, of_parts, taken
+
+sparse_concat_op = Op(
+    "SparseConcat",
+    "indices: N * int64, values: N * T, shapes: N * int64 "
+    "-> output_indices: int64, output_values: T, output_shape: int64",
+    concat_dim=attr("int"),
+    N=attr("int", minimum=2),
+    host="shapes",
+    differentiable=False,
+)
+sparse_split_op = Op(
+    "SparseSplit",
+    "split_dim: int64, indices: int64, values: T, shape: int64 "
+    "-> output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
+    num_split=attr("int", minimum=1),
+    host="split_dim, shape",
+)
+sparse_slice_op = Op(
+    "SparseSlice",
+    "indices: int64, values: T, shape: int64, start: int64, size: int64 "
+    "-> output_indices: int64, output_values: T, output_shape: int64",
+    host="shape, start, size",
+)
+sparse_slice_grad_op = Op(
+    "SparseSliceGrad",
+    "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
+    T=NUMERIC,
+)
+sparse_fill_empty_rows_op = Op(
+    "SparseFillEmptyRows",
+    "indices: int64, values: T, dense_shape: int64, default_value: T "
+    "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
+    host="dense_shape",
+)
+sparse_fill_empty_rows_grad_op = Op(
+    "SparseFillEmptyRowsGrad",
+    "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
+)
+
+_INDICES = np.array([[0, 1], [0, 2], [1, 0]])
+_SIZES = np.array([2, 3])
+_NO_INDICES = np.zeros((0, 2), np.int64)
+_WORDS = np.array([b"a", b"b", b"c"], dtype=object)
+
+
+def _rank(sizes: list | None) -> int | None:
+    return None if sizes is None else len(sizes)
+
+
+# ---------------------------------------------------------------------------------------------------- concat
+
+
+@sparse_concat_op.shape
+def _(indices, values, shapes):
+    count, rank = 0, None
+    for matrix, sizes in zip(indices, shapes, strict=True):
+        rows, columns = of_rank(matrix, 2).tuple
+        count = None if None in (count, rows) else count + rows
+        for found in (columns, _rank(sizes)):
+            if None not in (rank, found) and rank != found:
+                raise ShapeError(f"Dimensions must be equal, but are {rank} and {found}")
+            rank = found if rank is None else rank
+    return [[count, rank], [count], [rank]]
+
+
+@sparse_concat_op.kernel
+def _(indices, values, shapes, *, concat_dim, device):
+    for part in zip(indices, values, shapes, strict=True):
+        check_parts(*part)
+    axis = normal_axis(concat_dim, len(shapes[0]))
+    _check_other_sizes(shapes, axis)
+    starts = np.cumsum([0, *(sizes[axis] for sizes in shapes)]).tolist()
+    moved = torch.zeros(len(shapes), len(shapes[0]), dtype=torch.int64, device=device)
+    moved[:, axis] = torch.tensor(starts[:-1])
+    rows = torch.cat([part + offset for part, offset in zip(indices, moved, strict=True)])
+    sequence = index_rows.order(rows)
+    sizes = [*shapes[0][:axis], starts[-1], *shapes[0][axis + 1 :]]
+    return (
+        rows[sequence],
+        taken(joined(values), sequence),
+        torch.tensor(sizes, dtype=torch.int64, device=device),
+    )
+
+
+def _check_other_sizes(shapes: list[list[int]], axis: int) -> None:
+    for i, sizes in enumerate(shapes):
+        if len(sizes) != len(shapes[0]):
+            raise ShapeError(
+                f"Ranks of all input tensors must match: expected {len(shapes[0])} but got {len(sizes)} at "
+                f"position {i}"
+            )
+        for d, (expected, found) in enumerate(zip(shapes[0], sizes, strict=True)):
+            if d != axis and expected != found:
+                raise ShapeError(
+                    f"Input shapes must match: expected {expected} for dimension {d} but got {found} at "
+                    f"position {i}"
+                )
+
+
+_TWO = [_INDICES, _INDICES], [f32(3), f32(3)], [_SIZES, _SIZES]
+sparse_concat_op.samples(
+    (*_TWO, {"concat_dim": 0}),
+    (*_TWO, {"concat_dim": -1}),
+    ([_INDICES, _INDICES], [_WORDS, _WORDS], [_SIZES, _SIZES], {"concat_dim": 1}),
+    ([_INDICES, _NO_INDICES], [f32(3), f32(0)], [_SIZES, np.array([2, 5])], {"concat_dim": 1}),
+)
+sparse_concat_op.refuses(
+    (_TWO[0], _TWO[1], [_SIZES, np.array([2, 4])], {"concat_dim": 0}),
+    "expected 3 for dimension 1 but got 4 at position 1",
+    InvalidArgumentError,
+)
+
+
+@export("sparse.concat", "sparse_concat")
+def sparse_concat(
+    axis: int,
+    sp_inputs: Sequence[Any],
+    name: str | None = None,
+    expand_nonconcat_dim: bool = False,
+    concat_dim: int | None = None,
+    expand_nonconcat_dims: bool | None = None,
+) -> SparseTensor:
+    """Sparse tensors one after the other along an axis; with `expand_nonconcat_dim`, each as wide as the
+    widest in the other axes.
+    """
+    if expand_nonconcat_dims is not None and expand_nonconcat_dim:
+        raise ValueError("Cannot specify both 'expand_nonconcat_dim' and 'expand_nonconcat_dims'")
+    if not isinstance(sp_inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list or tuple.")
+    axis = renamed("axis", axis, "concat_dim", concat_dim)
+    sp_inputs = [as_sparse(value) for value in sp_inputs]
+    if len(sp_inputs) == 1:
+        return sp_inputs[0]
+    sizes = [value.dense_shape for value in sp_inputs]
+    widens = expand_nonconcat_dim or expand_nonconcat_dims
+    indices, values, shape = sparse_concat_op(
+        [value.indices for value in sp_inputs],
+        [value.values for value in sp_inputs],
+        _widened(sizes, axis) if widens else sizes,
+        concat_dim=axis,
+        name=name,
+    )
+    if not widens and all(value.shape.is_fully_defined() for value in sp_inputs):
+        known = sp_inputs[0].shape.as_list()
+        known[axis] = sum(value.shape.tuple[axis] for value in sp_inputs)
+        shape = constants.constant(known, dtypes.int64)
+    return SparseTensor(indices, values, shape)
+
+
+def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
+    """The shapes with the largest size of all in every dimension but `axis`."""
+    rows = joining.concat([shapes.reshape(size, [1, -1]) for size in sizes], 0)
+    largest = reductions.reduce_max(rows, 0)
+    end = axis + 1 or None
+    return [
+        joining.concat([largest[:axis], size[axis:end], largest[end:] if end else []], 0) for size in sizes
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------- split
+
+
+@sparse_split_op.shape
+def _(split_dim, indices, values, shape, *, num_split):
+    of_rank(indices, 2)
+    of_rank(values, 1)
+    rank = _rank(shape)
+    return [[None, rank]] * num_split + [[None]] * num_split + [[rank]] * num_split
+
+
+@sparse_split_op.kernel
+def _(split_dim, indices, values, shape, *, num_split, device):
+    check_parts(indices, values, shape)
+    if not 0 <= split_dim < len(shape):
+        raise ShapeError(f"Input split_dim should be between 0 and rank ({len(shape)}), got {split_dim}")
+    total = shape[split_dim]
+    if num_split > total:
+        raise ShapeError(
+            f"Input num_split should be between 1 and the splitting dimension size ({total}), got {num_split}"
+        )
+    index_rows.check_inside(indices, shape)
+    each, longer = divmod(total, num_split)  # the first `longer` parts have one more
+    ends = np.cumsum([each + (i < longer) for i in range(num_split)]).tolist()
+    bounds = torch.tensor(ends, device=device)
+    owners = torch.bucketize(indices[:, split_dim].contiguous(), bounds, right=True)
+    outputs = [], [], []
+    for part, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        mine = owners == part
+        rows = indices[mine]
+        rows[:, split_dim] -= start
+        sizes = [*shape[:split_dim], end - start, *shape[split_dim + 1 :]]
+        outputs[0].append(rows)
+        outputs[1].append(taken(values, mine))
+        outputs[2].append(torch.tensor(sizes, dtype=torch.int64, device=device))
+    return [*outputs[0], *outputs[1], *outputs[2]]
+
+
+sparse_split_op.gradient(undefined_gradient)
+sparse_split_op.samples(
+    (1, _INDICES, f32(3), _SIZES, {"num_split": 2}),
+    (0, _INDICES, f32(3), _SIZES, {"num_split": 1}),
+    (0, _INDICES, _WORDS, _SIZES, {"num_split": 2}),
+    (1, _NO_INDICES, f32(0), _SIZES, {"num_split": 3}),
+)
+sparse_split_op.refuses(
+    (1, _INDICES, f32(3), _SIZES, {"num_split": 4}),
+    "splitting dimension size (3), got 4",
+    InvalidArgumentError,
+)
+sparse_split_op.refuses(
+    (2, _INDICES, f32(3), _SIZES, {"num_split": 2}), "between 0 and rank (2), got 2", InvalidArgumentError
+)
+
+
+class KeywordRequired:
+    """Stands where no argument may be given by position."""
+
+    def __repr__(self) -> str:
+        return "KeywordRequired()"
+
+
+@export("sparse.split", "sparse_split")
+def sparse_split(
+    keyword_required: Any = KeywordRequired(),
+    sp_input: Any = None,
+    num_split: int | None = None,
+    axis: Any = None,
+    name: str | None = None,
+    split_dim: Any = None,
+) -> list[SparseTensor]:
+    """A sparse tensor cut into `num_split` parts along an axis; the first ones are longer by one where it
+    does not divide.
+    """
+    if not isinstance(keyword_required, KeywordRequired):
+        raise ValueError("Keyword arguments are required for this function.")
+    for word, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
+        if value is None:
+            raise ValueError(f"{word} is required")
+    axis = renamed("axis", axis, "split_dim", split_dim)
+    sp_input = as_sparse(sp_input)
+    parts = sparse_split_op(
+        axis, sp_input.indices, sp_input.values, sp_input.dense_shape, num_split=num_split, name=name
+    )
+    return [SparseTensor(*part) for part in zip(*parts, strict=True)]
+
+
+# ----------------------------------------------------------------------------------------------------- slice
+
+
+@sparse_slice_op.shape
+def _(indices, values, shape, start, size):
+    of_rank(indices, 2)
+    of_rank(values, 1)
+    return [[None, _rank(shape)], [None], [_rank(shape)]]
+
+
+@sparse_slice_op.kernel
+def _(indices, values, shape, start, size, *, device):
+    check_parts(indices, values, shape)
+    for word, given in (("start", start), ("size", size)):
+        if len(given) != len(shape):
+            raise ShapeError(
+                f"Expected {word} to be a vector of length {len(shape)} but got length {len(given)}"
+            )
+    first = torch.tensor(start, dtype=torch.int64, device=device)
+    kept = ~index_rows.outside(indices - first, size)
+    sizes = [max(0, min(wanted, whole - at)) for wanted, whole, at in zip(size, shape, start, strict=True)]
+    return (
+        indices[kept] - first,
+        taken(values, kept),
+        torch.tensor(sizes, dtype=torch.int64, device=device),
+    )
+
+
+@sparse_slice_op.gradient
+def _(op, _, grad, __):
+    indices, values, _, start, _ = op.inputs
+    back = sparse_slice_grad_op(grad, indices, start, op.outputs[0])
+    back.set_shape(values.shape)
+    return [None, back, None, None, None]
+
+
+sparse_slice_op.samples(
+    (_INDICES, f32(3), _SIZES, np.array([0, 1]), np.array([2, 1])),
+    (_INDICES, f32(3), _SIZES, np.array([0, 0]), np.array([9, 9])),
+    (_INDICES, _WORDS, _SIZES, np.array([1, 0]), np.array([1, 3])),
+    (_NO_INDICES, f32(0), _SIZES, np.array([0, 1]), np.array([2, 1])),
+)
+sparse_slice_op.refuses(
+    (_INDICES, f32(3), _SIZES, np.array([0]), np.array([2, 1])),
+    "Expected start to be a vector of length 2 but got length 1",
+    InvalidArgumentError,
+)
+
+
+@sparse_slice_grad_op.shape
+def _(backprop_val_grad, input_indices, input_start, output_indices):
+    of_rank(backprop_val_grad, 1)
+    of_rank(output_indices, 2)
+    return [of_rank(input_indices, 2).tuple[0]]
+
+
+@sparse_slice_grad_op.kernel
+@unsigned.modular
+def _(backprop_val_grad, input_indices, input_start, output_indices):
+    return values_at(backprop_val_grad, output_indices + input_start, [input_indices])[0]
+
+
+def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
+    """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
+    if len(values) != len(at):
+        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
+    groups = index_rows.grouped(torch.cat([at, *wanted]))
+    table = values.new_zeros(groups.count)
+    table[groups.members[: len(at)]] = values
+    return list(table[groups.members[len(at) :]].split([len(rows) for rows in wanted]))
+
+
+@sparse_slice_grad_op.gradient
+def _(op, grad):
+    """What a slice takes, its gradient puts back; the gradient of that is the slice again."""
+    indices, start, taken_indices = op.inputs[1:]
+    return [sparse_slice_grad_op(grad, taken_indices, -start, indices), None, None, None]
+
+
+sparse_slice_grad_op.samples(
+    (f32(1), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
+    (f32(0), _INDICES, np.array([0, 1]), _NO_INDICES),
+)
+sparse_slice_grad_op.refuses(
+    (f32(2), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
+    "2 gradients are given for 1",
+    InvalidArgumentError,
+)
+
+
+@export("sparse.slice", "sparse_slice")
+def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a block of a sparse tensor, given by its first index and its size."""
+    sp_input = as_sparse(sp_input)
+    start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
+    with name_scope(name, "SparseSlice", [sp_input.values]) as scope:
+        return SparseTensor(
+            *sparse_slice_op(sp_input.indices, sp_input.values, sp_input.dense_shape, start, size, name=scope)
+        )
+
+
+# ------------------------------------------------------------------------------------------- fill empty rows
+
+
+@sparse_fill_empty_rows_op.shape
+def _(indices, values, dense_shape, default_value):
+    count, _ = of_parts(indices, values)
+    of_rank(default_value, 0)
+    return [[None, _rank(dense_shape)], [None], [dense_shape[0] if dense_shape else None], [count]]
+
+
+@sparse_fill_empty_rows_op.kernel
+def _(indices, values, dense_shape, default_value):
+    check_parts(indices, values, dense_shape)
+    one_value(default_value, "default_value")
+    if not dense_shape:
+        raise ShapeError("Dense shape cannot be empty.")
+    total = dense_shape[0]
+    rows = indices[:, 0]
+    _check_rows(rows, total)
+    counts = torch.bincount(rows, minlength=total)
+    empty = counts == 0
+    fillings = empty.cumsum(0)  # up to each row
+    by_row = index_rows.ascending(rows)
+    where_to = torch.empty_like(rows)
+    where_to[by_row] = torch.arange(len(rows), device=rows.device) + fillings[rows[by_row]]
+    filled = indices.new_zeros(len(rows) + int(empty.sum()), indices.shape[1])
+    filled[where_to] = indices
+    filled[(counts.cumsum(0) + fillings - 1)[empty], 0] = empty.nonzero()[:, 0]
+    return filled, _filled_values(values, default_value, where_to, len(filled)), empty, where_to
+
+
+def _check_rows(rows: torch.Tensor, total: int) -> None:
+    if not total and len(rows):
+        raise ShapeError(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
+    wrong = ((rows < 0) | (rows >= total)).nonzero()
+    if len(wrong):
+        at = int(wrong[0])
+        raise ShapeError(f"indices({at}, 0) is invalid: {int(rows[at])} >= {total}")
+
+
+def _filled_values(values: Any, default: Any, where_to: torch.Tensor, count: int) -> Any:
+    if isinstance(values, np.ndarray):
+        filled = np.full(count, default.item(), dtype=object)
+        filled[where_to.numpy()] = values
+        return filled
+    filled = unsigned.bits(default).expand(count).clone()
+    filled[where_to] = unsigned.bits(values)
+    return filled.view(values.dtype)
+
+
+@sparse_fill_empty_rows_op.gradient
+def _(op, _, grad, *__):
+    d_values, d_default = sparse_fill_empty_rows_grad_op(op.outputs[3], grad)
+    return [None, d_values, None, d_default]
+
+
+_ROWS = np.array([[3, 1], [1, 0], [3, 0]])
+sparse_fill_empty_rows_op.samples(
+    (_INDICES, f32(3), np.array([4, 3]), f32()),
+    (_ROWS, f32(3), np.array([5, 2]), f32()),
+    (_ROWS, _WORDS, np.array([5, 2]), np.array(b"z", dtype=object)),
+    (_NO_INDICES, f32(0), _SIZES, f32()),
+    (_NO_INDICES, f32(0), np.array([0, 2]), f32()),
+)
+sparse_fill_empty_rows_op.refuses(
+    (_INDICES, f32(3), np.array([1, 3]), f32()), "indices(2, 0) is invalid: 1 >= 1", InvalidArgumentError
+)
+sparse_fill_empty_rows_op.refuses(
+    (_INDICES, f32(3), np.array([0, 3]), f32()), "dense_shape[0] = 0 but", InvalidArgumentError
+)
+
+
+@sparse_fill_empty_rows_grad_op.shape
+def _(reverse_index_map, grad_values):
+    of_rank(grad_values, 1)
+    return [of_rank(reverse_index_map, 1), []]
+
+
+@sparse_fill_empty_rows_grad_op.kernel
+def _(reverse_index_map, grad_values):
+    wrong = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
+    if bool(wrong.any()):
+        raise ShapeError(f"Elements in reverse index must be in [0, {len(grad_values)})")
+    grads = unsigned.bits(grad_values)
+    others = torch.ones_like(grads, dtype=torch.bool)
+    others[reverse_index_map] = False
+    total = grads[others].sum(dtype=grads.dtype)
+    return grads[reverse_index_map].view(grad_values.dtype), total.view(grad_values.dtype)
+
+
+sparse_fill_empty_rows_grad_op.gradient(undefined_gradient)
+sparse_fill_empty_rows_grad_op.samples(
+    (np.array([2, 0, 3]), f32(5)),
+    (np.zeros(0, np.int64), f32(2)),
+    (np.zeros(0, np.int64), f32(0)),
+)
+sparse_fill_empty_rows_grad_op.refuses(
+    (np.array([2, 7]), f32(5)), "Elements in reverse index must be in [0, 5)", InvalidArgumentError
+)
+
+
+@export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
+def sparse_fill_empty_rows(
+    sp_input: Any, default_value: Any, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
+    """The sparse tensor with `default_value` at the start of every row that has no element, and which rows
+    those are.
+    """
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [sp_input.values]):
+        default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
+        filled = sparse_fill_empty_rows_op(
+            sp_input.indices, sp_input.values, sp_input.dense_shape, default_value
+        )
+        result = SparseTensor(filled.output_indices, filled.output_values, sp_input.dense_shape)
+        return result, filled.empty_row_indicator

@@ -1,0 +1,392 @@
+"""Ragged tensors as ops see them: values, and for each ragged dimension the splits that cut them into rows.
+
+Row i is `values[splits[i] : splits[i + 1]]`. Of several splits, each but the last cuts the rows of the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tideflow.graph import dtypes
+from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import creation, indexing, shapes
+from tideflow.ops.helpers.axes import as_sizes, brackets, of_rank, of_rank_at_least, size_product, size_sum
+from tideflow.ops.helpers.samples import f32, text
+from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.unbroadcast import ways_back
+from tideflow.ops.math import casting, segments
+from tideflow.runtime.values import to_numpy, to_torch
+
+_TSPLITS = attr("type", dtypes.int64, allowed=INDICES)
+ragged_range_op = Op(
+    "RaggedRange",
+    "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
+    T=attr("type", dtypes.int32, allowed=types("bfloat16 float double int32 int64")),
+    Tsplits=_TSPLITS,
+    on_host=True,
+    differentiable=False,
+)
+ragged_gather_op = Op(
+    "RaggedGather",
+    "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, indices: Tindices "
+    "-> output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, output_dense_values: Tvalues",
+    Tindices=INDICES,
+    Tsplits=_TSPLITS,
+    PARAMS_RAGGED_RANK=attr("int", minimum=1),
+    OUTPUT_RAGGED_RANK=attr("int", minimum=0),
+    on_host=True,
+)
+ragged_to_sparse_op = Op(
+    "RaggedTensorToSparse",
+    "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T "
+    "-> sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
+    RAGGED_RANK=attr("int", minimum=1),
+    Tsplits=_TSPLITS,
+    on_host=True,
+)
+ragged_to_tensor_op = Op(
+    "RaggedTensorToTensor",
+    "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex "
+    "-> result: T",
+    Tindex=attr("type", allowed=types("int64 int32")),
+    Tshape=attr("type", allowed=types("int64 int32")),
+    num_row_partition_tensors=attr("int", minimum=1),
+    row_partition_types=attr("list(string)"),
+    host="shape",
+    on_host=True,
+)
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def _checked_splits(nested: Sequence[Any], values: np.ndarray) -> list[np.ndarray]:
+    """Splits from the outermost in, each of which must cut up all that the next one stands for."""
+    splits = [to_numpy(one).astype(np.int64) for one in nested]
+    ends = [*(len(inner) - 1 for inner in splits[1:]), len(values)]
+    for one, end in zip(splits, ends, strict=True):
+        if not one.size:
+            raise ShapeError("ragged splits may not be empty.")
+        if one[0] != 0:
+            raise ShapeError("First value of ragged splits must be 0.")
+        if one[-1] != end:
+            raise ShapeError(
+                "Final value of ragged splits must match the length the corresponding ragged values."
+            )
+        if (np.diff(one) < 0).any():
+            raise ShapeError("Ragged splits must be sorted")
+    return splits
+
+
+def _row_of_each(lengths: np.ndarray) -> np.ndarray:
+    """The row that each value belongs to."""
+    return np.repeat(np.arange(len(lengths)), lengths)
+
+
+def _column_of_each(lengths: np.ndarray) -> np.ndarray:
+    """The place that each value has in its row."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+
+
+def _splits_of(lengths: np.ndarray, dtype: Any) -> Any:
+    return to_torch(np.cumsum([0, *lengths]).astype(dtype.as_numpy_dtype))
+
+
+# ------------------------------------------------------------------------------------------------ ranges
+
+
+@ragged_range_op.shape
+def _(starts, limits, deltas):
+    rows = 1
+    for shape in (starts, limits, deltas):
+        if shape.ndims is None:
+            rows = None if rows == 1 else rows
+        elif shape.ndims > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {shape.ndims}")
+    given = [shape.tuple[0] for shape in (starts, limits, deltas) if shape.ndims == 1]
+    known = {size for size in given if size is not None}
+    if len(known) > 1:
+        raise ShapeError(f"Dimensions must be equal, but are {' and '.join(map(str, sorted(known)))}")
+    if given:
+        rows = known.pop() if known else None
+    return [[size_sum(rows, 1)], [None]]
+
+
+@ragged_range_op.kernel
+def _(starts, limits, deltas, *, T, Tsplits):
+    exact = np.int64 if T.is_integer else np.float64
+    parts = [to_numpy(part).astype(exact) for part in (starts, limits, deltas)]
+    sizes = {part.shape[0] for part in parts if part.ndim}
+    if len(sizes) > 1:
+        raise ShapeError("starts, limits, and deltas must have the same shape")
+    starts, limits, deltas = np.broadcast_arrays(*(np.atleast_1d(part) for part in parts))
+    if (deltas == 0).any():
+        raise ShapeError("Requires delta != 0")
+    counts = -((starts - limits) // deltas) if T.is_integer else np.ceil((limits - starts) / deltas)
+    lengths = np.maximum(counts, 0).astype(np.int64)
+    values = np.repeat(starts, lengths) + _column_of_each(lengths) * np.repeat(deltas, lengths)
+    return _splits_of(lengths, Tsplits), to_torch(values.astype(T.as_numpy_dtype))
+
+
+ragged_range_op.samples(
+    (np.int32([0, 5, 8]), np.int32([3, 5, 12]), np.int32(1)),
+    (np.int32(9), np.int32([3, 0]), np.int32(-2), {"Tsplits": dtypes.int32}),
+    (np.float32([0, 1]), np.float32([3, -1.5]), np.float32([0.7, -0.5]), {"T": dtypes.float32}),
+    (np.int64(0), np.int64(3), np.int64(1), {"T": dtypes.int64}),
+    (np.zeros(0, np.int32), np.int32(3), np.int32(1)),
+)
+ragged_range_op.refuses(
+    (np.int32([0, 1]), np.int32([3]), np.int32(1)), "Dimensions must be equal, but are 1 and 2"
+)
+ragged_range_op.refuses((np.int32(0), np.int32(1), np.int32(0)), "Requires delta != 0", InvalidArgumentError)
+
+# ------------------------------------------------------------------------------------------------ gathering
+
+
+@ragged_gather_op.shape
+def _(params_nested_splits, params_dense_values, indices, *, OUTPUT_RAGGED_RANK):
+    for shape in params_nested_splits:
+        of_rank(shape, 1)
+    of_rank(indices, OUTPUT_RAGGED_RANK - len(params_nested_splits) + 1)
+    values = of_rank_at_least(params_dense_values, 1)
+    rows = None if values.ndims is None else [None, *values.tuple[1:]]
+    return [[None]] * OUTPUT_RAGGED_RANK + [rows]
+
+
+@ragged_gather_op.kernel
+@ragged_gather_op.kernel("string")
+def _(params_nested_splits, params_dense_values, indices, *, Tsplits):
+    values, indices = to_numpy(params_dense_values), to_numpy(indices)
+    nested = [to_numpy(one).astype(np.int64) for one in params_nested_splits]
+    rows = indices.reshape(-1).astype(np.int64)
+    wrong = (rows < 0) | (rows >= len(nested[0]) - 1)
+    if wrong.any():
+        at = brackets(np.unravel_index(int(wrong.argmax()), indices.shape)) if indices.ndim else ""
+        raise ShapeError(f"indices{at} = {rows[wrong][0]} is not in [0, {len(nested[0]) - 1})")
+    made = [_splits_of(np.full(math.prod(a), b), Tsplits) for a, b in _uniform_rows(indices.shape)]
+    for splits, end in zip(nested, [*(len(inner) - 1 for inner in nested[1:]), len(values)], strict=True):
+        if (np.diff(splits) < 0).any():
+            raise ShapeError("Ragged splits must be sorted")
+        if splits[-1:].sum() > end:
+            raise ShapeError("Ragged splits must not point past values")
+        lengths = splits[rows + 1] - splits[rows]
+        made.append(_splits_of(lengths, Tsplits))
+        rows = np.repeat(splits[rows], lengths) + _column_of_each(lengths)
+    first = 0 if indices.ndim else 1  # of a single row, its own length needs no splits
+    return [*made[first:], to_torch(values[rows])]
+
+
+def _uniform_rows(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
+    """For each dimension but the first: the sizes before it, and its own."""
+    return [(sizes[: axis + 1], size) for axis, size in enumerate(sizes[1:])]
+
+
+@ragged_gather_op.gradient
+def _(op, *grads):
+    """A value's gradient goes to where it came from: gathered numbers of the values tell."""
+    *splits, values, indices = op.inputs
+    numbers = creation.range(shapes.shape(values, out_type=dtypes.int64)[0])
+    came_from = ragged_gather_op(
+        splits, numbers, indices, OUTPUT_RAGGED_RANK=op.attrs["OUTPUT_RAGGED_RANK"]
+    ).output_dense_values
+    return [*[None] * len(splits), IndexedSlices(grads[-1], came_from, shapes.shape(values)), None]
+
+
+_SPLITS = np.array([0, 2, 2, 5])
+ragged_gather_op.samples(
+    ([_SPLITS], text(*"abcde"), np.int32([2, 0, 2]), {"OUTPUT_RAGGED_RANK": 1}),
+    ([_SPLITS], f32(5, 2), np.array([[2, 0], [1, 1]]), {"OUTPUT_RAGGED_RANK": 2}),
+    ([np.array([0, 2, 3]), _SPLITS], f32(5), np.int32([1, 0, 1]), {"OUTPUT_RAGGED_RANK": 2}),
+    ([np.int32([0, 2, 2, 5])], f32(5), np.array(2), {"OUTPUT_RAGGED_RANK": 0}),
+    ([_SPLITS], f32(5), np.zeros((0, 3), np.int32), {"OUTPUT_RAGGED_RANK": 2}),
+)
+ragged_gather_op.refuses(
+    ([_SPLITS], f32(5), np.int32([1, 3]), {"OUTPUT_RAGGED_RANK": 1}),
+    "indices[1] = 3 is not in [0, 3)",
+    InvalidArgumentError,
+)
+
+# ------------------------------------------------------------------------------------------------ to sparse
+
+
+@ragged_to_sparse_op.shape
+def _(rt_nested_splits, rt_dense_values):
+    for shape in rt_nested_splits:
+        of_rank(shape, 1)
+    sizes = of_rank_at_least(rt_dense_values, 1).tuple
+    if sizes is None:
+        return [[None, None], [None], [None]]
+    rank = len(rt_nested_splits) + len(sizes)
+    count = size_product(*sizes)
+    return [[count, rank], [count], [rank]]
+
+
+@ragged_to_sparse_op.kernel
+@ragged_to_sparse_op.kernel("string")
+def _(rt_nested_splits, rt_dense_values):
+    values = to_numpy(rt_dense_values)
+    splits = _checked_splits(rt_nested_splits, values)
+    inner = values.shape[1:]
+    rows = np.repeat(_places(splits), math.prod(inner), axis=0)
+    inside = np.indices(inner).reshape(len(inner), math.prod(inner)).T
+    indices = np.concatenate([rows, np.tile(inside, (len(values), 1))], axis=1)
+    widest = [np.diff(one).max(initial=0) for one in splits]
+    shape = np.array([len(splits[0]) - 1, *widest, *inner], np.int64)
+    return to_torch(indices.astype(np.int64)), to_torch(values.reshape(-1)), to_torch(shape)
+
+
+def _places(splits: list[np.ndarray]) -> np.ndarray:
+    """The row, and the column in each ragged dimension, of every value."""
+    places = np.arange(len(splits[0]) - 1)[:, None]
+    for one in splits:
+        lengths = np.diff(one)
+        places = np.concatenate([places[_row_of_each(lengths)], _column_of_each(lengths)[:, None]], axis=1)
+    return places
+
+
+@ragged_to_sparse_op.gradient
+def _(op, *grads):
+    values = op.inputs[-1]
+    return [*[None] * (len(op.inputs) - 1), shapes.reshape(grads[1], shapes.shape(values))]
+
+
+ragged_to_sparse_op.samples(
+    ([_SPLITS], text(*"abcde")),
+    ([np.array([0, 2, 3]), _SPLITS], f32(5)),
+    ([np.int32([0, 2, 2, 5])], f32(5, 2)),
+    ([np.array([0])], f32(0)),
+)
+ragged_to_sparse_op.refuses(
+    ([np.array([0, 2, 4])], f32(5)), "Final value of ragged splits must match", InvalidArgumentError
+)
+ragged_to_sparse_op.refuses(
+    ([np.array([1, 5])], f32(5)), "First value of ragged splits", InvalidArgumentError
+)
+
+# ------------------------------------------------------------------------------------------------ to dense
+
+_PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
+
+
+def _ragged_dimensions(kinds: Sequence[str]) -> int:
+    for kind in kinds:
+        if kind not in _PARTITIONS:
+            raise ShapeError(f"Unknown string for partition info type: {kind}")
+    return sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
+
+
+@ragged_to_tensor_op.shape
+def _(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+    ragged = _ragged_dimensions(row_partition_types)
+    asked = None if shape == -1 or shape is None else as_sizes(shape)
+    return _dense_shape(asked, values, ragged)
+
+
+def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: int) -> list[int | None] | None:
+    """The sizes asked for, with those of a value where these are known; they must agree."""
+    inner = None if values.ndims is None else values.tuple[1:]
+    if asked is None:
+        return None if inner is None else [None] * (1 + ragged) + list(inner)
+    if inner is None:
+        return asked
+    if len(asked) != 1 + ragged + len(inner):
+        raise ShapeError(
+            f"A shape of rank {len(asked)} was asked for values of shape {values}, {ragged} ragged"
+        )
+    for size, found in zip(asked[1 + ragged :], inner, strict=True):
+        if None not in (size, found) and size != found:
+            raise ShapeError(f"Value and shape dimension are inconsistent: {found} and {size}.")
+    tail = [found if size is None else size for size, found in zip(asked[1 + ragged :], inner, strict=True)]
+    return [*asked[: 1 + ragged], *tail]
+
+
+@ragged_to_tensor_op.kernel
+@ragged_to_tensor_op.kernel("string")
+def _(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+    values, default_value = to_numpy(values), to_numpy(default_value)
+    splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
+    natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
+    asked = None if shape == -1 else as_sizes(shape)
+    _dense_shape(asked, TensorShape(values.shape), len(splits))
+    asked = asked or [None] * len(natural)
+    sizes = [int(found if size is None else size) for size, found in zip(asked, natural, strict=True)]
+    result = np.empty(sizes, values.dtype)
+    result[...] = default_value
+    places = _places(splits)
+    kept = (places < sizes[: places.shape[1]]).all(axis=1)
+    result[tuple(places[kept].T)] = values[kept]
+    return to_torch(result)
+
+
+def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list[np.ndarray]:
+    """Partitions of any kind as splits, which must fit each other and the number of values."""
+    arrays = [to_numpy(tensor).astype(np.int64) for tensor in tensors]
+    rows = int(arrays[0]) if kinds[0] == "FIRST_DIM_SIZE" else len(arrays[0]) - 1
+    splits = []
+    for array, kind in zip(arrays, kinds, strict=True):
+        if kind == "FIRST_DIM_SIZE":
+            continue
+        if kind == "VALUE_ROWIDS":
+            array = np.searchsorted(array, np.arange(rows + 1))
+        splits.append(array)
+        rows = int(array[-1])
+    ends = [*(len(inner) - 1 for inner in splits[1:]), count]
+    if any(len(one) and one[-1] != end for one, end in zip(splits, ends, strict=True)):
+        raise ShapeError("Values and indices must be equal")
+    return splits
+
+
+@ragged_to_tensor_op.gradient
+def _(op, grad):
+    """The numbers of the values, made dense in the same way, tell which value stands where; -1 is none."""
+    _, values, default, *partitions = op.inputs
+    ragged = _ragged_dimensions(op.attrs["row_partition_types"])
+    count = shapes.shape(values, out_type=dtypes.int64)[0]
+    outer = shapes.shape(grad)[: 1 + ragged]
+    numbers = ragged_to_tensor_op(
+        outer,
+        creation.range(count),
+        casting.cast(-1, dtypes.int64),
+        partitions,
+        row_partition_types=op.attrs["row_partition_types"],
+    )
+    of_values = segments.unsorted_segment_sum(grad, numbers, count)
+    filled = indexing.boolean_mask(grad, numbers < 0)
+    _, to_default = ways_back(shapes.shape(filled), shapes.shape(default))
+    return None, of_values, to_default(filled), *[None] * len(partitions)
+
+
+ragged_to_tensor_op.samples(
+    ([-1, -1], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
+    ([4, 2], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
+    (
+        [-1, 4, 2],
+        f32(5, 2),
+        f32(2),
+        [np.array(3), np.array([0, 0, 2, 2, 2])],
+        {"row_partition_types": ["FIRST_DIM_SIZE", "VALUE_ROWIDS"]},
+    ),
+    (
+        [-1, -1, -1],
+        text(*"abcde"),
+        text("-", shape=()),
+        [np.array([0, 2, 3]), _SPLITS],
+        {"row_partition_types": ["ROW_SPLITS"] * 2},
+    ),
+    ([-1, -1], f32(0), f32(), [np.array([0])], {"row_partition_types": ["ROW_SPLITS"]}),
+)
+ragged_to_tensor_op.refuses(
+    ([-1, -1, 3], f32(5, 2), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
+    "Value and shape dimension are inconsistent",
+)
+ragged_to_tensor_op.refuses(
+    ([-1, -1], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROWS"]}),
+    "Unknown string for partition info type: ROWS",
+)

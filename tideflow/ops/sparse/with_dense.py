@@ -1,0 +1,490 @@
+"""Sparse tensors together with dense ones: one made of the other, sums, products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError, definition
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing, stitching
+from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers.axes import as_sizes, brackets, of_rank, one_value
+from tideflow.ops.helpers.samples import boolean, c64, f32, i32
+from tideflow.ops.helpers.types import INDICES, NUMERIC
+from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.sparse import arithmetic, construction, index_rows
+from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
+
+TINDICES = attr("type", allowed=INDICES)
+
+torch.sparse.check_sparse_tensor_invariants.disable()  # some versions warn where this is not said
+
+_INDICES = np.array([[0, 1], [0, 2], [1, 0]])
+_SIZES = np.array([2, 3])
+_NO_INDICES = np.zeros((0, 2), np.int64)
+
+# ------------------------------------------------------------------------------------------- sparse to dense
+
+sparse_to_dense_op = Op(
+    "SparseToDense",
+    "sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T -> dense: T",
+    Tindices=TINDICES,
+    validate_indices=True,
+    host="output_shape",
+)
+
+
+@sparse_to_dense_op.shape
+def _(sparse_indices, output_shape, sparse_values, default_value):
+    return as_sizes(output_shape)
+
+
+@sparse_to_dense_op.kernel
+def _(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
+    one_value(default_value, "default_value")
+    for size in output_shape:
+        if size < 0:
+            raise ShapeError(f"Dimension {size} must be >= 0")
+    rows = _as_rows(sparse_indices, len(output_shape))
+    if sparse_values.ndim and tuple(sparse_values.shape) != (len(rows),):
+        raise ShapeError(
+            f"sparse_values has incorrect shape {brackets(sparse_values.shape)}, should be [] or "
+            f"[{len(rows)}]"
+        )
+    if validate_indices:
+        index_rows.check_order(rows, output_shape)
+    elif bool(outside(rows, output_shape).any()):
+        raise ShapeError(f"Indices are not valid (out of bounds).  Shape: {brackets(output_shape)}")
+    return _scattered(index_rows.places(rows, output_shape), output_shape, sparse_values, default_value)
+
+
+def _as_rows(indices: torch.Tensor, rank: int) -> torch.Tensor:
+    """The indices as a matrix: a vector, or a single one, are indices of a vector."""
+    if indices.ndim > 2:
+        raise ShapeError(
+            f"sparse_indices should be a scalar, vector, or matrix, got shape {brackets(indices.shape)}"
+        )
+    rows = indices.long() if indices.ndim == 2 else indices.long().reshape(-1, 1)
+    if rows.shape[1] != rank:
+        raise ShapeError(f"output_shape has incorrect number of elements: {rank} should be: {rows.shape[1]}")
+    return rows
+
+
+def _scattered(at: torch.Tensor, sizes: list[int], values: Any, default: Any) -> Any:
+    count = math.prod(sizes)
+    if isinstance(values, np.ndarray):
+        dense = np.full(count, default.item(), dtype=object)
+        dense[at.numpy()] = values if values.ndim else values.item()
+        return dense.reshape(sizes)
+    dense = unsigned.bits(default).expand(count).clone()
+    dense[at] = unsigned.bits(values)
+    return dense.view(values.dtype).reshape(sizes)
+
+
+@sparse_to_dense_op.gradient
+def _(op, grad):
+    indices, sizes, values, _ = op.inputs
+    rows = shapes.reshape(indices, [-1, 1]) if indices.shape.ndims in (0, 1) else indices
+    taken = indexing.gather_nd(grad, rows)
+    total, of_values = reductions.reduce_sum(grad), reductions.reduce_sum(taken)
+    return [
+        creation.zeros_like(indices),
+        creation.zeros_like(sizes),
+        of_values if values.shape.ndims == 0 else taken,
+        total - of_values,
+    ]
+
+
+sparse_to_dense_op.samples(
+    (_INDICES, _SIZES, f32(3), f32()),
+    (np.array([1, 3], np.int32), np.array([5], np.int32), f32(2), f32()),
+    (_INDICES, _SIZES, boolean(), boolean(), {"validate_indices": False}),
+    (np.array(2), np.array([4]), i32(), i32()),
+    (_INDICES, _SIZES, np.array([b"a", b"b", b"c"], dtype=object), np.array(b"z", dtype=object)),
+    (_NO_INDICES, np.array([0, 3]), f32(0), f32()),
+)
+sparse_to_dense_op.refuses(
+    (_INDICES[::-1], _SIZES, f32(3), f32()), "indices[1] = [0,2] is out of order", InvalidArgumentError
+)
+sparse_to_dense_op.refuses(
+    (_INDICES[[0, 0]], _SIZES, f32(2), f32()), "indices[1] = [0,1] is repeated", InvalidArgumentError
+)
+sparse_to_dense_op.refuses(
+    (_INDICES, np.array([2, 2]), f32(3), f32()),
+    "indices[1] = [0,2] is out of bounds: need 0 <= index < [2,2]",
+    InvalidArgumentError,
+)
+
+
+@export("sparse_to_dense")
+def sparse_to_dense(
+    sparse_indices: Any,
+    output_shape: Any,
+    sparse_values: Any,
+    default_value: Any = 0,
+    validate_indices: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A dense tensor with these values at these indices and `default_value` elsewhere."""
+    return sparse_to_dense_op(
+        sparse_indices,
+        output_shape,
+        sparse_values,
+        default_value,
+        validate_indices=validate_indices,
+        name=name,
+    )
+
+
+@export("sparse.to_dense", "sparse_tensor_to_dense")
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """A sparse tensor as a dense one, with `default_value` (0 or "") where it has no element."""
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = creation.zeros([], sp_input.dtype)
+    return sparse_to_dense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
+    )
+
+
+@export("sparse.to_indicator", "sparse_to_indicator")
+def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+    """A dense tensor of booleans: true at the ids that stand along the last axis of `sp_input`."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
+        count = shapes.shape(sp_input.indices)[0]
+        truths = creation.fill(shapes.expand_dims(count, 0), True)
+        flags = SparseTensor(sp_input.indices, truths, sp_input.dense_shape)
+        merged = construction.sparse_merge(sp_input, flags, vocab_size, scope)
+        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
+
+
+@export("sparse.from_dense")
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a dense tensor that are not 0 (or "")."""
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        zero = constants.constant(b"" if tensor.dtype is dtypes.string else 0, tensor.dtype)
+        indices = indexing.where_v2(binary.not_equal(tensor, zero))
+        values = indexing.gather_nd(tensor, indices)
+        return SparseTensor(indices, values, shapes.shape(tensor, out_type=dtypes.int64))
+
+
+# ----------------------------------------------------------------------------------------- sparse plus dense
+
+sparse_tensor_dense_add_op = Op(
+    "SparseTensorDenseAdd",
+    "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T",
+    T=NUMERIC,
+    Tindices=TINDICES,
+    host="a_shape",
+)
+
+
+@sparse_tensor_dense_add_op.shape
+def _(a_indices, a_values, a_shape, b):
+    of_rank(a_indices, 2)
+    of_rank(a_values, 1)
+    return b
+
+
+@sparse_tensor_dense_add_op.kernel
+def _(a_indices, a_values, a_shape, b):
+    if list(b.shape) != a_shape:
+        raise ShapeError(
+            f"The sparse tensor has shape {brackets(a_shape)}, the dense one {brackets(b.shape)}"
+        )
+    check_parts(a_indices, a_values, a_shape)
+    index_rows.check_inside(a_indices, a_shape)
+    flat, at = unsigned.bits(b).reshape(-1), index_rows.places(a_indices.long(), a_shape)
+    return flat.index_add(0, at, unsigned.bits(a_values)).view(b.dtype).reshape(b.shape)
+
+
+@sparse_tensor_dense_add_op.gradient
+def _(op, grad):
+    return [None, indexing.gather_nd(grad, op.inputs[0]), None, grad]
+
+
+sparse_tensor_dense_add_op.samples(
+    (np.array([[0, 1], [2, 0], [0, 1]], np.int64), f32(3), np.array([3, 2], np.int64), f32(3, 2)),
+    (np.zeros((0, 1), np.int32), f32(0), np.array([2], np.int32), f32(2)),
+)
+sparse_tensor_dense_add_op.refuses(
+    (np.array([[0, 5]], np.int64), f32(1), np.array([3, 2], np.int64), f32(3, 2)),
+    "is out of bounds: need 0 <= index < [3,2]",
+    InvalidArgumentError,
+)
+
+# ------------------------------------------------------------------------------- sparse and dense, by element
+
+_CWISE = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
+cwise_add_op = Op("SparseDenseCwiseAdd", _CWISE, T=NUMERIC, host="sp_shape")
+cwise_mul_op = Op("SparseDenseCwiseMul", _CWISE, T=NUMERIC, host="sp_shape")
+cwise_div_op = Op("SparseDenseCwiseDiv", _CWISE, T=NUMERIC, host="sp_shape")
+
+
+@cwise_add_op.shape
+@cwise_mul_op.shape
+@cwise_div_op.shape
+def _(sp_indices, sp_values, sp_shape, dense):
+    return [of_parts(sp_indices, sp_values)[0]]
+
+
+def _cwise(op_type: str) -> Callable:
+    """The kernel that combines each element with the one that the dense tensor, broadcast, has there."""
+
+    def kernel(sp_indices, sp_values, sp_shape, dense):
+        check_parts(sp_indices, sp_values, sp_shape)
+        padded = [1] * (len(sp_shape) - dense.dim()) + list(dense.shape)
+        if len(padded) != len(sp_shape) or any(
+            size not in (1, whole) for size, whole in zip(padded, sp_shape, strict=True)
+        ):
+            raise ShapeError(
+                "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
+                f"{brackets(sp_shape)} vs. {brackets(dense.shape)}"
+            )
+        if bool(outside(sp_indices, sp_shape).any()):
+            raise ShapeError("Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape")
+        there = dense.expand(sp_shape)[tuple(sp_indices.unbind(1))]
+        return definition(op_type).kernels[""](sp_values, there)
+
+    return kernel
+
+
+cwise_add_op.kernel(_cwise("AddV2"))
+cwise_mul_op.kernel(_cwise("Mul"))
+cwise_div_op.kernel(_cwise("Div"))
+
+
+class _DenseSide:
+    """What the dense operand of an element-wise op has beside each sparse element, and the way back to it."""
+
+    def __init__(self, op: Operation):
+        indices, _, sizes, self._dense = op.inputs
+        self._sizes = casting.cast(shapes.shape(self._dense), dtypes.int64)
+        added = shapes.expand_dims(shapes.size(sizes) - shapes.size(self._sizes), 0)
+        padded = joining.concat([creation.ones(added, dtypes.int64), self._sizes], 0)
+        scaled = indices // (sizes // padded)  # 0 along the axes that are broadcast
+        self._at = slicing.slice(scaled, joining.concat([[0], added], 0), [-1, -1])
+
+    def values(self) -> Tensor:
+        if self._dense.shape.ndims == 0:
+            return self._dense
+        return indexing.gather_nd(self._dense, self._at)
+
+    def gathered(self, grads: Tensor) -> Tensor:
+        """The elements' gradients, added up where they belong in the dense operand."""
+        zeros = creation.zeros_like(self._dense)
+        return arithmetic.sparse_add(zeros, SparseTensor(self._at, grads, self._sizes))
+
+
+@cwise_add_op.gradient
+def _(op, grad):
+    return [None, grad, None, _DenseSide(op).gathered(grad)]
+
+
+@cwise_mul_op.gradient
+def _(op, grad):
+    dense = _DenseSide(op)
+    grad_values, per_element = grad * dense.values(), grad * op.inputs[1]
+    return [None, grad_values, None, dense.gathered(per_element)]
+
+
+@cwise_div_op.gradient
+def _(op, grad):
+    dense = _DenseSide(op)
+    divisors = dense.values()
+    grad_values, per_element = grad / divisors, grad * (-op.inputs[1] / unary.square(divisors))
+    return [None, grad_values, None, dense.gathered(per_element)]
+
+
+for _op in (cwise_add_op, cwise_mul_op, cwise_div_op):
+    _op.samples(
+        (_INDICES, f32(3), _SIZES, f32(2, 3, low=0.5, high=2)),
+        (_INDICES, f32(3), _SIZES, f32(3, low=0.5, high=2)),
+        (_INDICES, f32(3), _SIZES, f32(2, 1, low=0.5, high=2)),
+        (_INDICES, f32(3), _SIZES, f32(low=0.5, high=2)),
+        (_INDICES, i32(3, low=5, high=9), _SIZES, i32(3, low=1, high=4)),
+        (_NO_INDICES, f32(0), _SIZES, f32(2, 3)),
+    )
+    _op.refuses(
+        (_INDICES, f32(3), _SIZES, f32(4, 3)), "incompatible shapes: [2,3] vs. [4,3]", InvalidArgumentError
+    )
+    _op.refuses((_INDICES, f32(3), np.array([2, 2]), f32(2, 2)), "out-of-bounds", InvalidArgumentError)
+
+
+def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
+    """Gives sparse tensors an operator whose other operand is dense; the result is as sparse."""
+
+    def apply(sparse: SparseTensor, dense: Any) -> SparseTensor:
+        with name_scope(None, word, [sparse.values]) as scope:
+            dense = convert_to_tensor(dense, dtype=sparse.dtype.base_dtype, name="y")
+            return _combined(op, sparse, dense, scope, prepare)
+
+    SparseTensor._override_operator(f"__{word}__", apply)
+
+
+def _combined(
+    op: Op, sparse: SparseTensor, dense: Tensor, scope: str, prepare: Callable | None = None
+) -> SparseTensor:
+    values = sparse.values
+    if prepare is not None:
+        with name_scope(scope):
+            values, dense = prepare(values, dense)
+    result = op(sparse.indices, values, sparse.dense_shape, dense, name=scope)
+    return SparseTensor(sparse.indices, result, sparse.dense_shape)
+
+
+_operator("div", cwise_div_op)
+_operator("truediv", cwise_div_op, lambda values, dense: binary.as_quotient(values, dense))
+_operator("mul", cwise_mul_op)
+
+
+def scaled(sparse: SparseTensor, dense: Tensor, scope: str) -> SparseTensor:
+    """A dense tensor times a sparse one."""
+    return _combined(cwise_mul_op, sparse, dense, scope)
+
+
+def sparse_dense_cwise_add(sparse: SparseTensor, dense: Any) -> SparseTensor:
+    """A sparse tensor plus what a dense one has at its elements."""
+    values = cwise_add_op(sparse.indices, sparse.values, sparse.dense_shape, dense)
+    return SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+
+# ------------------------------------------------------------------------------------------------- products
+
+sparse_tensor_dense_matmul_op = Op(
+    "SparseTensorDenseMatMul",
+    "a_indices: Tindices, a_values: T, a_shape: int64, b: T -> product: T",
+    Tindices=attr("type", dtypes.int64, allowed=INDICES),
+    adjoint_a=False,
+    adjoint_b=False,
+    host="a_shape",
+)
+
+
+@sparse_tensor_dense_matmul_op.shape
+def _(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
+    of_rank(a_indices, 2)
+    of_rank(a_values, 1)
+    a = of_rank(TensorShape(as_sizes(a_shape)), 2).tuple
+    b = of_rank(b, 2).tuple
+    rows, inner = reversed(a) if adjoint_a else a
+    inner_of_b, columns = reversed(b) if adjoint_b else b
+    if None not in (inner, inner_of_b) and inner != inner_of_b:
+        raise ShapeError(f"Dimensions must be equal, but are {inner} and {inner_of_b}")
+    return [rows, columns]
+
+
+@sparse_tensor_dense_matmul_op.kernel
+def _(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
+    check_parts(a_indices, a_values, a_shape)
+    b = b.mH if adjoint_b else b
+    rows, columns = a_indices.long().unbind(1)
+    sizes = a_shape
+    if adjoint_a:
+        rows, columns, a_values, sizes = columns, rows, a_values.conj(), a_shape[::-1]
+    if sizes[1] != b.shape[0]:
+        raise ShapeError(
+            "Cannot multiply A and B because inner dimension does not match: "
+            f"{sizes[1]} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A: "
+            f"{brackets(a_shape)}.  Dimensions of B: {brackets(b.shape)}"
+        )
+    _check_limits(rows, sizes[0], "m", int(adjoint_a))
+    _check_limits(columns, sizes[1], "k", int(not adjoint_a))
+    return _product(rows, columns, a_values, sizes, b)
+
+
+def _check_limits(numbers: torch.Tensor, limit: int, word: str, column: int) -> None:
+    wrong = ((numbers < 0) | (numbers >= limit)).nonzero()
+    if len(wrong):
+        at = int(wrong[0])
+        raise ShapeError(f"{word} ({int(numbers[at])}) from index[{at},{column}] out of bounds (>={limit})")
+
+
+def _product(
+    rows: torch.Tensor, columns: torch.Tensor, values: torch.Tensor, sizes: list[int], b: torch.Tensor
+) -> torch.Tensor:
+    if values.is_floating_point() or values.is_complex():
+        matrix = torch.sparse_coo_tensor(
+            torch.stack([rows, columns]), values.resolve_conj(), sizes, check_invariants=False
+        )
+        return torch.sparse.mm(matrix, b.resolve_conj())
+    numbers = unsigned.bits(b)
+    product = numbers.new_zeros(sizes[0], b.shape[1])
+    return product.index_add(0, rows, unsigned.bits(values).unsqueeze(1) * numbers[columns]).view(b.dtype)
+
+
+@sparse_tensor_dense_matmul_op.gradient
+def _(op, grad):
+    indices, values, sizes, b = op.inputs
+    adjoint_a, adjoint_b = op.get_attr("adjoint_a"), op.get_attr("adjoint_b")
+    if values.dtype.is_complex:
+        raise LookupError("SparseTensorDenseMatMul op does not support complex gradients.")
+    grad_b = sparse_tensor_dense_matmul_op(indices, values, sizes, grad, adjoint_a=not adjoint_a)
+    if adjoint_b:
+        grad_b = shapes.transpose(grad_b)
+    rows, columns = indices[:, 0], indices[:, 1]
+    if adjoint_a:
+        rows, columns = columns, rows
+    of_grad = indexing.gather(grad, rows)
+    of_b = indexing.gather(shapes.transpose(b) if adjoint_b else b, columns)
+    return [None, reductions.reduce_sum(of_grad * of_b, axis=1), None, grad_b]
+
+
+sparse_tensor_dense_matmul_op.samples(
+    (_INDICES, f32(3), _SIZES, f32(3, 4)),
+    (_INDICES.astype(np.int32), f32(3), _SIZES, f32(2, 4), {"adjoint_a": True}),
+    (_INDICES, f32(3), _SIZES, f32(4, 3), {"adjoint_b": True}),
+    (_INDICES[[2, 0, 0]], f32(3), _SIZES, f32(4, 2), {"adjoint_a": True, "adjoint_b": True}),
+    (_INDICES, c64(3), _SIZES, c64(2, 1), {"adjoint_a": True}),
+    (_INDICES, i32(3), _SIZES, i32(3, 1)),
+    (_NO_INDICES, f32(0), _SIZES, f32(3, 0)),
+)
+sparse_tensor_dense_matmul_op.refuses(
+    (_INDICES, f32(3), _SIZES, f32(4, 4)), "Dimensions must be equal, but are 3 and 4"
+)
+sparse_tensor_dense_matmul_op.refuses(
+    (np.array([[0, 5]]), f32(1), _SIZES, f32(3, 4)),
+    "k (5) from index[0,1] out of bounds (>=3)",
+    InvalidArgumentError,
+)
+
+
+@export("sparse.sparse_dense_matmul", "sparse.matmul", "sparse_tensor_dense_matmul")
+def sparse_tensor_dense_matmul(
+    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+) -> Tensor:
+    """The product of a sparse matrix and a dense one; either may be transposed (and conjugated) first."""
+    sp_a = as_sparse(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
+        b = convert_to_tensor(b, name="b")
+        return sparse_tensor_dense_matmul_op(
+            sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
+        )
+
+
+# ---------------------------------------------------------------------------------------------- sparse rows
+
+
+@export("sparse.mask", "sparse_mask")
+def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """The slices whose index is not in `mask_indices`."""
+    with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
+        kept, places = stitching.setdiff1d(a.indices, mask_indices)
+        return IndexedSlices(indexing.gather(a.values, places, name=scope), kept, a.dense_shape)

@@ -1,0 +1,1 @@
+"""State that outlives a step: variables, optimizer updates, lookup tables, session handles."""

@@ -1,0 +1,302 @@
+"""Resource variables: state behind a handle. A read is an op of its own, ordered as the program says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph import dtypes, errors
+from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants
+from tideflow.ops.helpers.samples import f32, i64, resource
+from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.state.reference_variables import (
+    as_signed,
+    check_shared,
+    count_up,
+    same_shape,
+    scalar_counter,
+    shape_text,
+)
+from tideflow.runtime.resources import DEFAULT_CONTAINER, Variable
+
+
+class HandleShape(TensorShape):
+    """The (scalar) shape of a handle, which also knows dtype and shape of the variable behind it."""
+
+    __slots__ = ("dtype", "variable_shape")
+
+    def __init__(self, dtype: dtypes.DType, variable_shape: TensorShape):
+        super().__init__(())
+        self.dtype = dtype
+        self.variable_shape = variable_shape
+
+    def merge_with(self, other: Any) -> TensorShape:
+        super().merge_with(other)
+        return self
+
+
+_NOTHING_KNOWN = TensorShape(None)
+
+
+def variable_shape_of(handle: TensorShape) -> TensorShape:
+    """The shape of the variable behind a handle of this shape, as far as the graph tells."""
+    return handle.variable_shape if isinstance(handle, HandleShape) else _NOTHING_KNOWN
+
+
+def check_dtype(handle: TensorShape, dtype: dtypes.DType, doing: str) -> None:
+    """Refuses to use a handle for another type than its variable's."""
+    if isinstance(handle, HandleShape) and handle.dtype is not dtype.base_dtype:
+        found = f"Expected {handle.dtype.name} got {dtype.name}"
+        raise ShapeError(f"Trying to {doing} variable with wrong dtype. {found}")
+
+
+class HandledVariable(Variable):
+    """A runtime variable whose error speaks of handles."""
+
+    __slots__ = ()
+
+    def uninitialized(self) -> FailedPreconditionError:
+        return errors.failed_precondition(
+            f"Error while reading resource variable {self.name} from Container: {DEFAULT_CONTAINER}. This "
+            "could mean that the variable was uninitialized. Not found: Resource "
+            f"{DEFAULT_CONTAINER}/{self.name} does not exist.",
+        )
+
+
+# ------------------------------------------------------------------------------------------------- the handle
+
+var_handle_op = Op(
+    "VarHandleOp",
+    " -> resource: resource",
+    container="",
+    shared_name="",
+    debug_name="",
+    dtype=attr("type"),
+    shape=attr("shape"),
+    allowed_devices=attr("list(string)", []),
+    stateful=True,
+    handle=True,
+    differentiable=False,
+)
+
+
+@var_handle_op.shape
+def _(*, dtype, shape):
+    return HandleShape(dtype, shape)
+
+
+@var_handle_op.kernel
+def _(*, shape, dtype, container, shared_name, resources, node):
+    name = shared_name or node.name
+
+    def make() -> Variable:
+        return HandledVariable(name, dtype, shape)
+
+    found = resources.get_or_create(container, "resource variable", name, make)
+    check_shared(found, dtype, node.name)
+    return found
+
+
+var_handle_op.samples(({"shape": [2, 3], "dtype": dtypes.float32, "shared_name": "w"},))
+
+var_is_initialized_op = Op(
+    "VarIsInitializedOp", "resource: resource -> is_initialized: bool", stateful=True, differentiable=False
+)
+destroy_resource_op = Op(
+    "DestroyResourceOp", "resource: resource", ignore_lookup_error=True, stateful=True, differentiable=False
+)
+variable_shape_op = Op(
+    "VariableShape",
+    "input: resource -> output: out_type",
+    out_type=attr("type", dtypes.int32, allowed=INDICES),
+    stateful=True,
+    differentiable=False,
+)
+
+
+@var_is_initialized_op.shape
+def _(resource):
+    return []
+
+
+@var_is_initialized_op.kernel
+def _(resource, *, device):
+    return torch.tensor(resource.initialized, device=device)
+
+
+@destroy_resource_op.shape
+def _(resource):
+    return []
+
+
+@destroy_resource_op.kernel
+def _(resource, *, ignore_lookup_error):
+    if not ignore_lookup_error and not resource.initialized:
+        raise errors.not_found(f"Resource {DEFAULT_CONTAINER}/{resource.name} does not exist.")
+    resource.destroy()
+
+
+@variable_shape_op.shape
+def _(input):
+    return [variable_shape_of(input).ndims]
+
+
+@variable_shape_op.value
+def _(op):
+    known = variable_shape_of(op.inputs[0].shape)
+    return None if known.ndims is None else known.as_list()
+
+
+@variable_shape_op.kernel
+def _(input, *, out_type, device):
+    return torch.tensor(input.read().shape, dtype=out_type.torch, device=device)
+
+
+var_is_initialized_op.samples(resource(f32(2, 3)), resource(f32()), against=lambda value: True)
+destroy_resource_op.samples(resource(f32(2)), (resource(f32(2)), {"ignore_lookup_error": False}))
+variable_shape_op.samples(
+    resource(f32(2, 3)),
+    resource(f32()),
+    (resource(f32(0, 2)), {"out_type": dtypes.int64}),
+    against=lambda value: np.array(value.shape),
+)
+
+# ---------------------------------------------------------------------------------------------------- reading
+
+read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True)
+
+
+@read_variable_op.shape
+def _(resource, *, dtype):
+    check_dtype(resource, dtype, "read")
+    return variable_shape_of(resource)
+
+
+@read_variable_op.kernel
+def _(resource):
+    return resource.read()
+
+
+@read_variable_op.specialize
+def _(node):
+    return Variable.read, node.inputs
+
+
+@read_variable_op.gradient
+def _(op, grad):
+    return grad
+
+
+read_variable_op.samples(
+    (resource(f32(2, 3)), {"dtype": dtypes.float32}),
+    (resource(i64()), {"dtype": dtypes.int64}),
+    against=lambda value: value,
+)
+read_variable_op.refuses((resource(f32(2)), {"dtype": dtypes.int32}), "Trying to read variable with wrong")
+
+
+def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of the variable behind a handle: a constant where the graph knows all of it."""
+    known = variable_shape_of(handle.shape)
+    if known.is_fully_defined():
+        return constants.constant(known.as_list(), dtype=out_type)
+    return variable_shape_op(handle, out_type=out_type)
+
+
+def read_handle(handle: Tensor) -> Tensor:
+    """The value of the variable behind a handle, whose dtype the graph knows."""
+    return read_variable_op(handle, dtype=handle.shape.dtype)
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+assign_variable_op = Op(
+    "AssignVariableOp",
+    "resource: resource, value: dtype",
+    validate_shape=False,
+    stateful=True,
+    uninitialized_ok=True,
+    differentiable=False,
+)
+
+
+@assign_variable_op.shape
+def _(resource, value, *, dtype):
+    check_dtype(resource, dtype, "assign")
+    same_shape(variable_shape_of(resource), value)
+
+
+@assign_variable_op.kernel
+def _(resource, value, *, validate_shape):
+    if validate_shape and resource.initialized and resource.read().shape != value.shape:
+        raise _cannot_update(resource.read(), value)
+    resource.assign(value)
+
+
+assign_variable_op.samples(
+    (resource(f32(2, 3)), f32(2, 3)), (resource(f32()), f32(), {"validate_shape": True})
+)
+
+
+def _updates_in_place(name: str, update: Callable) -> Op:
+    """AssignAddVariableOp and AssignSubVariableOp: a value of the same shape goes into the variable."""
+    op = Op(name, "resource: resource, value: dtype", stateful=True, differentiable=False)
+
+    @op.shape
+    def _(resource, value, *, dtype):
+        check_dtype(resource, dtype, "update")
+        same_shape(variable_shape_of(resource), value)
+
+    @op.kernel
+    def _(resource, value):
+        with resource as buffer:
+            if buffer.shape != value.shape:
+                raise _cannot_update(buffer, value)
+            update(as_signed(buffer), as_signed(value))
+
+    op.samples((resource(f32(2, 3)), f32(2, 3)), (resource(f32()), f32()), (resource(i64(0, 2)), i64(0, 2)))
+    op.refuses((resource(f32(2, 3)), f32(3)), "Shapes must be equal rank, but are 2 and 1")
+    return op
+
+
+def _cannot_update(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
+    return errors.invalid_argument(
+        f"Cannot update variable with shape {shape_text(buffer.shape)} using a Tensor with shape "
+        f"{shape_text(value.shape)}, shapes must be equal.",
+    )
+
+
+assign_add_variable_op = _updates_in_place("AssignAddVariableOp", torch.Tensor.add_)
+assign_sub_variable_op = _updates_in_place("AssignSubVariableOp", torch.Tensor.sub_)
+
+resource_count_up_to_op = Op(
+    "ResourceCountUpTo",
+    "resource: resource -> output: T",
+    limit=attr("int"),
+    T=INDICES,
+    stateful=True,
+    differentiable=False,
+)
+
+
+@resource_count_up_to_op.shape
+def _(resource):
+    return scalar_counter(variable_shape_of(resource))
+
+
+@resource_count_up_to_op.kernel
+def _(resource, *, limit):
+    return count_up(resource, limit=limit)
+
+
+resource_count_up_to_op.samples(
+    (resource(i64(low=1, high=5)), {"limit": 10, "T": dtypes.int64}), against=lambda before: before
+)

@@ -1,0 +1,1 @@
+"""Strings: bytes and text, one by one, joined, split, hashed, matched, compared."""

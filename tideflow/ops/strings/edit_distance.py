@@ -1,0 +1,175 @@
+"""The edit distance of sequences: how many insertions, deletions and replacements make one of the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph.composite import SparseTensor, SparseTensorValue
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import fully_known
+from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.sparse.index_rows import check_inside, check_parts, places
+from tideflow.runtime.values import to_numpy, to_torch
+
+edit_distance_op = Op(
+    "EditDistance",
+    "hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, "
+    "truth_indices: int64, truth_values: T, truth_shape: int64 -> output: float",
+    normalize=True,
+    host="hypothesis_shape, truth_shape",
+    on_host=True,
+    differentiable=False,
+)
+
+
+@edit_distance_op.shape
+def _(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape):
+    for indices, values in ((hypothesis_indices, hypothesis_values), (truth_indices, truth_values)):
+        of_rank(indices, 2)
+        of_rank(values, 1)
+    if hypothesis_shape is None or truth_shape is None:
+        return None
+    if not fully_known(hypothesis_shape) or not fully_known(truth_shape):
+        return None
+    return _leading_sizes(hypothesis_shape, truth_shape)
+
+
+def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]:
+    """The sizes of the array of sequences: large enough for either side."""
+    if len(hypothesis) != len(truth):
+        raise ShapeError(
+            f"Num elements of hypothesis_shape does not match truth_shape: {len(hypothesis)} vs. {len(truth)}"
+        )
+    return [max(sizes) for sizes in zip(hypothesis[:-1], truth[:-1], strict=True)]
+
+
+@edit_distance_op.kernel
+def _(
+    hypothesis_indices,
+    hypothesis_values,
+    hypothesis_shape,
+    truth_indices,
+    truth_values,
+    truth_shape,
+    *,
+    normalize,
+):
+    sizes = _leading_sizes(hypothesis_shape, truth_shape)
+    if len(truth_shape) < 2:
+        raise ShapeError(
+            f"Input SparseTensors must have rank at least 2, but truth_shape rank is: {len(truth_shape)}"
+        )
+    groups = []
+    for indices, values, shape in (
+        (hypothesis_indices, hypothesis_values, hypothesis_shape),
+        (truth_indices, truth_values, truth_shape),
+    ):
+        check_parts(indices, values, shape)
+        check_inside(indices, shape)
+        groups.append(to_numpy(places(indices[:, :-1], sizes)))
+    values = np.concatenate([to_numpy(hypothesis_values), to_numpy(truth_values)])
+    codes = np.unique(values, return_inverse=True, equal_nan=False)[1].reshape(-1)
+    present, members = np.unique(np.concatenate(groups), return_inverse=True)
+    cut = len(groups[0])
+    hypothesis = _padded(members[:cut], codes[:cut], len(present))
+    truth = _padded(members[cut:], codes[cut:], len(present))
+    result = np.zeros(math.prod(sizes), np.float32)
+    result[present] = _distances(hypothesis, truth, normalize)
+    return to_torch(result.reshape(sizes))
+
+
+class _Sequences(NamedTuple):
+    """Sequences of different lengths as the rows of a matrix."""
+
+    elements: np.ndarray
+    lengths: np.ndarray
+
+
+def _padded(members: np.ndarray, codes: np.ndarray, count: int) -> _Sequences:
+    order = np.argsort(members, kind="stable")
+    members, codes = members[order], codes[order]
+    lengths = np.bincount(members, minlength=count)
+    elements = np.full((count, lengths.max(initial=0)), -1)
+    elements[members, np.arange(len(members)) - (np.cumsum(lengths) - lengths)[members]] = codes
+    return _Sequences(elements, lengths)
+
+
+def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np.ndarray:
+    """Levenshtein's distances, of all pairs at once: row by row of his table."""
+    columns = np.arange(truth.elements.shape[1] + 1)
+    row = np.broadcast_to(columns, (len(truth.lengths), len(columns)))
+    pairs = np.arange(len(truth.lengths))
+    result = truth.lengths.copy()
+    for step, elements in enumerate(hypothesis.elements.T, start=1):
+        replaced = row[:, :-1] + (truth.elements != elements[:, None])
+        best = np.concatenate([np.full_like(row[:, :1], step), np.minimum(row[:, 1:] + 1, replaced)], axis=1)
+        # Inserting is walking right at 1 a step: a running minimum, once that slope is taken out.
+        row = np.minimum.accumulate(best - columns, axis=1) + columns
+        result = np.where(hypothesis.lengths == step, row[pairs, truth.lengths], result)
+    if not normalize:
+        return result
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(result == 0, 0.0, result / truth.lengths)
+
+
+_HYPOTHESIS = np.array([[0, 0, 0], [1, 0, 0]]), np.array([2, 1, 1])
+_TRUTH = np.array([[0, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0]]), np.array([2, 2, 2])
+_WORDS = np.array([b"a", b"b", b"c", b"a"], dtype=object)
+edit_distance_op.samples(
+    (_HYPOTHESIS[0], _WORDS[:2], _HYPOTHESIS[1], _TRUTH[0], _WORDS, _TRUTH[1]),
+    (_HYPOTHESIS[0], _WORDS[:2], _HYPOTHESIS[1], _TRUTH[0], _WORDS, _TRUTH[1], {"normalize": False}),
+    (
+        np.array([[0, 0], [0, 1], [0, 2]]),
+        np.array([1, 2, 3]),
+        np.array([1, 3]),
+        np.array([[0, 0], [0, 1]]),
+        np.array([2, 3]),
+        np.array([2, 2]),
+    ),
+    (
+        np.zeros((0, 2), np.int64),
+        np.zeros(0, np.int32),
+        np.array([0, 2]),
+        np.zeros((0, 2), np.int64),
+        np.zeros(0, np.int32),
+        np.array([0, 2]),
+    ),
+)
+edit_distance_op.refuses(
+    (_HYPOTHESIS[0][:, :1], _WORDS[:2], _HYPOTHESIS[1][:1], _TRUTH[0], _WORDS, _TRUTH[1]),
+    "Num elements of hypothesis_shape does not match truth_shape: 1 vs. 3",
+)
+edit_distance_op.refuses(
+    (_HYPOTHESIS[0] + 1, _WORDS[:2], _HYPOTHESIS[1], _TRUTH[0], _WORDS, _TRUTH[1]),
+    "indices[0] = [1,1,1] is out of bounds",
+    InvalidArgumentError,
+)
+
+
+@export("edit_distance")
+def edit_distance(
+    hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
+) -> Tensor:
+    """The edit distance of the sequences along the last axis of two sparse tensors, in parts of the truth's
+    length where `normalize` is true.
+    """
+    for word, value in (("Hypothesis", hypothesis), ("Truth", truth)):
+        if not isinstance(value, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"{word} must be a SparseTensor.")
+    return edit_distance_op(
+        hypothesis.indices,
+        hypothesis.values,
+        hypothesis.dense_shape,
+        truth.indices,
+        truth.values,
+        truth.dense_shape,
+        normalize=normalize,
+        name=name,
+    )

@@ -1,0 +1,213 @@
+"""Strings joined to longer ones: element by element, along axes, by segment."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.graph import dtypes, errors
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.operation import Tensor
+from tideflow.graph.schema import attr
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.axes import brackets, merged
+from tideflow.ops.helpers.samples import text
+from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.math import reductions, segments
+from tideflow.ops.strings.strings import each
+from tideflow.runtime.values import to_numpy
+
+string_join_op = Op(
+    "StringJoin",
+    "inputs: N * string -> output: string",
+    N=attr("int", minimum=0),
+    separator="",
+    on_host=True,
+    differentiable=False,
+)
+reduce_join_op = Op(
+    "ReduceJoin",
+    "inputs: string, reduction_indices: int32 -> output: string",
+    keep_dims=False,
+    separator="",
+    host="reduction_indices",
+    on_host=True,
+    differentiable=False,
+)
+unsorted_segment_join_op = Op(
+    "UnsortedSegmentJoin",
+    "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    separator="",
+    Tindices=INDICES,
+    Tnumsegments=attr("type", dtypes.int32, allowed=INDICES),
+    host="num_segments",
+    on_host=True,
+    differentiable=False,
+)
+
+# ------------------------------------------------------------------------------------------------ elements
+
+
+@string_join_op.shape
+def _(inputs):
+    """Scalars join with every element; all others have one shape."""
+    result = TensorShape([])
+    for shape in inputs:
+        if shape.ndims is None:
+            result = TensorShape(None) if result.ndims == 0 else result
+        elif shape.ndims:
+            result = merged(result, shape) if result.ndims else shape
+    return result
+
+
+@string_join_op.kernel
+def _(inputs, *, separator):
+    sizes = {array.shape for array in inputs if array.ndim}
+    if len(sizes) > 1:
+        raise ShapeError(f"Input shapes do not match: {' vs. '.join(map(brackets, sorted(sizes)))}")
+    glue = separator.encode()
+    return each(lambda *parts: glue.join(parts), *inputs) if inputs else np.array(b"", object)
+
+
+string_join_op.samples(
+    ([text("a", "b"), text("c", "d")],),
+    ([text("a", shape=()), text("c", "d", shape=(1, 2)), text("e", shape=())], {"separator": "-"}),
+    ([text(), text()],),
+    ([text("a", "b")],),
+)
+string_join_op.refuses(([text("a"), text("b", "c")],), "Dimension 0 in both shapes must be equal")
+
+
+@export("strings.join", "string_join")
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """The strings at the same place of each tensor joined; scalars join with all."""
+    if isinstance(inputs, (list, tuple)) and not inputs:
+        raise ValueError(
+            "List argument 'inputs' to 'StringJoin' Op with length 0 shorter than minimum length 1."
+        )
+    return string_join_op(inputs, separator=separator, name=name)
+
+
+# ------------------------------------------------------------------------------------------------ axes
+
+reduce_join_op.shape(reductions.sum_op.shape_rule)
+
+
+@reduce_join_op.kernel
+def _(inputs, reduction_indices, *, keep_dims, separator):
+    given = reduction_indices if isinstance(reduction_indices, list) else [reduction_indices]
+    reduced = reductions.normal_axes(given, inputs.ndim)
+    if len(reduced) < len(given):
+        raise errors.invalid_argument(f"Duplicate reduction dimension in {given}")
+    kept = [axis for axis in range(inputs.ndim) if axis not in reduced]
+    order = [axis % inputs.ndim for axis in reversed(given)]  # the first axis given is joined first
+    length = math.prod(inputs.shape[axis] for axis in reduced)
+    rows = inputs.transpose(kept + order).reshape(*[inputs.shape[axis] for axis in kept], length)
+    joined = _along_last_axis(rows, separator)
+    sizes = [1 if axis in reduced else size for axis, size in enumerate(inputs.shape)]
+    return joined.reshape(sizes) if keep_dims else joined
+
+
+def _along_last_axis(strings: np.ndarray, separator: str) -> np.ndarray:
+    *sizes, length = strings.shape
+    joined = np.empty(math.prod(sizes), dtype=object)
+    joined[:] = [separator.encode().join(row) for row in strings.reshape(len(joined), length).tolist()]
+    return joined.reshape(sizes)
+
+
+_LETTERS = text(*"abcdef", shape=(2, 3))
+reduce_join_op.samples(
+    (_LETTERS, np.int32(0)),
+    (_LETTERS, np.int32([-1]), {"separator": "-", "keep_dims": True}),
+    (_LETTERS, np.int32([0, 1])),
+    (_LETTERS, np.int32([1, 0])),
+    (_LETTERS, np.zeros(0, np.int32)),
+    (_LETTERS[:0], np.int32(0)),
+    (_LETTERS[:, :0], np.int32([1])),
+)
+reduce_join_op.refuses((_LETTERS, np.int32(2)), "Invalid reduction dimension 2 for input with 2 dimensions.")
+reduce_join_op.refuses((_LETTERS, np.int32([0, -2])), "Duplicate reduction dimension", InvalidArgumentError)
+
+
+@export("strings.reduce_join", "reduce_join")
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: bool | None = None,
+) -> Tensor:
+    """Strings joined along the axes, in the order given; along all of them, the last first, by default."""
+    keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope(None, "ReduceJoin", [inputs, axis]):
+        strings = convert_to_tensor(inputs)
+        return reduce_join_op(
+            strings,
+            _last_axis_first(strings) if axis is None else axis,
+            keep_dims=keepdims,
+            separator=separator,
+            name=name,
+        )
+
+
+def _last_axis_first(strings: Tensor) -> Tensor:
+    if strings.shape.ndims is None:
+        return creation.range(shapes.rank(strings) - 1, -1, -1)
+    return constants.constant(np.arange(strings.shape.ndims - 1, -1, -1), dtypes.int32)
+
+
+# ------------------------------------------------------------------------------------------------ segments
+
+unsorted_segment_join_op.shape(segments.unsorted_segment_sum_op.shape_rule)
+
+
+@unsorted_segment_join_op.kernel
+def _(inputs, segment_ids, num_segments, *, separator):
+    ids = to_numpy(segment_ids)
+    if not ids.ndim:
+        raise ShapeError("Segment_id cannot have rank 0")
+    if inputs.shape[: ids.ndim] != ids.shape:
+        raise ShapeError(f"segment_ids of shape {ids.shape} are no prefix of inputs of shape {inputs.shape}")
+    if ids.size and not 0 <= ids.min() <= ids.max() < num_segments:
+        raise errors.invalid_argument(
+            "segment_ids are not allowed to exceed num_segments or to have negative values."
+        )
+    order = np.argsort(ids.reshape(-1), kind="stable")
+    rest = inputs.shape[ids.ndim :]
+    rows = inputs.reshape(ids.size, math.prod(rest))[order]
+    starts = np.searchsorted(ids.reshape(-1)[order], np.arange(1, num_segments))
+    parts = np.split(rows, starts) if num_segments else []
+    joined = [_along_last_axis(part.T, separator) for part in parts]
+    return np.array(joined, dtype=object).reshape(num_segments, *rest)
+
+
+unsorted_segment_join_op.samples(
+    (_LETTERS, np.int32([1, 1]), 3, {"separator": "-"}),
+    (_LETTERS, np.int64([[0, 1, 0], [1, 1, 0]]), 2),
+    (text("a", "b", "c"), np.int32([2, 0, 2]), 4),
+    (text(), np.zeros(0, np.int32), 2),
+)
+unsorted_segment_join_op.refuses((_LETTERS, np.int32([0]), 1), "Dimensions must be equal, but are 2 and 1")
+unsorted_segment_join_op.refuses((_LETTERS, np.int32([0, 1]), -1), "must be non-negative but is -1")
+unsorted_segment_join_op.refuses(
+    (_LETTERS, np.int32([0, 2]), 2), "segment_ids are not allowed to exceed", InvalidArgumentError
+)
+
+
+@export("strings.unsorted_segment_join")
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """Strings of each segment joined, in the order in which they stand."""
+    return unsorted_segment_join_op(inputs, segment_ids, num_segments, separator=separator, name=name)
