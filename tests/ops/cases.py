@@ -155,17 +155,41 @@ def result(case: Case) -> tuple[Built, list[np.ndarray]]:
     return run(case)
 
 
+def observed(case: Case) -> list[tuple[str, dtypes.DType, Any]]:
+    """Name, type and value of each output, then of each variable of the sample, after the op has run once."""
+    if not case.has_variables:
+        built, found = result(case)
+        return [(str(t), t.dtype.base_dtype, value) for t, value in zip(built.fetches, found, strict=True)]
+    with tf.Graph().as_default() as graph:
+        built = build(case.op, case.inputs, arrays(case.inputs), case.attrs)
+    with tf.Session(graph=graph) as session:
+        found = [*built.run(session), *session.run(built.variables)]
+    tensors = [*built.fetches, *built.variables]
+    return [(str(t), t.dtype.base_dtype, value) for t, value in zip(tensors, found, strict=True)]
+
+
 # ---------------------------------------------------------------------------------- expectations
 
 
 def expected(case: Case) -> list[Any]:
-    """What the op's reference computes; it gets the inputs, and the attributes that it names."""
-    function = case.op.reference
-    known = {**case.op._defaults, **case.attrs}
-    named = {key: known[key] for key in _keywords(function, len(case.inputs)) if key in known}
-    with np.errstate(all="ignore"):
-        answer = function(*arrays(case.inputs), **named)
+    """What the reference computes: the outputs and, where it gives more, the variables afterwards."""
+    answer = _called(case, case.op.reference, arrays(case.inputs))
     return list(answer) if isinstance(answer, (tuple, list)) else [answer]
+
+
+def claims(case: Case) -> list[Any]:
+    """What the op's law says of the sample: booleans and pairs of equal values."""
+    values = [*arrays(case.inputs), *(value for _, _, value in observed(case))]
+    answer = _called(case, case.op.law, values)
+    return answer if isinstance(answer, list) else [answer]
+
+
+def _called(case: Case, function: Any, values: list[Any]) -> Any:
+    """A reference or a law of these values, with the attributes that it names."""
+    known = {**case.op._defaults, **case.attrs}
+    named = {key: known[key] for key in _keywords(function, len(values)) if key in known}
+    with np.errstate(all="ignore"):
+        return function(*values, **named)
 
 
 def _keywords(function: Any, taken: int) -> Iterator[str]:

@@ -28,13 +28,13 @@ truth_op.samples(())
 
 
 @truth_op.kernel
-def _(value):
+def _truth_kernel(value):
     """What `If` and `While` take for true: a number that is not zero, or a tensor that is not empty."""
     return value.ne(0) if not value.ndim else value.new_tensor(value.numel() > 0).bool()
 
 
 @truth_op.kernel("string")
-def _(value):
+def _truth_string_kernel(value):
     return torch.tensor(bool(value.item()) if not value.ndim else value.size > 0)
 
 

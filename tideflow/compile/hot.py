@@ -47,7 +47,7 @@ compiled_op = Op(
 compiled_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
 compiled_op.kernel(lambda inputs, *, function: function(*inputs))
 compiled_op.specialize(lambda node: (node.attrs["function"], node.inputs))
-compiled_op.samples()
+compiled_op.samples(covered_by="tests/control_flow/test_hot.py")
 
 
 def warming(plan: Plan, resources: ResourceManager) -> None:

@@ -108,7 +108,7 @@ loop_op = Op("_Loop", "initial: Tin -> final: Tout", Tin=attr("list(type)"), Tou
 loop_op.shape(lambda initial, *, Tout: [None] * len(Tout))
 loop_op.kernel(lambda initial: None)
 loop_op.gradient(lambda op, *grads: None)
-loop_op.samples()
+loop_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
 class Loop(Node):

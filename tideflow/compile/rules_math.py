@@ -91,17 +91,17 @@ add_matmul_op = Op(
 
 
 @add_matmul_op.shape
-def _(bias, a, b, *, transpose_a, transpose_b):
+def _add_matmul_shape(bias, a, b, *, transpose_a, transpose_b):
     return [a[1 if transpose_a else 0], b[0 if transpose_b else 1]]
 
 
 @add_matmul_op.kernel
-def _(bias, a, b, *, transpose_a, transpose_b):
+def _add_matmul_kernel(bias, a, b, *, transpose_a, transpose_b):
     return ADD_PRODUCT[transpose_a, transpose_b](bias, a, b)
 
 
 @add_matmul_op.specialize
-def _(node):
+def _add_matmul_specialized(node):
     return ADD_PRODUCT[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
 
 

@@ -170,7 +170,7 @@ _ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_c
 
 
 @filter_layout_op.kernel
-def _(filter):
+def _filter_layout_kernel(filter):
     """The same filter, in the memory layout that ATen's channels-last convolutions use."""
     return out_in_last(out_in_first(filter).contiguous(memory_format=torch.channels_last))
 
@@ -197,7 +197,7 @@ def filter_laid_out_once(node: Node, sweep: Sweep) -> Any:
 
 
 @conv2d_bias_op.shape
-def _(input, filter, bias, *, data_format, strides, padding, dilations, explicit_paddings):
+def _conv2d_bias_shape(input, filter, bias, *, data_format, strides, padding, dilations, explicit_paddings):
     return conv2d_op.shape_rule(
         input,
         filter,
@@ -225,7 +225,7 @@ def convolve_relu(input, filter, data_format, groups, stride, padding, dilation,
 
 
 @conv2d_bias_op.kernel
-def _(input, filter, bias, *, node):
+def _conv2d_bias_kernel(input, filter, bias, *, node):
     function = convolve_relu if node.attrs["relu"] else convolve
     arguments = how(node, input.shape, filter.shape)
     if not input.numel() or not filter.numel():
@@ -235,7 +235,7 @@ def _(input, filter, bias, *, node):
 
 
 @conv2d_bias_op.specialize
-def _(node):
+def _conv2d_bias_specialized(node):
     image, filter, bias = node.inputs
     if not known_shapes(image, filter):
         return None

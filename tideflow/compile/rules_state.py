@@ -24,12 +24,12 @@ gather_rows_op.samples(())
 
 
 @gather_rows_op.kernel
-def _(params, indices):
+def _gather_rows_kernel(params, indices):
     return params.look(lambda value: gather_v2_op.kernels[""](value, indices, 0, batch_dims=0))
 
 
 @gather_rows_op.kernel("string")
-def _(params, indices):
+def _gather_rows_string_kernel(params, indices):
     return params.look(lambda value: gather_v2_op.kernels["string"](value, indices, 0, batch_dims=0))
 
 

@@ -245,7 +245,7 @@ def _call_op(graph: Graph, function: FunctionDef) -> Op:
     op._wanted[op.shape_rule] = tuple(op.attrs)
     op.kernel(lambda *inputs: None)
     op.gradient(definition("PartitionedCall").gradient_function)
-    op.samples()
+    op.samples(covered_by="tests/ops/control_flow/test_calls.py")
     return op
 
 

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import sys
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from tideflow.graph import errors, schema
@@ -32,7 +34,7 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
 from tideflow.graph.scopes import get_default_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.graph.traceback import user_frames, user_line
+from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_frames, user_line
 
 _definitions: dict[str, Op] = {}
 KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "suspendable")
@@ -59,9 +61,12 @@ def definitions() -> dict[str, Op]:
 
 
 def check_complete(ops: Sequence[Op] | None = None) -> None:
-    """An op without a shape rule, samples, a kernel, or a word about its gradient is an error, by name."""
+    """An op without a shape rule, a kernel, a word about its gradient, or tests is an error, by name. Tests
+    follow from samples; an op that cannot be run by itself names the file of its tests instead.
+    """
     for op in _definitions.values() if ops is None else ops:
-        op.check_parts({**op.parts(), "samples (.samples)": op.sample_cases is not None})
+        is_tested = bool(op.sample_cases) or op.covered_by is not None
+        op.check_parts({**op.parts(), "samples (.samples), or the tests that cover it": is_tested})
 
 
 class ShapeError(ValueError):
@@ -104,15 +109,17 @@ class Op:
         self.aggregate = aggregate
         self.uninitialized_ok = uninitialized_ok
         self.colocate = colocate
-        self.frames = user_frames() or ()
+        self._frame = _defining_frame()
         self.shape_rule: Callable | None = None
         self._rule_wants_values = False
         self.value_rule: Callable | None = None
         self.specialize_rule: Callable | None = None
         self.reference: Callable | None = None
+        self.law: Callable | None = None
+        self.covered_by: str | None = None
         self.kernels: dict[str, Callable] = {}
         self.gradient_function: Any = None if differentiable else not_differentiable
-        self.sample_cases: list[tuple] | None = None
+        self.sample_cases: list[tuple] = []
         self._checked = False
         self.refusals: list[tuple] = []
         self._defaults = {
@@ -133,6 +140,7 @@ class Op:
 
     def shape(self, rule: Callable) -> Callable:
         """Registers the shape rule. One output: it returns a shape; several: a list of shapes."""
+        self._name_part(rule, "shape")
         names = _keyword_names(rule)
         self._wanted[rule] = tuple(name for name in names if name in self.attrs)
         self._rule_wants_values = "values" in names and "values" not in self.attrs
@@ -143,6 +151,7 @@ class Op:
         """Registers how the output's value (or part of it) follows from `op` without running it: sizes,
         packs of sizes.
         """
+        self._name_part(rule, "value")
         self.value_rule = rule
         return rule
 
@@ -155,6 +164,7 @@ class Op:
         return self._add_kernel("", function)
 
     def _add_kernel(self, key: str, function: Callable) -> Callable:
+        self._name_part(function, f"{key}_kernel" if key else "kernel")
         self._wanted[function] = tuple(
             name for name in _keyword_names(function) if name in self.attrs or name in KERNEL_EXTRAS
         )
@@ -163,23 +173,38 @@ class Op:
 
     def specialize(self, rule: Callable) -> Callable:
         """Registers a shortcut: from a planned node, a cheaper callable of its tensor inputs, or None."""
+        self._name_part(rule, "specialize")
         self.specialize_rule = rule
         return rule
 
     def gradient(self, function: Any) -> Any:
         """Registers the gradient, a function of (op, *output_gradients), or the word `not_differentiable`."""
+        self._name_part(function, "gradient")
         self.gradient_function = function
         return function
 
-    def samples(self, *cases: tuple, against: Callable | None = None) -> None:
-        """Inputs (and a final dict of attributes) from which the tests follow; `against` computes the
-        expected value.
+    def samples(
+        self,
+        *cases: Any,
+        against: Callable | None = None,
+        law: Callable | None = None,
+        covered_by: str | None = None,
+    ) -> None:
+        """Inputs (and a final dict of attributes) from which the op's tests follow.
+
+        Args:
+          *cases: One tuple of inputs for each sample; a single input may stand by itself.
+          against: Computes the expected outputs from the inputs and the attributes that it names, by NumPy,
+            SciPy or a slower definition.
+          law: Where no such function is at hand: takes the inputs, then the outputs, then the attributes that
+            it names, and gives what must be true: booleans, or a pair (or list of pairs) of equal values.
+          covered_by: The test file that runs an op which cannot be run by itself (one of several that share a
+            queue, a TensorArray or a dataset), relative to the root of the repository.
         """
-        self.sample_cases = [
-            *(self.sample_cases or ()),
-            *(c if isinstance(c, tuple) else (c,) for c in cases),
-        ]
+        self.sample_cases += [case if isinstance(case, tuple) else (case,) for case in cases]
         self.reference = against or self.reference
+        self.law = law or self.law
+        self.covered_by = covered_by or self.covered_by
 
     def refuses(self, inputs: tuple, message: str, error: type[Exception] = ValueError) -> None:
         """An example of bad input, with the error and a part of the message that the user gets."""
@@ -198,8 +223,29 @@ class Op:
         missing = [text for text, there in parts.items() if not there]
         if missing:
             raise TypeError(
-                f"op {self.name!r}, defined at {user_line(self.frames)}, lacks {'; '.join(missing)}"
+                f"op {self.name!r}, defined at {user_line((self._frame,))}, lacks {'; '.join(missing)}"
             )
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """The file and the line where the op's paragraph begins."""
+        return file_and_line(self._frame)
+
+    def _name_part(self, function: Any, part: str) -> None:
+        """Gives a part that has no name of its own (a lambda, a private function) one that says whose it is,
+        such as `MatMul.kernel`, for tracebacks, profiles and plans. A part that several ops share keeps the
+        first.
+        """
+        while isinstance(function, FunctionType):
+            if function.__name__.startswith(("_", "<")):
+                function.__name__ = function.__qualname__ = name = f"{self.name}.{part}"
+                names = (
+                    {"co_name": name, "co_qualname": name}
+                    if sys.version_info >= (3, 11)
+                    else {"co_name": name}
+                )
+                function.__code__ = function.__code__.replace(**names)
+            function = getattr(function, "__wrapped__", None)
 
     def wants(self, function: Callable) -> tuple[str, ...]:
         """The attributes (and extras) that a rule or kernel of this op asks for."""
@@ -554,6 +600,18 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<Op {self.name}>"
+
+
+def _defining_frame() -> Frame:
+    """Where an op is defined: for one of this package the line of its module, even if a function that makes
+    families of ops is called there; for a user's own op the user's innermost line.
+    """
+    frame = sys._getframe(2)
+    if not is_of_package(frame.f_code):
+        return user_frames()[0]
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
 
 
 def _keyword_names(function: Callable) -> tuple[str, ...]:

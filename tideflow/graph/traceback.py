@@ -2,26 +2,31 @@
 
 import os
 import sys
-from types import CodeType
+from types import CodeType, FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _KEPT = 6  # frames of the user's program kept per operation, innermost first
 
-Frame = tuple[CodeType, int]  # the code and where in it; the line is looked up only when somebody asks
+Frame = tuple[CodeType, int]  # the code and the offset in it; `file_and_line` finds the line, when it is needed
 
 _is_ours: dict[CodeType, bool] = {}
 
 
+def is_of_package(code: CodeType) -> bool:
+    """Whether the code is this package's own."""
+    ours = _is_ours.get(code)
+    if ours is None:
+        ours = _is_ours[code] = code.co_filename.startswith(_PACKAGE)
+    return ours
+
+
 def user_frames() -> tuple[Frame, ...]:
     """The innermost frames outside this package, innermost first."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     frames = []
     while frame is not None:
         code = frame.f_code
-        ours = _is_ours.get(code)
-        if ours is None:
-            ours = _is_ours[code] = code.co_filename.startswith(_PACKAGE)
-        if not ours:
+        if not (_is_ours[code] if code in _is_ours else is_of_package(code)):
             frames.append((code, frame.f_lasti))
             if len(frames) == _KEPT:
                 break
@@ -37,5 +42,5 @@ def file_and_line(frame: Frame) -> tuple[str, int]:
 
 
 def user_line(frames: tuple[Frame, ...]) -> str:
-    """`file:line` of the innermost user frame, the place to look."""
+    """`file:line` of the innermost user frame: the line that error messages name."""
     return "{}:{}".format(*file_and_line(frames[0])) if frames else "<unknown>"

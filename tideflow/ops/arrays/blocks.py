@@ -24,37 +24,6 @@ from tideflow.ops.helpers.types import INDICES
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
-# ---------------------------------------------------------------------------------- space and batch
-
-space_to_batch_nd_op = Op(
-    "SpaceToBatchND",
-    "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T",
-    Tblock_shape=_INDEX,
-    Tpaddings=_INDEX,
-    host="block_shape, paddings",
-)
-batch_to_space_nd_op = Op(
-    "BatchToSpaceND",
-    "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T",
-    Tblock_shape=_INDEX,
-    Tcrops=_INDEX,
-    host="block_shape, crops",
-)
-space_to_batch_op = Op(
-    "SpaceToBatch",
-    "input: T, paddings: Tpaddings -> output: T",
-    Tpaddings=_INDEX,
-    block_size=attr("int", minimum=2),
-    host="paddings",
-)
-batch_to_space_op = Op(
-    "BatchToSpace",
-    "input: T, crops: Tidx -> output: T",
-    block_size=attr("int", minimum=2),
-    Tidx=_INDEX,
-    host="crops",
-)
-
 
 def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int], list[list[int]]] | None:
     """The blocks' sizes and the margins of each spatial axis, None where they are not all known."""
@@ -78,12 +47,6 @@ def _divided(size: int | None, by: int) -> int | None:
     return None if size is None else size // by
 
 
-def _cropped(size: int | None, crops: list[int]) -> int | None:
-    if size is not None and sum(crops) > size:
-        raise ShapeError(f"Negative dimension size caused by subtracting {sum(crops)} from {size}")
-    return None if size is None else size - sum(crops)
-
-
 def _space_to_batch_shape(input: TensorShape, block_shape: Any, paddings: Any) -> list | None:
     known = _checked_blocks(block_shape, paddings, "paddings")
     if known is None or input.tuple is None:
@@ -94,20 +57,6 @@ def _space_to_batch_shape(input: TensorShape, block_shape: Any, paddings: Any) -
     padded = [None if size is None else size + sum(pair) for size, pair in zip(rest, margins, strict=False)]
     spatial = [_divided(size, block) for size, block in zip(padded, blocks, strict=True)]
     return [size_product(batch, *blocks), *spatial, *rest[len(blocks) :]]
-
-
-def _batch_to_space_shape(input: TensorShape, block_shape: Any, crops: Any) -> list | None:
-    known = _checked_blocks(block_shape, crops, "crops")
-    if known is None or input.tuple is None:
-        return None if input.tuple is None else [None] * input.ndims
-    blocks, margins = known
-    of_rank_at_least(input, len(blocks) + 1)
-    batch, *rest = input.tuple
-    spatial = [
-        _cropped(size_product(size, block), pair)
-        for size, block, pair in zip(rest, blocks, margins, strict=False)
-    ]
-    return [_divided(batch, math.prod(blocks)), *spatial, *rest[len(blocks) :]]
 
 
 def _to_batch(input: Any, block_shape: list[int], paddings: list[list[int]]) -> Any:
@@ -134,6 +83,59 @@ def _to_batch(input: Any, block_shape: list[int], paddings: list[list[int]]) -> 
     return cells.permute(order).reshape([input.shape[0] * math.prod(block_shape), *spatial_and_rest])
 
 
+# ---------------------------------------------------------------------------------- space and batch
+
+space_to_batch_nd_op = Op(
+    "SpaceToBatchND",
+    "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T",
+    Tblock_shape=_INDEX,
+    Tpaddings=_INDEX,
+    host="block_shape, paddings",
+)
+space_to_batch_nd_op.shape(_space_to_batch_shape)
+space_to_batch_nd_op.kernel(_to_batch)
+
+
+@space_to_batch_nd_op.gradient
+def _space_to_batch_nd_gradient(op, grad):
+    return [batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+space_to_batch_nd_op.samples(
+    (f32(2, 4, 4, 1), *int32s([2, 2], [[0, 0], [2, 0]])),
+    (i32(1, 6), *int32s([3], [[0, 0]])),
+    (f32(2, 3, 2), *int32s([2, 1], [[1, 0], [0, 0]])),
+)
+space_to_batch_nd_op.refuses((f32(2, 5), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 5")
+space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape must be positive")
+
+
+@export("space_to_batch_nd", "manip.space_to_batch_nd")
+def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+    """The image, zero-padded, with the elements of its blocks in different entries of the batch."""
+    return space_to_batch_nd_op(input, block_shape, paddings, name=name)
+
+
+def _cropped(size: int | None, crops: list[int]) -> int | None:
+    if size is not None and sum(crops) > size:
+        raise ShapeError(f"Negative dimension size caused by subtracting {sum(crops)} from {size}")
+    return None if size is None else size - sum(crops)
+
+
+def _batch_to_space_shape(input: TensorShape, block_shape: Any, crops: Any) -> list | None:
+    known = _checked_blocks(block_shape, crops, "crops")
+    if known is None or input.tuple is None:
+        return None if input.tuple is None else [None] * input.ndims
+    blocks, margins = known
+    of_rank_at_least(input, len(blocks) + 1)
+    batch, *rest = input.tuple
+    spatial = [
+        _cropped(size_product(size, block), pair)
+        for size, block, pair in zip(rest, blocks, margins, strict=False)
+    ]
+    return [_divided(batch, math.prod(blocks)), *spatial, *rest[len(blocks) :]]
+
+
 def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any:
     """The inverse of `_to_batch`, then without the margins."""
     rank = len(block_shape)
@@ -150,78 +152,206 @@ def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any
     return image[(slice(None), *inside)]
 
 
-space_to_batch_nd_op.shape(_space_to_batch_shape)
-space_to_batch_nd_op.kernel(_to_batch)
+batch_to_space_nd_op = Op(
+    "BatchToSpaceND",
+    "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T",
+    Tblock_shape=_INDEX,
+    Tcrops=_INDEX,
+    host="block_shape, crops",
+)
 batch_to_space_nd_op.shape(_batch_to_space_shape)
 batch_to_space_nd_op.kernel(_to_space)
 
 
-@space_to_batch_op.shape
-def _(input, paddings, *, block_size):
-    return _space_to_batch_shape(of_rank(input, 4), [block_size] * 2, paddings)
-
-
-@space_to_batch_op.kernel
-def _(input, paddings, *, block_size):
-    return _to_batch(input, [block_size] * 2, paddings)
-
-
-@batch_to_space_op.shape
-def _(input, crops, *, block_size):
-    return _batch_to_space_shape(of_rank(input, 4), [block_size] * 2, crops)
-
-
-@batch_to_space_op.kernel
-def _(input, crops, *, block_size):
-    return _to_space(input, [block_size] * 2, crops)
-
-
-@space_to_batch_nd_op.gradient
-def _(op, grad):
-    return [batch_to_space_nd(grad, op.inputs[1], op.inputs[2]), None, None]
-
-
 @batch_to_space_nd_op.gradient
-def _(op, grad):
+def _batch_to_space_nd_gradient(op, grad):
     return [space_to_batch_nd(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
-@space_to_batch_op.gradient
-def _(op, grad):
-    return [batch_to_space_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
-
-
-@batch_to_space_op.gradient
-def _(op, grad):
-    return [space_to_batch_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
-
-
-space_to_batch_nd_op.samples(
-    (f32(2, 4, 4, 1), *int32s([2, 2], [[0, 0], [2, 0]])),
-    (i32(1, 6), *int32s([3], [[0, 0]])),
-    (f32(2, 3, 2), *int32s([2, 1], [[1, 0], [0, 0]])),
-)
-space_to_batch_nd_op.refuses((f32(2, 5), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 5")
-space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape must be positive")
 batch_to_space_nd_op.samples(
     (f32(4, 2, 2, 1), *int32s([2, 2], [[0, 1], [0, 0]])),
     (i32(3, 2), *int32s([3], [[0, 0]])),
 )
 batch_to_space_nd_op.refuses((f32(3, 4), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 3")
-space_to_batch_op.samples((f32(1, 4, 4, 2), *int32s([[0, 0], [2, 0]]), {"block_size": 2}))
-batch_to_space_op.samples((f32(4, 2, 2, 1), *int32s([[0, 1], [0, 0]]), {"block_size": 2}))
-
-
-@export("space_to_batch_nd", "manip.space_to_batch_nd")
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """The image, zero-padded, with the elements of its blocks in different entries of the batch."""
-    return space_to_batch_nd_op(input, block_shape, paddings, name=name)
 
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
 def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """The entries of the batch put together as blocks of an image, which is then cropped."""
     return batch_to_space_nd_op(input, block_shape, crops, name=name)
+
+
+space_to_batch_op = Op(
+    "SpaceToBatch",
+    "input: T, paddings: Tpaddings -> output: T",
+    Tpaddings=_INDEX,
+    block_size=attr("int", minimum=2),
+    host="paddings",
+)
+
+
+@space_to_batch_op.shape
+def _space_to_batch_shape_2(input, paddings, *, block_size):
+    return _space_to_batch_shape(of_rank(input, 4), [block_size] * 2, paddings)
+
+
+@space_to_batch_op.kernel
+def _space_to_batch_kernel(input, paddings, *, block_size):
+    return _to_batch(input, [block_size] * 2, paddings)
+
+
+@space_to_batch_op.gradient
+def _space_to_batch_gradient(op, grad):
+    return [batch_to_space_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
+
+
+space_to_batch_op.samples((f32(1, 4, 4, 2), *int32s([[0, 0], [2, 0]]), {"block_size": 2}))
+
+batch_to_space_op = Op(
+    "BatchToSpace",
+    "input: T, crops: Tidx -> output: T",
+    block_size=attr("int", minimum=2),
+    Tidx=_INDEX,
+    host="crops",
+)
+
+
+@batch_to_space_op.shape
+def _batch_to_space_shape_2(input, crops, *, block_size):
+    return _batch_to_space_shape(of_rank(input, 4), [block_size] * 2, crops)
+
+
+@batch_to_space_op.kernel
+def _batch_to_space_kernel(input, crops, *, block_size):
+    return _to_space(input, [block_size] * 2, crops)
+
+
+@batch_to_space_op.gradient
+def _batch_to_space_gradient(op, grad):
+    return [space_to_batch_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
+
+
+batch_to_space_op.samples((f32(4, 2, 2, 1), *int32s([[0, 1], [0, 0]]), {"block_size": 2}))
+
+# ---------------------------------------------------------------------------------- space and depth
+
+_FORMAT = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NCHW_VECT_C"))
+_SIZE = attr("int", minimum=2)
+
+
+def _places(data_format: str) -> tuple[int, int, int]:
+    """The axes of height, width and channels."""
+    return (2, 3, 1) if data_format.startswith("NC") else (1, 2, 3)
+
+
+def _four(input: TensorShape, data_format: str) -> TensorShape:
+    if data_format == "NCHW_VECT_C":
+        raise ShapeError(
+            "data_format NCHW_VECT_C is for quantized images on special hardware; use NHWC or NCHW"
+        )
+    return of_rank(input, 4)
+
+
+def _as_nhwc(input: Any, data_format: str) -> Any:
+    return input if data_format == "NHWC" else input.permute(0, 2, 3, 1)
+
+
+def _from_nhwc(output: Any, data_format: str) -> Any:
+    return output if data_format == "NHWC" else output.permute(0, 3, 1, 2)
+
+
+def _checked_image(input: Any, data_format: str) -> Any:
+    if input.ndim != 4:
+        raise errors.invalid_argument(f"Input rank should be: 4 instead of: {input.ndim}")
+    return input
+
+
+def _block_attrs(op: Any) -> dict[str, Any]:
+    return {key: op.attrs[key] for key in ("block_size", "data_format")}
+
+
+space_to_depth_op = Op("SpaceToDepth", "input: T -> output: T", block_size=_SIZE, data_format=_FORMAT)
+
+
+@space_to_depth_op.shape
+def _space_to_depth_shape(input, *, block_size, data_format):
+    sizes = list(_four(input, data_format).tuple)
+    height, width, depth = _places(data_format)
+    sizes[height], sizes[width] = _divided(sizes[height], block_size), _divided(sizes[width], block_size)
+    sizes[depth] = size_product(sizes[depth], block_size, block_size)
+    return sizes
+
+
+@space_to_depth_op.kernel
+def _space_to_depth_kernel(input, *, block_size, data_format):
+    image = _as_nhwc(_checked_image(input, data_format), data_format)
+    batch, height, width, depth = image.shape
+    rows, columns = _divided(height, block_size), _divided(width, block_size)
+    cells = image.reshape(batch, rows, block_size, columns, block_size, depth).permute(0, 1, 3, 2, 4, 5)
+    return _from_nhwc(cells.reshape(batch, rows, columns, block_size * block_size * depth), data_format)
+
+
+space_to_depth_op.kernel("string")(by_places(space_to_depth_op.kernels[""]))
+
+
+@space_to_depth_op.gradient
+def _space_to_depth_gradient(op, grad):
+    return depth_to_space_op(grad, **_block_attrs(op))
+
+
+space_to_depth_op.samples(
+    (f32(2, 4, 4, 1), {"block_size": 2}),
+    (f32(1, 2, 4, 6), {"block_size": 2, "data_format": "NCHW"}),
+)
+space_to_depth_op.refuses((f32(1, 3, 2, 1), {"block_size": 2}), "evenly divisible by 2 but is 3")
+
+
+@export("space_to_depth", "nn.space_to_depth")
+def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """Each square block of the image as one place with as many more channels."""
+    return space_to_depth_op(input, block_size=block_size, data_format=data_format, name=name)
+
+
+depth_to_space_op = Op("DepthToSpace", "input: T -> output: T", block_size=_SIZE, data_format=_FORMAT)
+
+
+@depth_to_space_op.shape
+def _depth_to_space_shape(input, *, block_size, data_format):
+    sizes = list(_four(input, data_format).tuple)
+    height, width, depth = _places(data_format)
+    sizes[height], sizes[width] = (size_product(sizes[axis], block_size) for axis in (height, width))
+    sizes[depth] = _divided(sizes[depth], block_size * block_size)
+    return sizes
+
+
+@depth_to_space_op.kernel
+def _depth_to_space_kernel(input, *, block_size, data_format):
+    image = _as_nhwc(_checked_image(input, data_format), data_format)
+    batch, rows, columns, channels = image.shape
+    depth = _divided(channels, block_size * block_size)
+    cells = image.reshape(batch, rows, columns, block_size, block_size, depth).permute(0, 1, 3, 2, 4, 5)
+    return _from_nhwc(cells.reshape(batch, rows * block_size, columns * block_size, depth), data_format)
+
+
+depth_to_space_op.kernel("string")(by_places(depth_to_space_op.kernels[""]))
+
+
+@depth_to_space_op.gradient
+def _depth_to_space_gradient(op, grad):
+    return space_to_depth_op(grad, **_block_attrs(op))
+
+
+depth_to_space_op.samples(
+    (f32(2, 2, 1, 4), {"block_size": 2}),
+    (f32(1, 8, 2, 3), {"block_size": 2, "data_format": "NCHW"}),
+)
+depth_to_space_op.refuses((f32(1, 2, 2, 3), {"block_size": 2}), "evenly divisible by 4 but is 3")
+
+
+@export("depth_to_space", "nn.depth_to_space")
+def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+    """The channels of each place spread over a square block."""
+    return depth_to_space_op(input, block_size=block_size, data_format=data_format, name=name)
 
 
 @export("space_to_batch", "nn.space_to_batch")
@@ -279,116 +409,3 @@ def _margins_in_graph(sizes: Tensor, blocks: Tensor, margins: Tensor) -> tuple[T
     starts, ends = margins[:, 0], margins[:, 1]
     missing = (blocks - (sizes + starts + ends) % blocks) % blocks
     return starts, ends + missing, missing
-
-
-# ---------------------------------------------------------------------------------- space and depth
-
-_FORMAT = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NCHW_VECT_C"))
-_SIZE = attr("int", minimum=2)
-space_to_depth_op = Op("SpaceToDepth", "input: T -> output: T", block_size=_SIZE, data_format=_FORMAT)
-depth_to_space_op = Op("DepthToSpace", "input: T -> output: T", block_size=_SIZE, data_format=_FORMAT)
-
-
-def _places(data_format: str) -> tuple[int, int, int]:
-    """The axes of height, width and channels."""
-    return (2, 3, 1) if data_format.startswith("NC") else (1, 2, 3)
-
-
-@space_to_depth_op.shape
-def _(input, *, block_size, data_format):
-    sizes = list(_four(input, data_format).tuple)
-    height, width, depth = _places(data_format)
-    sizes[height], sizes[width] = _divided(sizes[height], block_size), _divided(sizes[width], block_size)
-    sizes[depth] = size_product(sizes[depth], block_size, block_size)
-    return sizes
-
-
-@depth_to_space_op.shape
-def _(input, *, block_size, data_format):
-    sizes = list(_four(input, data_format).tuple)
-    height, width, depth = _places(data_format)
-    sizes[height], sizes[width] = (size_product(sizes[axis], block_size) for axis in (height, width))
-    sizes[depth] = _divided(sizes[depth], block_size * block_size)
-    return sizes
-
-
-def _four(input: TensorShape, data_format: str) -> TensorShape:
-    if data_format == "NCHW_VECT_C":
-        raise ShapeError(
-            "data_format NCHW_VECT_C is for quantized images on special hardware; use NHWC or NCHW"
-        )
-    return of_rank(input, 4)
-
-
-def _as_nhwc(input: Any, data_format: str) -> Any:
-    return input if data_format == "NHWC" else input.permute(0, 2, 3, 1)
-
-
-def _from_nhwc(output: Any, data_format: str) -> Any:
-    return output if data_format == "NHWC" else output.permute(0, 3, 1, 2)
-
-
-@space_to_depth_op.kernel
-def _(input, *, block_size, data_format):
-    image = _as_nhwc(_checked_image(input, data_format), data_format)
-    batch, height, width, depth = image.shape
-    rows, columns = _divided(height, block_size), _divided(width, block_size)
-    cells = image.reshape(batch, rows, block_size, columns, block_size, depth).permute(0, 1, 3, 2, 4, 5)
-    return _from_nhwc(cells.reshape(batch, rows, columns, block_size * block_size * depth), data_format)
-
-
-@depth_to_space_op.kernel
-def _(input, *, block_size, data_format):
-    image = _as_nhwc(_checked_image(input, data_format), data_format)
-    batch, rows, columns, channels = image.shape
-    depth = _divided(channels, block_size * block_size)
-    cells = image.reshape(batch, rows, columns, block_size, block_size, depth).permute(0, 1, 3, 2, 4, 5)
-    return _from_nhwc(cells.reshape(batch, rows * block_size, columns * block_size, depth), data_format)
-
-
-def _checked_image(input: Any, data_format: str) -> Any:
-    if input.ndim != 4:
-        raise errors.invalid_argument(f"Input rank should be: 4 instead of: {input.ndim}")
-    return input
-
-
-space_to_depth_op.kernel("string")(by_places(space_to_depth_op.kernels[""]))
-depth_to_space_op.kernel("string")(by_places(depth_to_space_op.kernels[""]))
-
-
-def _block_attrs(op: Any) -> dict[str, Any]:
-    return {key: op.attrs[key] for key in ("block_size", "data_format")}
-
-
-@space_to_depth_op.gradient
-def _(op, grad):
-    return depth_to_space_op(grad, **_block_attrs(op))
-
-
-@depth_to_space_op.gradient
-def _(op, grad):
-    return space_to_depth_op(grad, **_block_attrs(op))
-
-
-space_to_depth_op.samples(
-    (f32(2, 4, 4, 1), {"block_size": 2}),
-    (f32(1, 2, 4, 6), {"block_size": 2, "data_format": "NCHW"}),
-)
-space_to_depth_op.refuses((f32(1, 3, 2, 1), {"block_size": 2}), "evenly divisible by 2 but is 3")
-depth_to_space_op.samples(
-    (f32(2, 2, 1, 4), {"block_size": 2}),
-    (f32(1, 8, 2, 3), {"block_size": 2, "data_format": "NCHW"}),
-)
-depth_to_space_op.refuses((f32(1, 2, 2, 3), {"block_size": 2}), "evenly divisible by 4 but is 3")
-
-
-@export("space_to_depth", "nn.space_to_depth")
-def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Each square block of the image as one place with as many more channels."""
-    return space_to_depth_op(input, block_size=block_size, data_format=data_format, name=name)
-
-
-@export("depth_to_space", "nn.depth_to_space")
-def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """The channels of each place spread over a square block."""
-    return depth_to_space_op(input, block_size=block_size, data_format=data_format, name=name)

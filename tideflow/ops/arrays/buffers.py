@@ -31,12 +31,12 @@ empty_op = Op(
 
 
 @empty_op.shape
-def _(shape):
+def _empty_shape(shape):
     return as_sizes(shape)
 
 
 @empty_op.kernel
-def _(shape, *, dtype, init, device):
+def _empty_kernel(shape, *, dtype, init, device):
     if dtype.torch is None or init:
         value = empty_like_type(dtype, tuple(shape))
         return value if dtype.torch is None else value.to(device)
@@ -47,34 +47,27 @@ empty_op.samples(
     ([2, 3], {"dtype": "float32", "init": True}), ([2], {"dtype": "string"}), ([0, 2], {"dtype": "int32"})
 )
 
-# ---------------------------------------------------------------------------------- copies
 
-deep_copy_op = Op("DeepCopy", "x: T -> y: T", stateful=True)
-snapshot_op = Op("Snapshot", "input: T -> output: T")
-
-
-@deep_copy_op.shape
-@snapshot_op.shape
-def _(value):
+def _deep_copy_family_shape(value):
     return value
 
 
-@deep_copy_op.kernel
-@deep_copy_op.kernel("string")
-@snapshot_op.kernel
-@snapshot_op.kernel("string")
-def _(value):
+def _deep_copy_family_kernel(value):
     return value.copy() if isinstance(value, np.ndarray) else value.clone()
 
 
-@deep_copy_op.gradient
-@snapshot_op.gradient
-def _(op, grad):
+def _deep_copy_family_gradient(op, grad):
     return grad
 
 
+# ---------------------------------------------------------------------------------- copies
+
+deep_copy_op = Op("DeepCopy", "x: T -> y: T", stateful=True)
+deep_copy_op.shape(_deep_copy_family_shape)
+deep_copy_op.kernel("string")(_deep_copy_family_kernel)
+deep_copy_op.kernel(_deep_copy_family_kernel)
+deep_copy_op.gradient(_deep_copy_family_gradient)
 deep_copy_op.samples(f32(2, 3), f32(), f32(0, 2), against=lambda x: x)
-snapshot_op.samples(f32(2, 3), f32(), f32(0, 2), against=lambda x: x)
 
 
 def deep_copy(x: Any, name: str | None = None) -> Any:
@@ -82,23 +75,12 @@ def deep_copy(x: Any, name: str | None = None) -> Any:
     return deep_copy_op(x, name=name)
 
 
-# ---------------------------------------------------------------------------------- rows replaced
-
-
-def _with_rows(name: str, change: Callable) -> Op:
-    """x with `change(rows, v)` made to the rows i of a copy; indices count around the end."""
-    op = Op(name, "x: T, i: int32, v: T -> y: T")
-
-    @op.shape
-    def _(x, i, v):
-        return x
-
-    def kernel(x, i, v):
-        _check(x, i, v)
-        return change(x.clone(), i.long() % max(len(x), 1), v)
-
-    op.kernel(modular(kernel))
-    return op
+snapshot_op = Op("Snapshot", "input: T -> output: T")
+snapshot_op.shape(_deep_copy_family_shape)
+snapshot_op.kernel("string")(_deep_copy_family_kernel)
+snapshot_op.kernel(_deep_copy_family_kernel)
+snapshot_op.gradient(_deep_copy_family_gradient)
+snapshot_op.samples(f32(2, 3), f32(), f32(0, 2), against=lambda x: x)
 
 
 def _check(x: Any, i: Any, v: Any) -> None:
@@ -121,6 +103,43 @@ def _check(x: Any, i: Any, v: Any) -> None:
         )
 
 
+# ---------------------------------------------------------------------------------- rows replaced
+
+
+def _with_rows(name: str, change: Callable) -> Op:
+    """x with `change(rows, v)` made to the rows i of a copy; indices count around the end."""
+    op = Op(name, "x: T, i: int32, v: T -> y: T")
+
+    @op.shape
+    def _shape(x, i, v):
+        return x
+
+    def kernel(x, i, v):
+        _check(x, i, v)
+        return change(x.clone(), i.long() % max(len(x), 1), v)
+
+    op.kernel(modular(kernel))
+    return op
+
+
+def _add_gradient_and_samples_and_refuses_of_inplace_update_family(op: Op) -> None:
+    op.gradient(undefined_gradient)
+    op.samples(
+        (f32(4, 3), np.array([0, 2, 2], np.int32), f32(3, 3)),
+        (i32(4), np.array([-1, 5], np.int32), i32(2)),
+        (f32(4, 3), np.zeros(0, np.int32), f32(0, 3)),
+    )
+    op.refuses(
+        (f32(4, 3), np.array([0, 1], np.int32), f32(3, 3)),
+        "i and x shape doesn't match",
+        InvalidArgumentError,
+    )
+    op.refuses(
+        (f32(4, 3), np.array([0], np.int32), f32(1, 2)), "x and v shape doesn't match", InvalidArgumentError
+    )
+    op.refuses((f32(4, 3), np.array(0, np.int32), f32(1, 3)), "i must be a vector", InvalidArgumentError)
+
+
 def _updated(x: torch.Tensor, rows: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
     """One after the other, so that the last of those with one index stays."""
     for row, value in zip(rows.tolist(), v.unbind(0), strict=True):
@@ -129,24 +148,11 @@ def _updated(x: torch.Tensor, rows: torch.Tensor, v: torch.Tensor) -> torch.Tens
 
 
 inplace_update_op = _with_rows("InplaceUpdate", _updated)
-inplace_add_op = _with_rows("InplaceAdd", lambda x, rows, v: x.index_add_(0, rows, v))
-inplace_sub_op = _with_rows("InplaceSub", lambda x, rows, v: x.index_add_(0, rows, -v))
-
-
-for _op in (inplace_update_op, inplace_add_op, inplace_sub_op):
-    _op.gradient(undefined_gradient)
-    _op.samples(
-        (f32(4, 3), np.array([0, 2, 2], np.int32), f32(3, 3)),
-        (i32(4), np.array([-1, 5], np.int32), i32(2)),
-        (f32(4, 3), np.zeros(0, np.int32), f32(0, 3)),
-    )
-    _op.refuses(
-        (f32(4, 3), np.array([0, 1], np.int32), f32(3, 3)),
-        "i and x shape doesn't match",
-        InvalidArgumentError,
-    )
-    _op.refuses(
-        (f32(4, 3), np.array([0], np.int32), f32(1, 2)), "x and v shape doesn't match", InvalidArgumentError
-    )
-    _op.refuses((f32(4, 3), np.array(0, np.int32), f32(1, 3)), "i must be a vector", InvalidArgumentError)
+_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_update_op)
 inplace_update_op.samples((boolean(3, 2), np.array([1], np.int32), boolean(1, 2)))
+
+inplace_add_op = _with_rows("InplaceAdd", lambda x, rows, v: x.index_add_(0, rows, v))
+_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_add_op)
+
+inplace_sub_op = _with_rows("InplaceSub", lambda x, rows, v: x.index_add_(0, rows, -v))
+_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_sub_op)

@@ -22,17 +22,17 @@ const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable
 
 
 @const_op.shape
-def _(*, value):
+def _const_shape(*, value):
     return value.shape
 
 
 @const_op.value
-def _(op):
+def _const_value(op):
     return op.attrs["value"].tolist()
 
 
 @const_op.kernel
-def _(*, value, device):
+def _const_kernel(*, value, device):
     return torch.as_tensor(value, device=device)
 
 
@@ -66,12 +66,6 @@ def _fit(array: np.ndarray, shape: list[int], verify: bool) -> np.ndarray:
     return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
 
 
-def _constant_conversion(
-    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
-) -> Tensor:
-    return constant(value, dtype=dtype, name=name or "Const")
-
-
 def _shape_conversion(
     value: TensorShape | Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
@@ -91,35 +85,35 @@ def _shape_conversion(
 
 
 register_tensor_conversion_function((TensorShape, Dimension), _shape_conversion)
+
+
+def _constant_conversion(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    return constant(value, dtype=dtype, name=name or "Const")
+
+
 register_tensor_conversion_function(object, _constant_conversion, priority=200)
 
-# ------------------------------------------------------------------------------------------------
-# placeholders
 
-placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
-placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
-placeholder_with_default_op = Op(
-    "PlaceholderWithDefault", "input: dtype -> output: dtype", shape=attr("shape")
-)
-
-
-@placeholder_op.shape
-@placeholder_v2_op.shape
-def _(*, shape):
+def _placeholder_family_shape(*, shape):
     return shape
 
 
-@placeholder_op.kernel
-@placeholder_v2_op.kernel
-def _(*, node, shape, dtype):
+def _placeholder_family_kernel(*, node, shape, dtype):
     raise errors.invalid_argument(
         f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype.name} and shape "
         f"{shape}",
     )
 
 
-placeholder_op.samples()
-placeholder_v2_op.samples()
+# ------------------------------------------------------------------------------------------------
+
+# placeholders
+placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
+placeholder_op.shape(_placeholder_family_shape)
+placeholder_op.kernel(_placeholder_family_kernel)
+placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
 
 
 @export("placeholder")
@@ -128,18 +122,28 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     return placeholder_op(dtype=dtype, shape=as_shape(shape), name=name)
 
 
+placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
+placeholder_v2_op.shape(_placeholder_family_shape)
+placeholder_v2_op.kernel(_placeholder_family_kernel)
+placeholder_v2_op.samples(covered_by="tests/ops/arrays/test_constants.py")
+
+placeholder_with_default_op = Op(
+    "PlaceholderWithDefault", "input: dtype -> output: dtype", shape=attr("shape")
+)
+
+
 @placeholder_with_default_op.shape
-def _(input, *, shape):
+def _placeholder_with_default_shape(input, *, shape):
     return shape
 
 
 @placeholder_with_default_op.kernel
-def _(input):
+def _placeholder_with_default_kernel(input):
     return input
 
 
 @placeholder_with_default_op.gradient
-def _(op, grad):
+def _placeholder_with_default_gradient(op, grad):
     return grad
 
 
@@ -152,71 +156,32 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     return placeholder_with_default_op(input, shape=as_shape(shape), name=name)
 
 
-# ------------------------------------------------------------------------------------------------ identities
-
-identity_op = Op("Identity", "input: T -> output: T")
-identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1))
-stop_gradient_op = Op("StopGradient", "input: T -> output: T", differentiable=False)
-prevent_gradient_op = Op("PreventGradient", "input: T -> output: T", message="")
-no_op = Op("NoOp", "", differentiable=False)
-
-
-@identity_op.shape
-@stop_gradient_op.shape
-@prevent_gradient_op.shape
-def _(input):
+def _identity_family_shape(input):
     return input
 
 
-@identity_op.value
-@stop_gradient_op.value
-def _(op):
+def _identity_family_value(op):
     return partial_value(op.inputs[0])
 
 
-@identity_op.kernel
-@identity_n_op.kernel
-@stop_gradient_op.kernel
-@prevent_gradient_op.kernel
-def _(input):
+def _identity_family_kernel(input):
     return input
+
+
+# ------------------------------------------------------------------------------------------------ identities
+
+identity_op = Op("Identity", "input: T -> output: T")
+identity_op.shape(_identity_family_shape)
+identity_op.value(_identity_family_value)
+identity_op.kernel(_identity_family_kernel)
 
 
 @identity_op.gradient
-def _(op, grad):
+def _identity_gradient(op, grad):
     return grad
 
 
-@identity_n_op.shape
-def _(input):
-    return input
-
-
-@identity_n_op.gradient
-def _(op, *grads):
-    return grads
-
-
-@prevent_gradient_op.gradient
-def _(op, grad):
-    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']!r}.")
-
-
-@no_op.shape
-def _():
-    return []
-
-
-@no_op.kernel
-def _():
-    return None
-
-
 identity_op.samples(f32(2, 3), f32(), f32(0, 2))
-identity_n_op.samples(([f32(2), f32(3, 1)],))
-stop_gradient_op.samples(f32(2, 3))
-prevent_gradient_op.samples(f32(2, 3))
-no_op.samples(())
 
 
 @export("identity")
@@ -225,16 +190,70 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return identity_op(input, name=name)
 
 
+identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1))
+
+
+@identity_n_op.shape
+def _identity_n_shape(input):
+    return input
+
+
+identity_n_op.kernel(_identity_family_kernel)
+
+
+@identity_n_op.gradient
+def _identity_n_gradient(op, *grads):
+    return grads
+
+
+identity_n_op.samples(([f32(2), f32(3, 1)],))
+
+
 @export("identity_n")
 def identity_n(input: list, name: str | None = None) -> list[Tensor]:
     """Tensors with the same values."""
     return identity_n_op(list(input), name=name)
 
 
+stop_gradient_op = Op("StopGradient", "input: T -> output: T", differentiable=False)
+stop_gradient_op.shape(_identity_family_shape)
+stop_gradient_op.value(_identity_family_value)
+stop_gradient_op.kernel(_identity_family_kernel)
+stop_gradient_op.samples(f32(2, 3))
+
+
 @export("stop_gradient")
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """The same value, through which no gradient flows."""
     return stop_gradient_op(input, name=name)
+
+
+prevent_gradient_op = Op("PreventGradient", "input: T -> output: T", message="")
+prevent_gradient_op.shape(_identity_family_shape)
+prevent_gradient_op.kernel(_identity_family_kernel)
+
+
+@prevent_gradient_op.gradient
+def _prevent_gradient_gradient(op, grad):
+    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']!r}.")
+
+
+prevent_gradient_op.samples(f32(2, 3))
+
+no_op = Op("NoOp", "", differentiable=False)
+
+
+@no_op.shape
+def _no_shape():
+    return []
+
+
+@no_op.kernel
+def _no_kernel():
+    return None
+
+
+no_op.samples(())
 
 
 @export("no_op")

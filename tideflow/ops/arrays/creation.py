@@ -28,25 +28,14 @@ from tideflow.runtime.tensor_lists import zeros_of
 from tideflow.runtime.values import to_torch
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
-_SMALL = 1000  # elements: larger fills stay out of the graph as data
 
 # ---------------------------------------------------------------------------------- one value everywhere
 
 fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims")
-zeros_like_op = Op("ZerosLike", "x: T -> y: T", differentiable=False)
-ones_like_op = Op(
-    "OnesLike",
-    "x: T -> y: T",
-    T=types(
-        "bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 "
-        "bool"
-    ),
-    differentiable=False,
-)
 
 
 @fill_op.shape
-def _(dims, value):
+def _fill_shape(dims, value):
     of_rank(value, 0)
     sizes = as_sizes(dims)
     if sizes is not None and -1 in dims:
@@ -58,44 +47,18 @@ fill_op.value(moved)
 
 
 @fill_op.kernel
-def _(dims, value):
+def _fill_kernel(dims, value):
     return one_value(value, "value").expand(checked_sizes(dims)).contiguous()
 
 
 @fill_op.kernel("string")
-def _(dims, value):
+def _fill_string_kernel(dims, value):
     return np.full(checked_sizes(dims), one_value(value, "value")[()], dtype=object)
 
 
 @fill_op.gradient
-def _(op, grad):
+def _fill_gradient(op, grad):
     return [None, reductions.reduce_sum(grad)]
-
-
-@zeros_like_op.shape
-@ones_like_op.shape
-def _(x):
-    return x
-
-
-@zeros_like_op.kernel
-def _(x):
-    return torch.zeros_like(x)
-
-
-@zeros_like_op.kernel("string")
-def _(x, *, T):
-    return zeros_of(x) if T is dtypes.variant else np.full(x.shape, b"", dtype=object)
-
-
-@zeros_like_op.specialize
-def _(node):
-    return torch.zeros_like, node.inputs
-
-
-@ones_like_op.kernel
-def _(x):
-    return torch.ones_like(x)
 
 
 fill_op.samples(
@@ -106,8 +69,6 @@ fill_op.samples(
 )
 fill_op.refuses((np.array([-1], np.int32), f32()), "Fill dimensions must be >= 0")
 fill_op.refuses((np.array([2], np.int32), f32(2)), "Shape must be rank 0 but is rank 1")
-zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
-ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
 
 
 @export("fill")
@@ -116,52 +77,30 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
     return fill_op(dims, value, name=name)
 
 
-@export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of zeros (False, empty strings): a constant where it is small, a Fill where not."""
-    dtype = dtypes.as_dtype(dtype).base_dtype
-    zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
-    return _filled(zero, shape, dtype, name, "zeros")
+def _zeros_like_family_shape(x):
+    return x
 
 
-@export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of ones (True): a constant where it is small, a Fill where not."""
-    dtype = dtypes.as_dtype(dtype).base_dtype
-    return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
+zeros_like_op = Op("ZerosLike", "x: T -> y: T", differentiable=False)
+zeros_like_op.shape(_zeros_like_family_shape)
 
 
-def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, default_name: str) -> Tensor:
-    with name_scope(name, default_name, [shape]) as scope:
-        if not isinstance(shape, Tensor):
-            if isinstance(shape, TensorShape) and not shape.is_fully_defined():
-                raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
-            if _is_small(shape):
-                return constants.constant(value, dtype, shape, name=scope)
-            shape = _sizes_tensor(shape)
-        if not shape.shape.tuple:
-            shape = shapes.reshape(shape, [-1])
-        return fill(shape, constants.constant(value, dtype), name=scope)
+@zeros_like_op.kernel
+def _zeros_like_kernel(x):
+    return torch.zeros_like(x)
 
 
-def _is_small(shape: Any) -> bool:
-    """Whether a constant will do. Of sizes that are tensors it asks in the graph, as TensorFlow does: no."""
-    if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
-        return False
-    sizes = list(shape)
-    try:
-        return (
-            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
-        )
-    except (TypeError, ValueError):
-        return False
+@zeros_like_op.kernel("string")
+def _zeros_like_string_kernel(x, *, T):
+    return zeros_of(x) if T is dtypes.variant else np.full(x.shape, b"", dtype=object)
 
 
-def _sizes_tensor(shape: Any) -> Tensor:
-    try:
-        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
-    except (TypeError, ValueError):
-        return convert_to_tensor(shape, dtype=dtypes.int32)
+@zeros_like_op.specialize
+def _zeros_like_specialized(node):
+    return torch.zeros_like, node.inputs
+
+
+zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
 
 
 @export("zeros_like")
@@ -179,16 +118,24 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return zeros_like_op(tensor, name=scope)
 
 
-@export("ones_like")
-def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
-    """Ones of the shape of `tensor`, and of its type where no other is given."""
-    with name_scope(name, "ones_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
-        sizes = shapes.shape_of(tensor, optimize=optimize)
-        result = ones(sizes, tensor.dtype if dtype is None else dtype, name=scope)
-        result.set_shape(tensor.shape)
-        return result
+ones_like_op = Op(
+    "OnesLike",
+    "x: T -> y: T",
+    T=types(
+        "bfloat16 half float double int8 uint8 int16 uint16 int32 uint32 int64 uint64 complex64 complex128 "
+        "bool"
+    ),
+    differentiable=False,
+)
+ones_like_op.shape(_zeros_like_family_shape)
 
+
+@ones_like_op.kernel
+def _ones_like_kernel(x):
+    return torch.ones_like(x)
+
+
+ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
 
 # ---------------------------------------------------------------------------------- sequences
 
@@ -203,45 +150,6 @@ range_op = Op(
     host="start, limit, delta",
     differentiable=False,
 )
-lin_space_op = Op(
-    "LinSpace",
-    "start: T, stop: T, num: Tidx -> output: T",
-    T=FLOATS,
-    Tidx=_INDEX,
-    host="num",
-    differentiable=False,
-)
-
-
-@range_op.shape
-def _(start, limit, delta):
-    if None in (scalar(start), scalar(limit), scalar(delta)):
-        return [None]
-    return [_range_size(start, limit, delta)]
-
-
-@range_op.value
-def _(op):
-    start, limit, delta = (partial_value(tensor) for tensor in op.inputs)
-    size = op.outputs[0].shape.tuple[0]
-    if size is None or None in (start, limit, delta):
-        return None
-    return [start + i * delta for i in np.arange(size).tolist()]
-
-
-@range_op.kernel
-def _(start, limit, delta, *, Tidx, device):
-    for name, value in (("start", start), ("limit", limit), ("delta", delta)):
-        if isinstance(value, list):
-            raise errors.invalid_argument(f"{name} must be a scalar, not shape [{len(value)}]")
-    size = _range_size(start, limit, delta)
-    if Tidx.is_integer:
-        numbers = np.arange(size, dtype=np.int64) * delta + start
-        return to_torch(numbers.astype(Tidx.as_numpy_dtype), device)
-    # Rounded after every step, as a sum that grows by delta is.
-    steps = np.full(size, delta, Tidx.as_numpy_dtype)
-    steps[:1] = start
-    return to_torch(np.add.accumulate(steps), device)
 
 
 def _range_size(start: Any, limit: Any, delta: Any) -> int:
@@ -256,20 +164,35 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     return math.ceil(abs((limit - start) / delta))
 
 
-@lin_space_op.shape
-def _(start, stop, num):
-    of_rank(start, 0), of_rank(stop, 0)
-    if scalar(num) is not None and num <= 0:
-        raise ShapeError(f"Requires num > 0: {num}")
-    return [num]
+@range_op.shape
+def _range_shape(start, limit, delta):
+    if None in (scalar(start), scalar(limit), scalar(delta)):
+        return [None]
+    return [_range_size(start, limit, delta)]
 
 
-@lin_space_op.kernel
-def _(start, stop, num):
-    if num <= 0:
-        raise ShapeError(f"Requires num > 0: {num}")
-    steps = torch.arange(num, dtype=start.dtype, device=start.device)
-    return start + steps * ((stop - start) / (num - 1)) if num > 1 else start.reshape(1)
+@range_op.value
+def _range_value(op):
+    start, limit, delta = (partial_value(tensor) for tensor in op.inputs)
+    size = op.outputs[0].shape.tuple[0]
+    if size is None or None in (start, limit, delta):
+        return None
+    return [start + i * delta for i in np.arange(size).tolist()]
+
+
+@range_op.kernel
+def _range_kernel(start, limit, delta, *, Tidx, device):
+    for name, value in (("start", start), ("limit", limit), ("delta", delta)):
+        if isinstance(value, list):
+            raise errors.invalid_argument(f"{name} must be a scalar, not shape [{len(value)}]")
+    size = _range_size(start, limit, delta)
+    if Tidx.is_integer:
+        numbers = np.arange(size, dtype=np.int64) * delta + start
+        return to_torch(numbers.astype(Tidx.as_numpy_dtype), device)
+    # Rounded after every step, as a sum that grows by delta is.
+    steps = np.full(size, delta, Tidx.as_numpy_dtype)
+    steps[:1] = start
+    return to_torch(np.add.accumulate(steps), device)
 
 
 range_op.samples(
@@ -281,14 +204,6 @@ range_op.samples(
 )
 range_op.refuses((np.array(0), np.array(5), np.array(0)), "Requires delta != 0")
 range_op.refuses((np.array(5), np.array(0), np.array(1)), "Requires start <= limit when delta > 0: 5/0")
-lin_space_op.samples(
-    (f32(), f32(), np.array(5, np.int32)),
-    (f32(), f32(), np.array(1, np.int64)),
-    against=lambda start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
-)
-lin_space_op.refuses((f32(), f32(), np.array(0, np.int32)), "Requires num > 0: 0")
-
-_BY_WIDTH = types("int32 int64 float double")
 
 
 @export("range")
@@ -314,6 +229,66 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         return range_op(*ends, name=scope)
 
 
+_BY_WIDTH = types("int32 int64 float double")
+
+
+@export("sequence_mask")
+def sequence_mask(
+    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+) -> Tensor:
+    """A mask whose last axis is True for the first `lengths` of `maxlen` places."""
+    with name_scope(name, "SequenceMask", [lengths, maxlen]):
+        lengths = convert_to_tensor(lengths)
+        if maxlen is None:
+            longest = reductions.reduce_max(lengths)
+            maxlen = binary.maximum(constants.constant(0, longest.dtype), longest)
+        else:
+            maxlen = convert_to_tensor(maxlen)
+        if maxlen.shape.ndims not in (None, 0):
+            raise ValueError("maxlen must be scalar for sequence_mask")
+        zero, one = (constants.constant(number, maxlen.dtype) for number in (0, 1))
+        places = range_op(zero, maxlen, one)
+        cast_op = definition("Cast")  # made even where nothing changes, as TensorFlow's graphs have it
+        ends = cast_op(shapes.expand_dims(lengths, -1), DstT=maxlen.dtype)
+        mask = binary.less(places, ends)
+        wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        return mask if wanted is dtypes.bool else cast_op(mask, DstT=wanted)
+
+
+lin_space_op = Op(
+    "LinSpace",
+    "start: T, stop: T, num: Tidx -> output: T",
+    T=FLOATS,
+    Tidx=_INDEX,
+    host="num",
+    differentiable=False,
+)
+
+
+@lin_space_op.shape
+def _lin_space_shape(start, stop, num):
+    of_rank(start, 0), of_rank(stop, 0)
+    if scalar(num) is not None and num <= 0:
+        raise ShapeError(f"Requires num > 0: {num}")
+    return [num]
+
+
+@lin_space_op.kernel
+def _lin_space_kernel(start, stop, num):
+    if num <= 0:
+        raise ShapeError(f"Requires num > 0: {num}")
+    steps = torch.arange(num, dtype=start.dtype, device=start.device)
+    return start + steps * ((stop - start) / (num - 1)) if num > 1 else start.reshape(1)
+
+
+lin_space_op.samples(
+    (f32(), f32(), np.array(5, np.int32)),
+    (f32(), f32(), np.array(1, np.int64)),
+    against=lambda start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
+)
+lin_space_op.refuses((f32(), f32(), np.array(0, np.int32)), "Requires num > 0: 0")
+
+
 @export("linspace", "lin_space")
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
     """`num` evenly spaced numbers from `start` to `stop`, both included."""
@@ -332,8 +307,14 @@ one_hot_op = Op(
 )
 
 
+def _depth_axis(axis: int, rank: int) -> int:
+    if axis > rank:
+        raise ShapeError(f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}")
+    return rank if axis == -1 else axis
+
+
 @one_hot_op.shape
-def _(indices, depth, on_value, off_value, *, axis):
+def _one_hot_shape(indices, depth, on_value, off_value, *, axis):
     of_rank(on_value, 0), of_rank(off_value, 0)
     if axis < -1:
         raise ShapeError(f"axis must be >= -1, not {axis}")
@@ -346,17 +327,6 @@ def _(indices, depth, on_value, off_value, *, axis):
     return sizes
 
 
-@one_hot_op.kernel
-def _(indices, depth, on_value, off_value, *, axis):
-    one_value(on_value, "on_value"), one_value(off_value, "off_value")
-    return torch.where(_hits(indices, depth, axis), on_value, off_value)
-
-
-@one_hot_op.kernel("string")
-def _(indices, depth, on_value, off_value, *, axis):
-    return np.where(_hits(indices, depth, axis).numpy(), on_value, off_value)
-
-
 def _hits(indices: torch.Tensor, depth: int, axis: int) -> torch.Tensor:
     if depth < 0:
         raise ShapeError(f"depth must be non-negative, got: {depth}")
@@ -365,10 +335,15 @@ def _hits(indices: torch.Tensor, depth: int, axis: int) -> torch.Tensor:
     return indices.unsqueeze(axis) == classes
 
 
-def _depth_axis(axis: int, rank: int) -> int:
-    if axis > rank:
-        raise ShapeError(f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis}")
-    return rank if axis == -1 else axis
+@one_hot_op.kernel
+def _one_hot_kernel(indices, depth, on_value, off_value, *, axis):
+    one_value(on_value, "on_value"), one_value(off_value, "off_value")
+    return torch.where(_hits(indices, depth, axis), on_value, off_value)
+
+
+@one_hot_op.kernel("string")
+def _one_hot_string_kernel(indices, depth, on_value, off_value, *, axis):
+    return np.where(_hits(indices, depth, axis).numpy(), on_value, off_value)
 
 
 def _one_hot_rows(
@@ -415,6 +390,97 @@ def one_hot(
         if off_value is None:
             off_value = convert_to_tensor(0, dtype=result_type, name="off_value")
         return one_hot_op(indices, depth, on_value, off_value, axis=-1 if axis is None else axis, name=scope)
+
+
+# ---------------------------------------------------------------------------------- promises
+
+guarantee_const_op = Op("GuaranteeConst", "input: T -> output: T", stateful=True)
+
+
+@guarantee_const_op.shape
+def _guarantee_const_shape(input):
+    return input
+
+
+@guarantee_const_op.kernel
+def _guarantee_const_kernel(input):
+    return input
+
+
+@guarantee_const_op.gradient
+def _guarantee_const_gradient(op, grad):
+    return grad
+
+
+guarantee_const_op.samples(f32(2, 3), f32())
+
+
+@export("guarantee_const")
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """`input`, of which the program promises that it is the same in every step."""
+    return guarantee_const_op(input, name=name)
+
+
+_SMALL = 1000  # elements: larger fills stay out of the graph as data
+
+
+@export("zeros")
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of zeros (False, empty strings): a constant where it is small, a Fill where not."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
+    return _filled(zero, shape, dtype, name, "zeros")
+
+
+def _is_small(shape: Any) -> bool:
+    """Whether a constant will do. Of sizes that are tensors it asks in the graph, as TensorFlow does: no."""
+    if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
+        return False
+    sizes = list(shape)
+    try:
+        return (
+            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
+        )
+    except (TypeError, ValueError):
+        return False
+
+
+def _sizes_tensor(shape: Any) -> Tensor:
+    try:
+        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
+    except (TypeError, ValueError):
+        return convert_to_tensor(shape, dtype=dtypes.int32)
+
+
+def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, default_name: str) -> Tensor:
+    with name_scope(name, default_name, [shape]) as scope:
+        if not isinstance(shape, Tensor):
+            if isinstance(shape, TensorShape) and not shape.is_fully_defined():
+                raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
+            if _is_small(shape):
+                return constants.constant(value, dtype, shape, name=scope)
+            shape = _sizes_tensor(shape)
+        if not shape.shape.tuple:
+            shape = shapes.reshape(shape, [-1])
+        return fill(shape, constants.constant(value, dtype), name=scope)
+
+
+@export("ones")
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """A tensor of ones (True): a constant where it is small, a Fill where not."""
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
+
+
+@export("ones_like")
+def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Ones of the shape of `tensor`, and of its type where no other is given."""
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        sizes = shapes.shape_of(tensor, optimize=optimize)
+        result = ones(sizes, tensor.dtype if dtype is None else dtype, name=scope)
+        result.set_shape(tensor.shape)
+        return result
 
 
 # ---------------------------------------------------------------------------------- matrices and grids
@@ -476,55 +542,3 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 
 def _along(vector: Any, axis: int, rank: int) -> Tensor:
     return shapes.reshape(vector, [1] * axis + [-1] + [1] * (rank - axis - 1))
-
-
-@export("sequence_mask")
-def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
-) -> Tensor:
-    """A mask whose last axis is True for the first `lengths` of `maxlen` places."""
-    with name_scope(name, "SequenceMask", [lengths, maxlen]):
-        lengths = convert_to_tensor(lengths)
-        if maxlen is None:
-            longest = reductions.reduce_max(lengths)
-            maxlen = binary.maximum(constants.constant(0, longest.dtype), longest)
-        else:
-            maxlen = convert_to_tensor(maxlen)
-        if maxlen.shape.ndims not in (None, 0):
-            raise ValueError("maxlen must be scalar for sequence_mask")
-        zero, one = (constants.constant(number, maxlen.dtype) for number in (0, 1))
-        places = range_op(zero, maxlen, one)
-        cast_op = definition("Cast")  # made even where nothing changes, as TensorFlow's graphs have it
-        ends = cast_op(shapes.expand_dims(lengths, -1), DstT=maxlen.dtype)
-        mask = binary.less(places, ends)
-        wanted = dtypes.bool if dtype is None else dtypes.as_dtype(dtype).base_dtype
-        return mask if wanted is dtypes.bool else cast_op(mask, DstT=wanted)
-
-
-# ---------------------------------------------------------------------------------- promises
-
-guarantee_const_op = Op("GuaranteeConst", "input: T -> output: T", stateful=True)
-
-
-@guarantee_const_op.shape
-def _(input):
-    return input
-
-
-@guarantee_const_op.kernel
-def _(input):
-    return input
-
-
-@guarantee_const_op.gradient
-def _(op, grad):
-    return grad
-
-
-guarantee_const_op.samples(f32(2, 3), f32())
-
-
-@export("guarantee_const")
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """`input`, of which the program promises that it is the same in every step."""
-    return guarantee_const_op(input, name=name)

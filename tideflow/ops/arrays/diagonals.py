@@ -27,28 +27,60 @@ _DIAG_TYPES = types("bfloat16 half float double int32 int64 complex64 complex128
 # ---------------------------------------------------------------------------------- of any rank
 
 diag_op = Op("Diag", "diagonal: T -> output: T", T=_DIAG_TYPES)
-diag_part_op = Op("DiagPart", "input: T -> diagonal: T", T=_DIAG_TYPES)
 
 
 @diag_op.shape
-def _(diagonal):
+def _diag_shape(diagonal):
     of_rank_at_least(diagonal, 1)
     return diagonal.concatenate(diagonal)
 
 
 @diag_op.kernel
-def _(diagonal):
+def _diag_kernel(diagonal):
     return torch.diag_embed(diagonal.reshape(-1)).reshape(*diagonal.shape, *diagonal.shape)
 
 
-@diag_part_op.shape
-def _(input):
-    if input.tuple is None:
-        return None
-    if input.ndims == 0 or input.ndims % 2:
-        raise ShapeError(f"Input must have even and non-zero rank, input rank is {input.ndims}")
-    half = input.ndims // 2
-    return _equal_halves(input[:half], input[half:])
+@diag_op.gradient
+def _diag_gradient(op, grad):
+    return diag_part(grad)
+
+
+diag_op.samples(f32(3), f32(2, 3), i32(0))
+
+
+@export("diag", "linalg.tensor_diag")
+def diag(diagonal: Any, name: str | None = None) -> Tensor:
+    """A tensor of twice the rank with `diagonal` where both halves of the index are equal."""
+    return diag_op(diagonal, name=name)
+
+
+def define_gradients(diag_op: Op, part_op: Op, set_op: Op) -> None:
+    """The gradients of the three are made of each other, with diagonals on the same side."""
+
+    def side(op: Operation) -> dict[str, Any]:
+        return {key: op.attrs[key] for key in ("align",) if key in op.attrs}
+
+    @diag_op.gradient
+    def diag_gradient(op, grad):
+        k = op.inputs[1]
+        on_band = part_op(grad, k, 0, **side(op))
+        off_band = set_op(grad, creation.zeros_like(on_band), k, **side(op))
+        return [on_band, None, None, None, reductions.reduce_sum(off_band)]
+
+    @part_op.gradient
+    def part_gradient(op, grad):
+        on_band = set_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1], **side(op))
+        padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
+        return [on_band, None, padding]
+
+    @set_op.gradient
+    def set_gradient(op, grad):
+        _, diagonal, k = op.inputs
+        kept = set_op(grad, creation.zeros_like(diagonal), k, **side(op))
+        return [kept, part_op(grad, k, 0, **side(op)), None]
+
+
+diag_part_op = Op("DiagPart", "input: T -> diagonal: T", T=_DIAG_TYPES)
 
 
 def _equal_halves(left: TensorShape, right: TensorShape) -> TensorShape:
@@ -58,8 +90,18 @@ def _equal_halves(left: TensorShape, right: TensorShape) -> TensorShape:
     return left.merge_with(right)
 
 
+@diag_part_op.shape
+def _diag_part_shape(input):
+    if input.tuple is None:
+        return None
+    if input.ndims == 0 or input.ndims % 2:
+        raise ShapeError(f"Input must have even and non-zero rank, input rank is {input.ndims}")
+    half = input.ndims // 2
+    return _equal_halves(input[:half], input[half:])
+
+
 @diag_part_op.kernel
-def _(input):
+def _diag_part_kernel(input):
     half = input.ndim // 2
     if input.ndim % 2 or input.shape[:half] != input.shape[half:]:
         raise ShapeError(
@@ -69,26 +111,14 @@ def _(input):
     return input.reshape(count, count).diagonal().reshape(input.shape[:half])
 
 
-@diag_op.gradient
-def _(op, grad):
-    return diag_part(grad)
-
-
 @diag_part_op.gradient
-def _(op, grad):
+def _diag_part_gradient(op, grad):
     return diag(grad)
 
 
-diag_op.samples(f32(3), f32(2, 3), i32(0))
 diag_part_op.samples(f32(3, 3), f32(2, 3, 2, 3), i32(0, 0))
 diag_part_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 diag_part_op.refuses((f32(2),), "Input must have even and non-zero rank, input rank is 1")
-
-
-@export("diag", "linalg.tensor_diag")
-def diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """A tensor of twice the rank with `diagonal` where both halves of the index are equal."""
-    return diag_op(diagonal, name=name)
 
 
 @export("diag_part", "linalg.tensor_diag_part")
@@ -100,38 +130,66 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------- of batches of matrices
 
 matrix_diag_op = Op("MatrixDiag", "diagonal: T -> output: T")
-matrix_diag_part_op = Op("MatrixDiagPart", "input: T -> diagonal: T")
-matrix_set_diag_op = Op("MatrixSetDiag", "input: T, diagonal: T -> output: T")
 
 
 @matrix_diag_op.shape
-def _(diagonal):
+def _matrix_diag_shape(diagonal):
     of_rank_at_least(diagonal, 1)
     return None if diagonal.tuple is None else [*diagonal.tuple, diagonal.tuple[-1]]
 
 
 @matrix_diag_op.kernel
-def _(diagonal):
+def _matrix_diag_kernel(diagonal):
     return torch.diag_embed(diagonal)
 
 
-@matrix_diag_part_op.shape
-def _(input):
-    of_rank_at_least(input, 2)
-    return None if input.tuple is None else [*input.tuple[:-2], _shorter(*input.tuple[-2:])]
+@matrix_diag_op.gradient
+def _matrix_diag_gradient(op, grad):
+    return matrix_diag_part(grad)
+
+
+matrix_diag_op.samples(f32(2, 3), f32(3), f32(0))
+matrix_diag_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
 
 
 def _shorter(rows: int | None, columns: int | None) -> int | None:
     return None if None in (rows, columns) else min(rows, columns)
 
 
+matrix_diag_part_op = Op("MatrixDiagPart", "input: T -> diagonal: T")
+
+
+@matrix_diag_part_op.shape
+def _matrix_diag_part_shape(input):
+    of_rank_at_least(input, 2)
+    return None if input.tuple is None else [*input.tuple[:-2], _shorter(*input.tuple[-2:])]
+
+
 @matrix_diag_part_op.kernel
-def _(input):
+def _matrix_diag_part_kernel(input):
     return input.diagonal(dim1=-2, dim2=-1)
 
 
+@matrix_diag_part_op.gradient
+def _matrix_diag_part_gradient(op, grad):
+    rows, columns = (
+        op.inputs[0].shape.with_rank_at_least(2).tuple[-2:] if op.inputs[0].shape else (None, None)
+    )
+    if rows is not None and rows == columns:
+        return matrix_diag(grad)
+    return matrix_set_diag(creation.zeros_like(op.inputs[0]), grad)
+
+
+matrix_diag_part_op.samples(
+    f32(2, 3), f32(2, 3, 3), f32(0, 2), against=lambda x: np.diagonal(x, axis1=-2, axis2=-1)
+)
+matrix_diag_part_op.refuses((f32(2),), "Shape must be at least rank 2 but is rank 1")
+
+matrix_set_diag_op = Op("MatrixSetDiag", "input: T, diagonal: T -> output: T")
+
+
 @matrix_set_diag_op.shape
-def _(input, diagonal):
+def _matrix_set_diag_shape(input, diagonal):
     of_rank_at_least(input, 2), of_rank_at_least(diagonal, 1)
     if input.tuple is not None:
         merged(TensorShape([*input.tuple[:-2], _shorter(*input.tuple[-2:])]), diagonal)
@@ -139,7 +197,7 @@ def _(input, diagonal):
 
 
 @matrix_set_diag_op.kernel
-def _(input, diagonal):
+def _matrix_set_diag_kernel(input, diagonal):
     output = input.clone(memory_format=torch.contiguous_format)
     place = output.diagonal(dim1=-2, dim2=-1)
     if place.shape != diagonal.shape:
@@ -149,29 +207,6 @@ def _(input, diagonal):
         )
     place.copy_(diagonal)
     return output
-
-
-@matrix_diag_op.gradient
-def _(op, grad):
-    return matrix_diag_part(grad)
-
-
-@matrix_diag_part_op.gradient
-def _(op, grad):
-    rows, columns = (
-        op.inputs[0].shape.with_rank_at_least(2).tuple[-2:] if op.inputs[0].shape else (None, None)
-    )
-    if rows is not None and rows == columns:
-        return matrix_diag(grad)
-    return matrix_set_diag(creation.zeros_like(op.inputs[0]), grad)
-
-
-@matrix_set_diag_op.gradient
-def _(op, grad):
-    whole = op.inputs[0].shape.merge_with(grad.shape)
-    diagonal_shape = _diagonal_shape(whole, grad)
-    kept = matrix_set_diag(grad, creation.zeros(diagonal_shape, grad.dtype))
-    return [kept, matrix_diag_part(grad)]
 
 
 def _diagonal_shape(whole: TensorShape, grad: Tensor) -> Any:
@@ -185,26 +220,16 @@ def _diagonal_shape(whole: TensorShape, grad: Tensor) -> Any:
     return joining.concat([batch, [reductions.reduce_min(sides)]], 0)
 
 
-matrix_diag_op.samples(f32(2, 3), f32(3), f32(0))
-matrix_diag_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
-matrix_diag_part_op.samples(
-    f32(2, 3), f32(2, 3, 3), f32(0, 2), against=lambda x: np.diagonal(x, axis1=-2, axis2=-1)
-)
-matrix_diag_part_op.refuses((f32(2),), "Shape must be at least rank 2 but is rank 1")
+@matrix_set_diag_op.gradient
+def _matrix_set_diag_gradient(op, grad):
+    whole = op.inputs[0].shape.merge_with(grad.shape)
+    diagonal_shape = _diagonal_shape(whole, grad)
+    kept = matrix_set_diag(grad, creation.zeros(diagonal_shape, grad.dtype))
+    return [kept, matrix_diag_part(grad)]
+
+
 matrix_set_diag_op.samples((f32(2, 3), f32(2)), (f32(2, 3, 3), f32(2, 3)), (i32(3, 2), i32(2)))
 matrix_set_diag_op.refuses((f32(2, 3), f32(3)), "must be equal, but are 2 and 3")
-
-# ---------------------------------------------------------------------------------- several diagonals at once
-
-matrix_diag_v2_op = Op(
-    "MatrixDiagV2",
-    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
-    host="k, num_rows, num_cols",
-)
-matrix_diag_part_v2_op = Op(
-    "MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k"
-)
-matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -> output: T", host="k")
 
 
 def _band(k: Any) -> tuple[int, int] | None:
@@ -218,30 +243,6 @@ def _band(k: Any) -> tuple[int, int] | None:
     if lowest > highest:
         raise ShapeError(f"lower_diag_index must not be larger than upper_diag_index: {lowest} > {highest}")
     return lowest, highest
-
-
-def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
-    """The length of the longest diagonal of the band."""
-    if not -rows < lowest < columns and lowest or not -rows < highest < columns and highest:
-        raise ShapeError(
-            f"k = [{lowest},{highest}] is out of bounds for a matrix of {rows} rows and {columns} columns"
-        )
-    return min(rows + min(highest, 0), columns - max(lowest, 0))
-
-
-def _diagonals(
-    matrix: torch.Tensor, packed: torch.Tensor, band: tuple[int, int], align: str
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Views of each diagonal: in the matrix, and in the packed form, which has the highest first. `align`
-    says on which side of a row of it diagonals above the main one stand, and those below.
-    """
-    lowest, highest = band
-    above, below = align.split("_")
-    for offset in range(highest, lowest - 1, -1):
-        view = matrix.diagonal(offset, dim1=-2, dim2=-1)
-        left = offset >= 0 and above == "LEFT" or offset <= 0 and below == "LEFT"
-        start = 0 if left else packed.shape[-1] - view.shape[-1]
-        yield view, packed[..., highest - offset, start : start + view.shape[-1]]
 
 
 def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: int) -> tuple[int, int]:
@@ -260,20 +261,21 @@ def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: i
     return num_rows, num_cols
 
 
-def _packed_shape(whole: TensorShape, k: Any) -> list | None:
-    """The shape of the packed diagonals of a batch of matrices."""
-    band = _band(k)
-    of_rank_at_least(whole, 2)
-    if whole.tuple is None or band is None:
-        return None
-    rows, columns = whole.tuple[-2:]
-    length = None if None in (rows, columns) else _longest(rows, columns, *band)
-    count = [] if band[0] == band[1] else [band[1] - band[0] + 1]
-    return [*whole.tuple[:-2], *count, length]
+def _is_main(k: Any) -> bool:
+    return not isinstance(k, Tensor) and np.ndim(k) == 0 and k == 0
+
+
+# ---------------------------------------------------------------------------------- several diagonals at once
+
+matrix_diag_v2_op = Op(
+    "MatrixDiagV2",
+    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    host="k, num_rows, num_cols",
+)
 
 
 @matrix_diag_v2_op.shape
-def _(diagonal, k, num_rows, num_cols, padding_value):
+def _matrix_diag_v2_shape(diagonal, k, num_rows, num_cols, padding_value):
     band = _band(k)
     of_rank_at_least(diagonal, 1)
     if diagonal.tuple is None or band is None:
@@ -287,96 +289,8 @@ def _(diagonal, k, num_rows, num_cols, padding_value):
 
 
 @matrix_diag_v2_op.kernel
-def _(diagonal, k, num_rows, num_cols, padding_value):
+def _matrix_diag_v2_kernel(diagonal, k, num_rows, num_cols, padding_value):
     return with_diagonals(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
-
-
-def with_diagonals(
-    diagonal: torch.Tensor, k: Any, num_rows: int, num_cols: int, padding_value: torch.Tensor, align: str
-) -> torch.Tensor:
-    """Matrices with these diagonals, and one value elsewhere."""
-    lowest, highest = band = _band(k)
-    packed = diagonal if lowest != highest else diagonal.unsqueeze(-2)
-    sides = _matrix_sides(packed.shape[-1], band, num_rows, num_cols)
-    output = padding_value.expand(*packed.shape[:-2], *sides).clone(memory_format=torch.contiguous_format)
-    for inside, given in _diagonals(output, packed, band, align):
-        inside.copy_(given)
-    return output
-
-
-@matrix_diag_part_v2_op.shape
-def _(input, k, padding_value):
-    return _packed_shape(input, k)
-
-
-@matrix_diag_part_v2_op.kernel
-def _(input, k, padding_value):
-    return diagonals_of(input, k, padding_value, "LEFT_LEFT")
-
-
-def diagonals_of(input: torch.Tensor, k: Any, padding_value: torch.Tensor, align: str) -> torch.Tensor:
-    """The diagonals of matrices, and one value where they are shorter than others."""
-    lowest, highest = band = _band(k)
-    length = _longest(*input.shape[-2:], *band)
-    packed = padding_value.expand(*input.shape[:-2], highest - lowest + 1, length).clone(
-        memory_format=torch.contiguous_format
-    )
-    for inside, place in _diagonals(input, packed, band, align):
-        place.copy_(inside)
-    return packed if lowest != highest else packed.squeeze(-2)
-
-
-@matrix_set_diag_v2_op.shape
-def _(input, diagonal, k):
-    packed = _packed_shape(input, k)
-    if packed is not None:
-        merged(TensorShape(packed), diagonal)
-    return input
-
-
-@matrix_set_diag_v2_op.kernel
-def _(input, diagonal, k):
-    return diagonals_replaced(input, diagonal, k, "LEFT_LEFT")
-
-
-def diagonals_replaced(input: torch.Tensor, diagonal: torch.Tensor, k: Any, align: str) -> torch.Tensor:
-    """Matrices with other diagonals."""
-    band = _band(k)
-    _longest(*input.shape[-2:], *band)
-    output = input.clone(memory_format=torch.contiguous_format)
-    packed = diagonal if band[0] != band[1] else diagonal.unsqueeze(-2)
-    for inside, given in _diagonals(output, packed, band, align):
-        inside.copy_(given)
-    return output
-
-
-def define_gradients(diag_op: Op, part_op: Op, set_op: Op) -> None:
-    """The gradients of the three are made of each other, with diagonals on the same side."""
-
-    def side(op: Operation) -> dict[str, Any]:
-        return {key: op.attrs[key] for key in ("align",) if key in op.attrs}
-
-    @diag_op.gradient
-    def _(op, grad):
-        k = op.inputs[1]
-        on_band = part_op(grad, k, 0, **side(op))
-        off_band = set_op(grad, creation.zeros_like(on_band), k, **side(op))
-        return [on_band, None, None, None, reductions.reduce_sum(off_band)]
-
-    @part_op.gradient
-    def _(op, grad):
-        on_band = set_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1], **side(op))
-        padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
-        return [on_band, None, padding]
-
-    @set_op.gradient
-    def _(op, grad):
-        _, diagonal, k = op.inputs
-        kept = set_op(grad, creation.zeros_like(diagonal), k, **side(op))
-        return [kept, part_op(grad, k, 0, **side(op)), None]
-
-
-define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
 
 
 matrix_diag_v2_op.samples(
@@ -384,59 +298,6 @@ matrix_diag_v2_op.samples(
     (f32(2, 2, 3), *int32s([-1, 0], -1, -1), f32()),
     (f32(2), *int32s(0, 2, 4), f32()),
 )
-matrix_diag_part_v2_op.samples((f32(2, 3, 4), *int32s(1), f32()), (f32(3, 4), *int32s([-1, 2]), f32()))
-matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *int32s(1)), (f32(3, 3), f32(2, 3), *int32s([-1, 0])))
-
-# ---------------------------------------------------------------------------------- bands
-
-matrix_band_part_op = Op(
-    "MatrixBandPart",
-    "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
-    Tindex=attr("type", dtypes.int64, allowed=INDICES),
-    host="num_lower, num_upper",
-)
-
-
-@matrix_band_part_op.shape
-def _(input, num_lower, num_upper):
-    scalar(num_lower), scalar(num_upper)
-    return of_rank_at_least(input, 2)
-
-
-@matrix_band_part_op.kernel
-def _(input, num_lower, num_upper):
-    rows, columns = input.shape[-2:]
-    for name, number, size in (("num_lower", num_lower, rows), ("num_upper", num_upper, columns)):
-        if scalar(number) > size:
-            raise ShapeError(f"{name} must be negative or less or equal to {size}, got {number}")
-    distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
-    lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
-    return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))
-
-
-@matrix_band_part_op.gradient
-def _(op, grad):
-    return [matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None]
-
-
-def _numpy_band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    x = x if lower < 0 else np.triu(x, -int(lower))
-    return x if upper < 0 else np.tril(x, int(upper))
-
-
-matrix_band_part_op.samples(
-    (f32(3, 4), np.array(1), np.array(0)),
-    (f32(2, 3, 3), np.array(-1, np.int32), np.array(1, np.int32)),
-    (i32(3, 0), np.array(0), np.array(-1)),
-    against=_numpy_band,
-)
-matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be at least rank 2 but is rank 1")
-
-# ---------------------------------------------------------------------------------- what users call
-
-
-def _is_main(k: Any) -> bool:
-    return not isinstance(k, Tensor) and np.ndim(k) == 0 and k == 0
 
 
 @export("matrix_diag", "linalg.diag")
@@ -455,12 +316,70 @@ def matrix_diag(
     return matrix_diag_v2_op(diagonal, k, *rest, name=name)
 
 
+def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
+    """The length of the longest diagonal of the band."""
+    if not -rows < lowest < columns and lowest or not -rows < highest < columns and highest:
+        raise ShapeError(
+            f"k = [{lowest},{highest}] is out of bounds for a matrix of {rows} rows and {columns} columns"
+        )
+    return min(rows + min(highest, 0), columns - max(lowest, 0))
+
+
+def _packed_shape(whole: TensorShape, k: Any) -> list | None:
+    """The shape of the packed diagonals of a batch of matrices."""
+    band = _band(k)
+    of_rank_at_least(whole, 2)
+    if whole.tuple is None or band is None:
+        return None
+    rows, columns = whole.tuple[-2:]
+    length = None if None in (rows, columns) else _longest(rows, columns, *band)
+    count = [] if band[0] == band[1] else [band[1] - band[0] + 1]
+    return [*whole.tuple[:-2], *count, length]
+
+
+matrix_diag_part_v2_op = Op(
+    "MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k"
+)
+
+
+@matrix_diag_part_v2_op.shape
+def _matrix_diag_part_v2_shape(input, k, padding_value):
+    return _packed_shape(input, k)
+
+
+@matrix_diag_part_v2_op.kernel
+def _matrix_diag_part_v2_kernel(input, k, padding_value):
+    return diagonals_of(input, k, padding_value, "LEFT_LEFT")
+
+
+matrix_diag_part_v2_op.samples((f32(2, 3, 4), *int32s(1), f32()), (f32(3, 4), *int32s([-1, 2]), f32()))
+
+
 @export("matrix_diag_part", "linalg.diag_part")
 def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
     """The diagonals of matrices, the main one or `k`; `padding_value` fills those that are shorter."""
     if _is_main(k):
         return matrix_diag_part_op(input, name=name)
     return matrix_diag_part_v2_op(input, k, padding_value, name=name)
+
+
+matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -> output: T", host="k")
+
+
+@matrix_set_diag_v2_op.shape
+def _matrix_set_diag_v2_shape(input, diagonal, k):
+    packed = _packed_shape(input, k)
+    if packed is not None:
+        merged(TensorShape(packed), diagonal)
+    return input
+
+
+@matrix_set_diag_v2_op.kernel
+def _matrix_set_diag_v2_kernel(input, diagonal, k):
+    return diagonals_replaced(input, diagonal, k, "LEFT_LEFT")
+
+
+matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *int32s(1)), (f32(3, 3), f32(2, 3), *int32s([-1, 0])))
 
 
 @export("matrix_set_diag", "linalg.set_diag")
@@ -471,7 +390,106 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
     return matrix_set_diag_v2_op(input, diagonal, k, name=name)
 
 
+define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
+
+# ---------------------------------------------------------------------------------- bands
+
+matrix_band_part_op = Op(
+    "MatrixBandPart",
+    "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
+    Tindex=attr("type", dtypes.int64, allowed=INDICES),
+    host="num_lower, num_upper",
+)
+
+
+@matrix_band_part_op.shape
+def _matrix_band_part_shape(input, num_lower, num_upper):
+    scalar(num_lower), scalar(num_upper)
+    return of_rank_at_least(input, 2)
+
+
+@matrix_band_part_op.kernel
+def _matrix_band_part_kernel(input, num_lower, num_upper):
+    rows, columns = input.shape[-2:]
+    for name, number, size in (("num_lower", num_lower, rows), ("num_upper", num_upper, columns)):
+        if scalar(number) > size:
+            raise ShapeError(f"{name} must be negative or less or equal to {size}, got {number}")
+    distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
+    lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
+    return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))
+
+
+@matrix_band_part_op.gradient
+def _matrix_band_part_gradient(op, grad):
+    return [matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+def _numpy_band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    x = x if lower < 0 else np.triu(x, -int(lower))
+    return x if upper < 0 else np.tril(x, int(upper))
+
+
+matrix_band_part_op.samples(
+    (f32(3, 4), np.array(1), np.array(0)),
+    (f32(2, 3, 3), np.array(-1, np.int32), np.array(1, np.int32)),
+    (i32(3, 0), np.array(0), np.array(-1)),
+    against=_numpy_band,
+)
+matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be at least rank 2 but is rank 1")
+
+
 @export("matrix_band_part", "linalg.band_part")
 def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
     """Matrices without what is over `num_lower` below or `num_upper` above the diagonal (-1: no bound)."""
     return matrix_band_part_op(input, num_lower, num_upper, name=name)
+
+
+def _diagonals(
+    matrix: torch.Tensor, packed: torch.Tensor, band: tuple[int, int], align: str
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Views of each diagonal: in the matrix, and in the packed form, which has the highest first. `align`
+    says on which side of a row of it diagonals above the main one stand, and those below.
+    """
+    lowest, highest = band
+    above, below = align.split("_")
+    for offset in range(highest, lowest - 1, -1):
+        view = matrix.diagonal(offset, dim1=-2, dim2=-1)
+        left = offset >= 0 and above == "LEFT" or offset <= 0 and below == "LEFT"
+        start = 0 if left else packed.shape[-1] - view.shape[-1]
+        yield view, packed[..., highest - offset, start : start + view.shape[-1]]
+
+
+def with_diagonals(
+    diagonal: torch.Tensor, k: Any, num_rows: int, num_cols: int, padding_value: torch.Tensor, align: str
+) -> torch.Tensor:
+    """Matrices with these diagonals, and one value elsewhere."""
+    lowest, highest = band = _band(k)
+    packed = diagonal if lowest != highest else diagonal.unsqueeze(-2)
+    sides = _matrix_sides(packed.shape[-1], band, num_rows, num_cols)
+    output = padding_value.expand(*packed.shape[:-2], *sides).clone(memory_format=torch.contiguous_format)
+    for inside, given in _diagonals(output, packed, band, align):
+        inside.copy_(given)
+    return output
+
+
+def diagonals_of(input: torch.Tensor, k: Any, padding_value: torch.Tensor, align: str) -> torch.Tensor:
+    """The diagonals of matrices, and one value where they are shorter than others."""
+    lowest, highest = band = _band(k)
+    length = _longest(*input.shape[-2:], *band)
+    packed = padding_value.expand(*input.shape[:-2], highest - lowest + 1, length).clone(
+        memory_format=torch.contiguous_format
+    )
+    for inside, place in _diagonals(input, packed, band, align):
+        place.copy_(inside)
+    return packed if lowest != highest else packed.squeeze(-2)
+
+
+def diagonals_replaced(input: torch.Tensor, diagonal: torch.Tensor, k: Any, align: str) -> torch.Tensor:
+    """Matrices with other diagonals."""
+    band = _band(k)
+    _longest(*input.shape[-2:], *band)
+    output = input.clone(memory_format=torch.contiguous_format)
+    packed = diagonal if band[0] != band[1] else diagonal.unsqueeze(-2)
+    for inside, given in _diagonals(output, packed, band, align):
+        inside.copy_(given)
+    return output

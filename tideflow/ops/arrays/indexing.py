@@ -44,6 +44,40 @@ def __getattr__(name: str) -> Any:
     return getattr(slicing, name)
 
 
+def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The indices as ATen takes them. A GPU does not stop for bad ones: the mask says what counts as 0."""
+    indices = indices.long() if indices.dtype == torch.int16 else indices
+    if not indices.is_cuda or not size:
+        check_rows(indices, size)
+        return indices, None
+    return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
+
+
+def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
+    sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+    places, is_missing = _checked_places(indices, params.shape[axis])
+    result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
+    if is_missing is None:
+        return result
+    return result.masked_fill(is_missing.reshape((*indices.shape, *[1] * (params.ndim - axis - 1))), 0)
+
+
+def _sizes_of(params: Tensor) -> Tensor:
+    with colocate_with(params):  # where the rows are, so are their sizes
+        return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
+
+
+def _count(indices: Tensor) -> Tensor:
+    return shapes.expand_dims(shapes.size(indices), 0)
+
+
+def _sparse_rows(params: Tensor, indices: Tensor, grad: Any) -> IndexedSlices:
+    sizes = _sizes_of(params)
+    count = _count(indices)
+    values = shapes.reshape(grad, joining.concat([count, sizes[1:]], 0))
+    return IndexedSlices(values, shapes.reshape(indices, count), sizes)
+
+
 # ---------------------------------------------------------------------------------- gather
 
 gather_op = Op(
@@ -53,6 +87,29 @@ gather_op = Op(
     Tindices=INDICES,
     colocate="params",
 )
+
+
+@gather_op.shape
+def _gather_shape(params, indices):
+    return indices.concatenate(of_rank_at_least(params, 1)[1:])
+
+
+@gather_op.kernel
+@modular
+def _gather_kernel(params, indices):
+    return _gathered(params, indices, 0)
+
+
+gather_op.kernel("string")(by_places(gather_op.kernels[""]))
+
+
+@gather_op.gradient
+def _gather_gradient(op, grad):
+    return [_sparse_rows(op.inputs[0], op.inputs[1], grad), None]
+
+
+gather_op.samples((f32(3, 2), np.array([2, 0, 2], np.int32)), against=lambda x, i: np.take(x, i, 0))
+
 gather_v2_op = Op(
     "GatherV2",
     "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams",
@@ -64,13 +121,14 @@ gather_v2_op = Op(
 )
 
 
-@gather_op.shape
-def _(params, indices):
-    return indices.concatenate(of_rank_at_least(params, 1)[1:])
+def _normal_batch_dims(batch_dims: int, rank: int) -> int:
+    if not -rank <= batch_dims <= rank:
+        raise ShapeError(f"batch_dims {batch_dims} is out of range [-{rank}, {rank}]")
+    return batch_dims + rank if batch_dims < 0 else batch_dims
 
 
 @gather_v2_op.shape
-def _(params, indices, axis, *, batch_dims):
+def _gather_v2_shape(params, indices, axis, *, batch_dims):
     of_rank_at_least(params, 1)
     if params.tuple is None or indices.tuple is None:
         return None
@@ -89,14 +147,8 @@ def _(params, indices, axis, *, batch_dims):
     ]
 
 
-def _normal_batch_dims(batch_dims: int, rank: int) -> int:
-    if not -rank <= batch_dims <= rank:
-        raise ShapeError(f"batch_dims {batch_dims} is out of range [-{rank}, {rank}]")
-    return batch_dims + rank if batch_dims < 0 else batch_dims
-
-
 @gather_v2_op.value
-def _(op):
+def _gather_v2_value(op):
     """Sizes picked from sizes."""
     params, indices = elements(op.inputs[0]), partial_value(op.inputs[1])
     if (
@@ -110,35 +162,6 @@ def _(op):
     if places.size and (places.min() < 0 or places.max() >= len(params)):
         return None
     return as_value(params[places])
-
-
-@gather_v2_op.kernel
-@modular
-def _(params, indices, axis, *, batch_dims):
-    axis = normal_axis(scalar(axis), params.ndim)
-    batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
-    if not batch_dims:
-        return _gathered(params, indices, axis)
-    return _gathered_in_batches(params, indices, axis, batch_dims)
-
-
-@gather_op.kernel
-@modular
-def _(params, indices):
-    return _gathered(params, indices, 0)
-
-
-gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
-gather_op.kernel("string")(by_places(gather_op.kernels[""]))
-
-
-def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
-    sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
-    places, is_missing = _checked_places(indices, params.shape[axis])
-    result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
-    if is_missing is None:
-        return result
-    return result.masked_fill(is_missing.reshape((*indices.shape, *[1] * (params.ndim - axis - 1))), 0)
 
 
 def _gathered_in_batches(
@@ -161,42 +184,36 @@ def _gathered_in_batches(
     return taken.movedim(tuple(range(first, first + between)), tuple(range(batch_dims, batch_dims + between)))
 
 
-def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The indices as ATen takes them. A GPU does not stop for bad ones: the mask says what counts as 0."""
-    indices = indices.long() if indices.dtype == torch.int16 else indices
-    if not indices.is_cuda or not size:
-        check_rows(indices, size)
-        return indices, None
-    return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
+@gather_v2_op.kernel
+@modular
+def _gather_v2_kernel(params, indices, axis, *, batch_dims):
+    axis = normal_axis(scalar(axis), params.ndim)
+    batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
+    if not batch_dims:
+        return _gathered(params, indices, axis)
+    return _gathered_in_batches(params, indices, axis, batch_dims)
 
 
-@gather_op.gradient
-def _(op, grad):
-    return [_sparse_rows(op.inputs[0], op.inputs[1], grad), None]
+gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
 
 
-@gather_v2_op.gradient
-def _(op, grad):
-    params, indices, axis = op.inputs
-    if partial_value(axis) == 0:
-        return [_sparse_rows(params, indices, grad), None, None]
-    return [_dense_gather_gradient(params, indices, axis, op.attrs["batch_dims"], grad), None, None]
-
-
-def _sparse_rows(params: Tensor, indices: Tensor, grad: Any) -> IndexedSlices:
-    sizes = _sizes_of(params)
-    count = _count(indices)
-    values = shapes.reshape(grad, joining.concat([count, sizes[1:]], 0))
-    return IndexedSlices(values, shapes.reshape(indices, count), sizes)
-
-
-def _sizes_of(params: Tensor) -> Tensor:
-    with colocate_with(params):  # where the rows are, so are their sizes
-        return casting.cast(shapes.shape(params, out_type=dtypes.int64), dtypes.int32)
-
-
-def _count(indices: Tensor) -> Tensor:
-    return shapes.expand_dims(shapes.size(indices), 0)
+def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
+    if not batch_dims:
+        return segments.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
+    sizes = shapes.shape(values)
+    batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
+    count = reductions.reduce_prod(batch, [0])
+    # Row i of batch b is row b * size + i of all batches together.
+    first = creation.range(count) * size
+    flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
+    rows = flat + shapes.expand_dims(first, 1)
+    flat_shape = joining.concat([[-1], inner], 0)
+    summed = segments.unsorted_segment_sum(
+        shapes.reshape(values, flat_shape),
+        shapes.reshape(rows, [-1]),
+        size * count,
+    )
+    return shapes.reshape(summed, joining.concat([batch, flat_shape], 0))
 
 
 def _dense_gather_gradient(
@@ -220,23 +237,12 @@ def _dense_gather_gradient(
     return shapes.transpose(summed, joining.concat(back, 0))
 
 
-def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
-    if not batch_dims:
-        return segments.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
-    sizes = shapes.shape(values)
-    batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
-    count = reductions.reduce_prod(batch, [0])
-    # Row i of batch b is row b * size + i of all batches together.
-    first = creation.range(count) * size
-    flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
-    rows = flat + shapes.expand_dims(first, 1)
-    flat_shape = joining.concat([[-1], inner], 0)
-    summed = segments.unsorted_segment_sum(
-        shapes.reshape(values, flat_shape),
-        shapes.reshape(rows, [-1]),
-        size * count,
-    )
-    return shapes.reshape(summed, joining.concat([batch, flat_shape], 0))
+@gather_v2_op.gradient
+def _gather_v2_gradient(op, grad):
+    params, indices, axis = op.inputs
+    if partial_value(axis) == 0:
+        return [_sparse_rows(params, indices, grad), None, None]
+    return [_dense_gather_gradient(params, indices, axis, op.attrs["batch_dims"], grad), None, None]
 
 
 def _batch_take(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, batch_dims: int = 0) -> np.ndarray:
@@ -247,7 +253,6 @@ def _batch_take(params: np.ndarray, indices: np.ndarray, axis: np.ndarray, batch
     )
 
 
-gather_op.samples((f32(3, 2), np.array([2, 0, 2], np.int32)), against=lambda x, i: np.take(x, i, 0))
 gather_v2_op.samples(
     (f32(3, 2), np.array([2, 0, 2], np.int32), np.array(0, np.int32)),
     (f32(3, 2), np.array(1), np.array(0, np.int32)),
@@ -281,17 +286,6 @@ def gather(
     return gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
-@export("batch_gather")
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """Gathers along the last axis of `indices`; the axes before it are a batch."""
-    with name_scope(name, "BatchGather", [params, indices]):
-        indices = convert_to_tensor(indices, name="indices")
-        params = convert_to_tensor(params, name="params")
-        if indices.shape.ndims is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
-
-
 # ---------------------------------------------------------------------------------- gather_nd
 
 gather_nd_op = Op(
@@ -304,7 +298,7 @@ gather_nd_op = Op(
 
 
 @gather_nd_op.shape
-def _(params, indices):
+def _gather_nd_shape(params, indices):
     of_rank_at_least(indices, 1)
     if params.tuple is None or indices.tuple is None or indices.tuple[-1] is None:
         return None
@@ -319,7 +313,7 @@ def _(params, indices):
 
 @gather_nd_op.kernel
 @modular
-def _(params, indices):
+def _gather_nd_kernel(params, indices):
     depth = indices.shape[-1]
     rest = params.shape[depth:]
     rows = linear_rows(indices, tuple(params.shape)).reshape(-1)
@@ -331,7 +325,7 @@ gather_nd_op.kernel("string")(by_places(gather_nd_op.kernels[""]))
 
 
 @gather_nd_op.gradient
-def _(op, grad):
+def _gather_nd_gradient(op, grad):
     params, indices = op.inputs
     sizes = shapes.shape(params, out_type=indices.dtype.base_dtype)
     if indices.shape.ndims == 2 and indices.shape.tuple[1] == 1:
@@ -396,22 +390,31 @@ where_op = Op(
     T=attr("type", dtypes.bool, allowed=(*NUMERIC, dtypes.bool)),
     differentiable=False,
 )
-select_op = Op("Select", "condition: bool, t: T, e: T -> output: T")
-select_v2_op = Op("SelectV2", "condition: bool, t: T, e: T -> output: T")
 
 
 @where_op.shape
-def _(input):
+def _where_shape(input):
     return [None, input.ndims]
 
 
 @where_op.kernel
-def _(input):
+def _where_kernel(input):
     return (input != 0).nonzero()
 
 
+where_op.samples(
+    (np.array([[True, False], [True, True]]),),
+    (np.array([0.0, np.nan, -1.5], np.float32),),
+    (np.array([0, 3], np.uint16),),
+    (np.zeros([0, 2], np.bool_),),
+    against=np.argwhere,
+)
+
+select_op = Op("Select", "condition: bool, t: T, e: T -> output: T")
+
+
 @select_op.shape
-def _(condition, t, e):
+def _select_shape(condition, t, e):
     data = merged(t, e)
     if data.tuple is None or condition.ndims in (None, 0):
         return data
@@ -419,16 +422,6 @@ def _(condition, t, e):
         merged(condition, data[:1])  # one for each row
         return data
     return merged(data, condition)
-
-
-@select_op.kernel
-def _(condition, t, e):
-    return torch.where(_per_element(condition, t, e), t, e)
-
-
-@select_op.kernel("string")
-def _(condition, t, e):
-    return np.where(_per_element(condition, t, e).numpy(), t, e)
 
 
 def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
@@ -453,35 +446,78 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
     )
 
 
-@select_v2_op.shape
-def _(condition, t, e):
-    return broadcast_static_shape(broadcast_static_shape(condition, t), e)
+@select_op.kernel
+def _select_kernel(condition, t, e):
+    return torch.where(_per_element(condition, t, e), t, e)
 
 
-@select_v2_op.kernel
-def _(condition, t, e):
-    return torch.where(condition, t, e)
-
-
-@select_v2_op.kernel("string")
-def _(condition, t, e):
-    return np.where(condition.numpy(), t, e)
-
-
-@select_v2_op.specialize
-def _(node):
-    return torch.where, node.inputs
+@select_op.kernel("string")
+def _select_string_kernel(condition, t, e):
+    return np.where(_per_element(condition, t, e).numpy(), t, e)
 
 
 @select_op.gradient
-def _(op, grad):
+def _select_gradient(op, grad):
     condition, then, _ = op.inputs
     zeros = creation.zeros_like(then)
     return [None, select_op(condition, grad, zeros), select_op(condition, zeros, grad)]
 
 
+select_op.samples(
+    (boolean(2, 3), f32(2, 3), f32(2, 3, low=2, high=3)),
+    (boolean(), f32(2, 3), f32(2, 3)),
+    (boolean(0), f32(0), f32(0)),
+    against=np.where,
+)
+select_op.samples(
+    (np.array([True, False]), f32(2, 3), f32(2, 3, low=2, high=3)),
+    against=lambda c, t, e: np.where(c.reshape(c.shape + (1,) * (t.ndim - c.ndim)) if c.ndim else c, t, e),
+)
+select_op.refuses((boolean(3), f32(2, 3), f32(2, 3)), "must be equal, but are 3 and 2")
+select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are 2 and 3")
+
+
+@export("where")
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """`x` where the condition holds and `y` elsewhere; without them, the places where it holds."""
+    return _where(select_op, condition, x, y, name)
+
+
+def _where(select: Callable, condition: Any, x: Any, y: Any, name: str | None) -> Tensor:
+    if (x is None) != (y is None):
+        raise ValueError("x and y must both be non-None or both be None.")
+    if x is not None:
+        return select(condition, x, y, name=name)
+    with name_scope(name, "Where", [condition]) as scope:
+        condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
+        return where_op(condition, name=scope)
+
+
+select_v2_op = Op("SelectV2", "condition: bool, t: T, e: T -> output: T")
+
+
+@select_v2_op.shape
+def _select_v2_shape(condition, t, e):
+    return broadcast_static_shape(broadcast_static_shape(condition, t), e)
+
+
+@select_v2_op.kernel
+def _select_v2_kernel(condition, t, e):
+    return torch.where(condition, t, e)
+
+
+@select_v2_op.kernel("string")
+def _select_v2_string_kernel(condition, t, e):
+    return np.where(condition.numpy(), t, e)
+
+
+@select_v2_op.specialize
+def _select_v2_specialized(node):
+    return torch.where, node.inputs
+
+
 @select_v2_op.gradient
-def _(op, grad):
+def _select_v2_gradient(op, grad):
     condition, then, otherwise = op.inputs
     zero = creation.zeros([], grad.dtype.base_dtype)
     sizes: list[Tensor] = []
@@ -496,25 +532,6 @@ def _(op, grad):
     return [None, then_share, share(otherwise, select_v2_op(condition, zero, grad))]
 
 
-where_op.samples(
-    (np.array([[True, False], [True, True]]),),
-    (np.array([0.0, np.nan, -1.5], np.float32),),
-    (np.array([0, 3], np.uint16),),
-    (np.zeros([0, 2], np.bool_),),
-    against=np.argwhere,
-)
-select_op.samples(
-    (boolean(2, 3), f32(2, 3), f32(2, 3, low=2, high=3)),
-    (boolean(), f32(2, 3), f32(2, 3)),
-    (boolean(0), f32(0), f32(0)),
-    against=np.where,
-)
-select_op.samples(
-    (np.array([True, False]), f32(2, 3), f32(2, 3, low=2, high=3)),
-    against=lambda c, t, e: np.where(c.reshape(c.shape + (1,) * (t.ndim - c.ndim)) if c.ndim else c, t, e),
-)
-select_op.refuses((boolean(3), f32(2, 3), f32(2, 3)), "must be equal, but are 3 and 2")
-select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are 2 and 3")
 select_v2_op.samples(
     (boolean(2, 1), f32(2, 3), f32(3)),
     (boolean(), f32(), f32(2)),
@@ -524,26 +541,82 @@ select_v2_op.samples(
 select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Incompatible shapes for broadcasting")
 
 
-@export("where")
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """`x` where the condition holds and `y` elsewhere; without them, the places where it holds."""
-    return _where(select_op, condition, x, y, name)
-
-
 @export("where_v2")
 def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """As `where`, with all three broadcast together."""
     return _where(select_v2_op, condition, x, y, name)
 
 
-def _where(select: Callable, condition: Any, x: Any, y: Any, name: str | None) -> Tensor:
-    if (x is None) != (y is None):
-        raise ValueError("x and y must both be non-None or both be None.")
-    if x is not None:
-        return select(condition, x, y, name=name)
-    with name_scope(name, "Where", [condition]) as scope:
-        condition = convert_to_tensor(condition, preferred_dtype=dtypes.bool, name="condition")
-        return where_op(condition, name=scope)
+# ---------------------------------------------------------------------------------- unique
+
+_OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
+
+unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=_OUT_IDX, differentiable=False)
+
+
+@unique_op.shape
+def _unique_shape(x):
+    return [[None], of_rank(x, 1)]
+
+
+@unique_op.kernel
+@unique_op.kernel("string")
+def _unique_kernel(x, *, out_idx):
+    first, numbers, _ = by_first_occurrence(x)
+    return x[first], numbers.to(out_idx.torch)
+
+
+unique_op.samples(
+    (np.array([1, 1, 2, 4, 4, 7, 1], np.int32),),
+    (f32(0), {"out_idx": dtypes.int64}),
+    (np.array([2.5, 1, 2.5]),),
+)
+unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
+
+
+@export("unique")
+def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The values of a vector, each once, in order of first occurrence; each element's place among them."""
+    return unique_op(x, out_idx=out_idx, name=name)
+
+
+unique_with_counts_op = Op(
+    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT_IDX, differentiable=False
+)
+
+
+@unique_with_counts_op.shape
+def _unique_with_counts_shape(x):
+    return [[None], of_rank(x, 1), [None]]
+
+
+@unique_with_counts_op.kernel
+@unique_with_counts_op.kernel("string")
+def _unique_with_counts_kernel(x, *, out_idx):
+    first, numbers, counts = by_first_occurrence(x)
+    return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
+
+
+unique_with_counts_op.samples((np.array([3, 1, 3], np.int64),), (np.array([], np.float32),))
+
+
+@export("unique_with_counts")
+def unique_with_counts(
+    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """As `unique`, and how often each value occurs."""
+    return unique_with_counts_op(x, out_idx=out_idx, name=name)
+
+
+@export("batch_gather")
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """Gathers along the last axis of `indices`; the axes before it are a batch."""
+    with name_scope(name, "BatchGather", [params, indices]):
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        if indices.shape.ndims is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
 
 
 @export("boolean_mask")
@@ -579,39 +652,6 @@ def _static_axis(axis: Any, shape: TensorShape) -> int:
     return axis + shape.ndims if axis < 0 and shape.ndims is not None else axis
 
 
-# ---------------------------------------------------------------------------------- unique
-
-_OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
-unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=_OUT_IDX, differentiable=False)
-unique_with_counts_op = Op(
-    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT_IDX, differentiable=False
-)
-
-
-@unique_op.shape
-def _(x):
-    return [[None], of_rank(x, 1)]
-
-
-@unique_with_counts_op.shape
-def _(x):
-    return [[None], of_rank(x, 1), [None]]
-
-
-@unique_op.kernel
-@unique_op.kernel("string")
-def _(x, *, out_idx):
-    first, numbers, _ = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch)
-
-
-@unique_with_counts_op.kernel
-@unique_with_counts_op.kernel("string")
-def _(x, *, out_idx):
-    first, numbers, counts = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
-
-
 def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """Where each value occurs first, in order; each element's number among them; how often each occurs."""
     if isinstance(x, np.ndarray):
@@ -633,26 +673,3 @@ def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     ]
     counts = torch.bincount(renumbered, minlength=size)
     return (first.numpy() if isinstance(x, np.ndarray) else first), renumbered, counts
-
-
-unique_op.samples(
-    (np.array([1, 1, 2, 4, 4, 7, 1], np.int32),),
-    (f32(0), {"out_idx": dtypes.int64}),
-    (np.array([2.5, 1, 2.5]),),
-)
-unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
-unique_with_counts_op.samples((np.array([3, 1, 3], np.int64),), (np.array([], np.float32),))
-
-
-@export("unique")
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The values of a vector, each once, in order of first occurrence; each element's place among them."""
-    return unique_op(x, out_idx=out_idx, name=name)
-
-
-@export("unique_with_counts")
-def unique_with_counts(
-    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As `unique`, and how often each value occurs."""
-    return unique_with_counts_op(x, out_idx=out_idx, name=name)

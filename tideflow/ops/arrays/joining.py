@@ -24,42 +24,22 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import casting
 
-_INDEX = attr("type", dtypes.int32, allowed=INDICES)
-
 
 def __getattr__(name: str) -> Any:
     """What repeats, pads and turns tensors is of this family too, in `tiling`."""
     return getattr(tiling, name)
 
 
-# ---------------------------------------------------------------------------------- concat
-
-concat_op = Op(
-    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
-)
-concat_v2_op = Op(
-    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
-)
-concat_offset_op = Op(
-    "ConcatOffset",
-    "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type",
-    N=attr("int", minimum=2),
-    shape_type=_INDEX,
-    host="concat_dim, shape",
-    on_host=True,
-    differentiable=False,
-)
-parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))
-
-
-@concat_v2_op.shape
-def _(values, axis):
-    return _joined(values, scalar(axis))
-
-
-@concat_op.shape
-def _(concat_dim, values):
-    return _joined(values, scalar(concat_dim))
+def _common_size(values: list[TensorShape], axis: int) -> int | None:
+    """The size that all values have along an axis, as far as it is known."""
+    known = [value for value in values if value.tuple is not None and value.tuple[axis] is not None]
+    for value in known[1:]:
+        if value.tuple[axis] != known[0].tuple[axis]:
+            raise ShapeError(
+                f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and "
+                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
+            )
+    return known[0].tuple[axis] if known else None
 
 
 def _joined(values: list[TensorShape], axis: int | None) -> list | None:
@@ -79,53 +59,16 @@ def _joined(values: list[TensorShape], axis: int | None) -> list | None:
     return sizes
 
 
-def _common_size(values: list[TensorShape], axis: int) -> int | None:
-    """The size that all values have along an axis, as far as it is known."""
-    known = [value for value in values if value.tuple is not None and value.tuple[axis] is not None]
-    for value in known[1:]:
-        if value.tuple[axis] != known[0].tuple[axis]:
-            raise ShapeError(
-                f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and "
-                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
-            )
-    return known[0].tuple[axis] if known else None
-
-
-concat_v2_op.value(moved)
-concat_op.value(moved)
-
-
-@concat_v2_op.kernel
-def _(values, axis):
-    return torch.cat(values, axis)
-
-
-@concat_v2_op.kernel("string")
-def _(values, axis):
-    return np.concatenate(values, axis)
-
-
-@concat_op.kernel
-def _(concat_dim, values):
-    return torch.cat(values, concat_dim)
-
-
-@concat_op.kernel("string")
-def _(concat_dim, values):
-    return np.concatenate(values, concat_dim)
-
-
-@concat_v2_op.gradient
-def _(op, grad):
-    return [*_concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
-
-
-@concat_op.gradient
-def _(op, grad):
-    return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
-
-
 _MOST_SLICES = 16  # parts; more are cut by one Split
+
+
+def _shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
+    sizes = []
+    for value in values:
+        sizes.append(shapes.shape(value))
+        if sizes[-1].op.type != "Const":
+            return shapes.shape_n(values)
+    return sizes
 
 
 def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
@@ -142,68 +85,69 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
     return [slicing.slice(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
 
 
-def _shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
-    sizes = []
-    for value in values:
-        sizes.append(shapes.shape(value))
-        if sizes[-1].op.type != "Const":
-            return shapes.shape_n(values)
-    return sizes
+# ---------------------------------------------------------------------------------- concat
+
+concat_op = Op(
+    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
+)
 
 
-@concat_offset_op.shape
-def _(concat_dim, shape):
-    scalar(concat_dim)
-    return [[None if vector(sizes) is None else len(sizes)] for sizes in shape]
+@concat_op.shape
+def _concat_shape(concat_dim, values):
+    return _joined(values, scalar(concat_dim))
 
 
-@concat_offset_op.value
-def _(op):
-    axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
-    known = axis is not None and all(part is not None and fully_known(part[axis]) for part in sizes)
-    return _offsets(axis, sizes) if known else [None] * len(sizes)
+concat_op.value(moved)
 
 
-@concat_offset_op.kernel
-def _(concat_dim, shape, *, shape_type):
-    first = shape[0]
-    axis = normal_axis(concat_dim, len(first))
-    for i, sizes in enumerate(shape):
-        if len(sizes) != len(first) or sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
-            raise errors.invalid_argument(
-                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
-                f"match input 0 with shape {brackets(first)}.",
-            )
-    return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
+@concat_op.kernel
+def _concat_kernel(concat_dim, values):
+    return torch.cat(values, concat_dim)
 
 
-def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
-    offsets, begin = [], 0
-    for part in sizes:
-        offsets.append([0] * len(part))
-        offsets[-1][axis] = begin
-        begin += part[axis]
-    return offsets
+@concat_op.kernel("string")
+def _concat_string_kernel(concat_dim, values):
+    return np.concatenate(values, concat_dim)
 
 
-@parallel_concat_op.shape
-def _(values, *, shape):
-    return merged(shape, TensorShape(_joined(values, 0)))
+@concat_op.gradient
+def _concat_gradient_2(op, grad):
+    return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
 
 
-@parallel_concat_op.kernel
-def _(values):
-    return torch.cat(values, 0)
+concat_op.samples(
+    (np.array(1, np.int32), [f32(2, 3), f32(2, 1)]),
+    against=lambda axis, values: np.concatenate(values, int(axis)),
+)
+
+_INDEX = attr("type", dtypes.int32, allowed=INDICES)
+
+concat_v2_op = Op(
+    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
+)
 
 
-@parallel_concat_op.kernel("string")
-def _(values):
-    return np.concatenate(values, 0)
+@concat_v2_op.shape
+def _concat_v2_shape(values, axis):
+    return _joined(values, scalar(axis))
 
 
-@parallel_concat_op.gradient
-def _(op, grad):
-    return split(grad, len(op.inputs), 0)
+concat_v2_op.value(moved)
+
+
+@concat_v2_op.kernel
+def _concat_v2_kernel(values, axis):
+    return torch.cat(values, axis)
+
+
+@concat_v2_op.kernel("string")
+def _concat_v2_string_kernel(values, axis):
+    return np.concatenate(values, axis)
+
+
+@concat_v2_op.gradient
+def _concat_v2_gradient(op, grad):
+    return [*_concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
 
 
 concat_v2_op.samples(
@@ -216,14 +160,6 @@ concat_v2_op.samples(
 concat_v2_op.refuses(([f32(2, 3), f32(3, 2)], np.array(0, np.int32)), "must be equal, but are 3 and 2")
 concat_v2_op.refuses(([f32(2, 3), f32(2)], np.array(0, np.int32)), "Shape must be rank 2 but is rank 1")
 concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate scalars")
-concat_op.samples(
-    (np.array(1, np.int32), [f32(2, 3), f32(2, 1)]),
-    against=lambda axis, values: np.concatenate(values, int(axis)),
-)
-concat_offset_op.samples((np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]))
-parallel_concat_op.samples(
-    ([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values)
-)
 
 
 @export("concat")
@@ -236,6 +172,82 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
             return constants.identity(values[0], name=name)
     return concat_v2_op(list(values), axis, name=name)
+
+
+concat_offset_op = Op(
+    "ConcatOffset",
+    "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type",
+    N=attr("int", minimum=2),
+    shape_type=_INDEX,
+    host="concat_dim, shape",
+    on_host=True,
+    differentiable=False,
+)
+
+
+@concat_offset_op.shape
+def _concat_offset_shape(concat_dim, shape):
+    scalar(concat_dim)
+    return [[None if vector(sizes) is None else len(sizes)] for sizes in shape]
+
+
+def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
+    offsets, begin = [], 0
+    for part in sizes:
+        offsets.append([0] * len(part))
+        offsets[-1][axis] = begin
+        begin += part[axis]
+    return offsets
+
+
+@concat_offset_op.value
+def _concat_offset_value(op):
+    axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
+    known = axis is not None and all(part is not None and fully_known(part[axis]) for part in sizes)
+    return _offsets(axis, sizes) if known else [None] * len(sizes)
+
+
+@concat_offset_op.kernel
+def _concat_offset_kernel(concat_dim, shape, *, shape_type):
+    first = shape[0]
+    axis = normal_axis(concat_dim, len(first))
+    for i, sizes in enumerate(shape):
+        if len(sizes) != len(first) or sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise errors.invalid_argument(
+                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
+                f"match input 0 with shape {brackets(first)}.",
+            )
+    return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
+
+
+concat_offset_op.samples((np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]))
+
+parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))
+
+
+@parallel_concat_op.shape
+def _parallel_concat_shape(values, *, shape):
+    return merged(shape, TensorShape(_joined(values, 0)))
+
+
+@parallel_concat_op.kernel
+def _parallel_concat_kernel(values):
+    return torch.cat(values, 0)
+
+
+@parallel_concat_op.kernel("string")
+def _parallel_concat_string_kernel(values):
+    return np.concatenate(values, 0)
+
+
+@parallel_concat_op.gradient
+def _parallel_concat_gradient(op, grad):
+    return split(grad, len(op.inputs), 0)
+
+
+parallel_concat_op.samples(
+    ([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values)
+)
 
 
 @export("parallel_stack")
@@ -256,17 +268,10 @@ split_op = Op(
     num_split=attr("int", minimum=1),
     host="split_dim",
 )
-split_v_op = Op(
-    "SplitV",
-    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
-    num_split=attr("int", minimum=1),
-    Tlen=attr("type", dtypes.int64, allowed=types("int8 int32 int64")),
-    host="size_splits, split_dim",
-)
 
 
 @split_op.shape
-def _(split_dim, value, *, num_split):
+def _split_shape(split_dim, value, *, num_split):
     if value.tuple is None:
         return [None] * num_split
     if scalar(split_dim) is None:
@@ -282,15 +287,7 @@ def _(split_dim, value, *, num_split):
     return [sizes] * num_split
 
 
-@split_op.kernel
-def _(split_dim, value, *, num_split):
-    return value.split([_even_share(value.shape, split_dim, num_split)] * num_split, split_dim)
-
-
-@split_op.kernel("string")
-def _(split_dim, value, *, num_split):
-    _even_share(value.shape, split_dim, num_split)
-    return np.split(value, num_split, split_dim)
+split_op.value(moved)
 
 
 def _even_share(sizes: Sequence[int], axis: int, count: int) -> int:
@@ -303,11 +300,54 @@ def _even_share(sizes: Sequence[int], axis: int, count: int) -> int:
     return size // count
 
 
-split_op.value(moved)
+@split_op.kernel
+def _split_kernel(split_dim, value, *, num_split):
+    return value.split([_even_share(value.shape, split_dim, num_split)] * num_split, split_dim)
+
+
+@split_op.kernel("string")
+def _split_string_kernel(split_dim, value, *, num_split):
+    _even_share(value.shape, split_dim, num_split)
+    return np.split(value, num_split, split_dim)
+
+
+@split_op.gradient
+def _split_gradient(op, *grads):
+    return [None, concat(list(grads), op.inputs[0])]
+
+
+split_op.samples(
+    (np.array(1, np.int32), f32(2, 6), {"num_split": 3}),
+    (np.array(-1, np.int32), f32(2, 4), {"num_split": 1}),
+    (np.array(0, np.int32), f32(0, 4), {"num_split": 2}),
+)
+split_op.refuses((np.array(1, np.int32), f32(2, 6), {"num_split": 4}), "evenly divisible by 4 but is 6")
+
+split_v_op = Op(
+    "SplitV",
+    "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split * T",
+    num_split=attr("int", minimum=1),
+    Tlen=attr("type", dtypes.int64, allowed=types("int8 int32 int64")),
+    host="size_splits, split_dim",
+)
+
+
+def _complete(lengths: list[int], size: int | None) -> list[int | None]:
+    """The lengths with the one that is -1 filled in."""
+    if lengths.count(-1) > 1:
+        raise ShapeError("size_splits can only have one -1")
+    if any(length < -1 for length in lengths):
+        raise ShapeError(f"size_splits must be >= -1, not {brackets(lengths)}")
+    if size is None:
+        return [None if length == -1 else length for length in lengths]
+    left = size - sum(length for length in lengths if length != -1)
+    if left < 0 or left > 0 and -1 not in lengths:
+        raise ShapeError(f"can't split axis of size {size} into pieces of size {brackets(lengths)}")
+    return [left if length == -1 else length for length in lengths]
 
 
 @split_v_op.shape
-def _(value, size_splits, split_dim, *, num_split):
+def _split_v_shape(value, size_splits, split_dim, *, num_split):
     lengths = vector(size_splits)
     if lengths is not None and len(lengths) != num_split:
         raise ShapeError(
@@ -325,52 +365,27 @@ def _(value, size_splits, split_dim, *, num_split):
     return [[*value.tuple[:axis], length, *value.tuple[axis + 1 :]] for length in lengths]
 
 
+split_v_op.value(moved)
+
+
 @split_v_op.kernel
-def _(value, size_splits, split_dim):
+def _split_v_kernel(value, size_splits, split_dim):
     axis = normal_axis(scalar(split_dim), value.ndim)
     return value.split(_complete(vector(size_splits), value.shape[axis]), axis)
 
 
 @split_v_op.kernel("string")
-def _(value, size_splits, split_dim):
+def _split_v_string_kernel(value, size_splits, split_dim):
     axis = normal_axis(scalar(split_dim), value.ndim)
     ends = np.cumsum(_complete(vector(size_splits), value.shape[axis]))
     return np.split(value, ends[:-1], axis)
 
 
-def _complete(lengths: list[int], size: int | None) -> list[int | None]:
-    """The lengths with the one that is -1 filled in."""
-    if lengths.count(-1) > 1:
-        raise ShapeError("size_splits can only have one -1")
-    if any(length < -1 for length in lengths):
-        raise ShapeError(f"size_splits must be >= -1, not {brackets(lengths)}")
-    if size is None:
-        return [None if length == -1 else length for length in lengths]
-    left = size - sum(length for length in lengths if length != -1)
-    if left < 0 or left > 0 and -1 not in lengths:
-        raise ShapeError(f"can't split axis of size {size} into pieces of size {brackets(lengths)}")
-    return [left if length == -1 else length for length in lengths]
-
-
-split_v_op.value(moved)
-
-
-@split_op.gradient
-def _(op, *grads):
-    return [None, concat(list(grads), op.inputs[0])]
-
-
 @split_v_op.gradient
-def _(op, *grads):
+def _split_v_gradient(op, *grads):
     return [concat(list(grads), op.inputs[2]), None, None]
 
 
-split_op.samples(
-    (np.array(1, np.int32), f32(2, 6), {"num_split": 3}),
-    (np.array(-1, np.int32), f32(2, 4), {"num_split": 1}),
-    (np.array(0, np.int32), f32(0, 4), {"num_split": 2}),
-)
-split_op.refuses((np.array(1, np.int32), f32(2, 6), {"num_split": 4}), "evenly divisible by 4 but is 6")
 split_v_op.samples(
     (f32(2, 6), np.array([1, 2, 3]), np.array(1, np.int32), {"num_split": 3}),
     (f32(5), np.array([2, -1], np.int32), np.array(0, np.int32), {"num_split": 2}),
@@ -404,11 +419,10 @@ def split(
 # ---------------------------------------------------------------------------------- stack and unstack
 
 pack_op = Op("Pack", "values: N * T -> output: T", axis=0)
-unpack_op = Op("Unpack", "value: T -> output: num * T", num=attr("int", minimum=0), axis=0)
 
 
 @pack_op.shape
-def _(values, *, axis):
+def _pack_shape(values, *, axis):
     one = values[0]
     for other in values[1:]:
         one = merged(one, other)
@@ -423,56 +437,18 @@ pack_op.value(moved)
 
 
 @pack_op.kernel
-def _(values, *, axis):
+def _pack_kernel(values, *, axis):
     return torch.stack(values, axis)
 
 
 @pack_op.kernel("string")
-def _(values, *, axis):
+def _pack_string_kernel(values, *, axis):
     return np.stack(values, axis)
 
 
 @pack_op.gradient
-def _(op, grad):
+def _pack_gradient(op, grad):
     return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
-
-
-@unpack_op.shape
-def _(value, *, num, axis):
-    if value.tuple is None:
-        return [None] * num
-    sizes = value.as_list()
-    found = sizes.pop(normal_axis(axis, value.ndims))
-    if found not in (None, num):
-        raise ShapeError(f"Dimension must be {num} but is {found}")
-    return [sizes] * num
-
-
-unpack_op.value(moved)
-
-
-@unpack_op.kernel
-def _(value, *, num, axis):
-    _check_count(value.shape, num, axis)
-    return value.unbind(axis)
-
-
-@unpack_op.kernel("string")
-def _(value, *, num, axis):
-    _check_count(value.shape, num, axis)
-    return [np.asarray(item, dtype=object) for item in np.moveaxis(value, axis, 0)]
-
-
-def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:
-    if sizes[normal_axis(axis, len(sizes))] != num:
-        raise errors.invalid_argument(
-            f"Input shape axis {axis} must equal {num}, got shape {brackets(sizes)}"
-        )
-
-
-@unpack_op.gradient
-def _(op, *grads):
-    return stack(list(grads), axis=op.attrs["axis"])
 
 
 pack_op.samples(
@@ -483,8 +459,6 @@ pack_op.samples(
     against=lambda values, axis=0: np.stack(values, axis),
 )
 pack_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
-unpack_op.samples((f32(3, 2), {"num": 3}), (f32(3, 2), {"num": 2, "axis": -1}), (f32(1), {"num": 1}))
-unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
 
 
 @export("stack")
@@ -509,6 +483,51 @@ def _is_packed_one_by_one(values: Any) -> bool:
     if not isinstance(values, (list, tuple)) or not values:
         return False
     return isinstance(values[0], np.ndarray) or any(isinstance(value, Dimension) for value in values)
+
+
+unpack_op = Op("Unpack", "value: T -> output: num * T", num=attr("int", minimum=0), axis=0)
+
+
+@unpack_op.shape
+def _unpack_shape(value, *, num, axis):
+    if value.tuple is None:
+        return [None] * num
+    sizes = value.as_list()
+    found = sizes.pop(normal_axis(axis, value.ndims))
+    if found not in (None, num):
+        raise ShapeError(f"Dimension must be {num} but is {found}")
+    return [sizes] * num
+
+
+unpack_op.value(moved)
+
+
+def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:
+    if sizes[normal_axis(axis, len(sizes))] != num:
+        raise errors.invalid_argument(
+            f"Input shape axis {axis} must equal {num}, got shape {brackets(sizes)}"
+        )
+
+
+@unpack_op.kernel
+def _unpack_kernel(value, *, num, axis):
+    _check_count(value.shape, num, axis)
+    return value.unbind(axis)
+
+
+@unpack_op.kernel("string")
+def _unpack_string_kernel(value, *, num, axis):
+    _check_count(value.shape, num, axis)
+    return [np.asarray(item, dtype=object) for item in np.moveaxis(value, axis, 0)]
+
+
+@unpack_op.gradient
+def _unpack_gradient(op, *grads):
+    return stack(list(grads), axis=op.attrs["axis"])
+
+
+unpack_op.samples((f32(3, 2), {"num": 3}), (f32(3, 2), {"num": 2, "axis": -1}), (f32(1), {"num": 1}))
+unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
 
 
 @export("unstack")
@@ -544,6 +563,17 @@ def _type_of_tensors(values: Any) -> dtypes.DType | None:
     return None
 
 
+def _part(value: Any, dtype: dtypes.DType, place: int) -> Any:
+    if isinstance(value, (list, tuple)):
+        return _packed(value, dtype, str(place))
+    if _is_tensor(value) and value.dtype.base_dtype is not dtype:
+        raise TypeError(
+            f"Cannot convert a list containing a tensor of dtype {value.dtype} to {dtype} "
+            f"(Tensor is: {value!r})"
+        )
+    return value
+
+
 def _packed(values: Any, dtype: dtypes.DType, name: str) -> Any:
     """A nested list as one Pack of Packs; a list without tensors stays a list."""
     with name_scope(name) as scope:
@@ -554,17 +584,6 @@ def _packed(values: Any, dtype: dtypes.DType, name: str) -> Any:
             if not _is_tensor(part):
                 parts[i] = constants.constant(part, dtype, name=str(i))
         return pack_op(parts, name=scope)
-
-
-def _part(value: Any, dtype: dtypes.DType, place: int) -> Any:
-    if isinstance(value, (list, tuple)):
-        return _packed(value, dtype, str(place))
-    if _is_tensor(value) and value.dtype.base_dtype is not dtype:
-        raise TypeError(
-            f"Cannot convert a list containing a tensor of dtype {value.dtype} to {dtype} "
-            f"(Tensor is: {value!r})"
-        )
-    return value
 
 
 def _pack_lists(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:

@@ -25,13 +25,7 @@ def _layout_op(name: str) -> Op:
     )
 
 
-dim_map_op = _layout_op("DataFormatDimMap")
-vec_permute_op = _layout_op("DataFormatVecPermute")
-
-
-@dim_map_op.shape
-@vec_permute_op.shape
-def _(x):
+def _dim_map_family_shape(x):
     return x
 
 
@@ -40,8 +34,12 @@ def _check_formats(source: str, target: str) -> None:
         raise ShapeError(f"{target} is not an order of the axes of {source}")
 
 
+dim_map_op = _layout_op("DataFormatDimMap")
+dim_map_op.shape(_dim_map_family_shape)
+
+
 @dim_map_op.kernel
-def _(x, *, src_format, dst_format):
+def _dim_map_kernel(x, *, src_format, dst_format):
     """The number of an axis, from either end, in the other order."""
     _check_formats(src_format, dst_format)
     places = torch.tensor([dst_format.index(axis) for axis in src_format], dtype=x.dtype, device=x.device)
@@ -51,8 +49,21 @@ def _(x, *, src_format, dst_format):
     return places[x.long() % count]
 
 
+dim_map_op.samples(
+    (i32(2, 4, low=-4, high=4),),
+    (i64(3, low=0, high=4), {"src_format": "HWNC", "dst_format": "WHCN"}),
+    (i32(0),),
+    against=lambda x, src_format, dst_format: np.array(
+        [dst_format.index(src_format[axis]) for axis in x.ravel()], x.dtype
+    ).reshape(x.shape),
+)
+
+vec_permute_op = _layout_op("DataFormatVecPermute")
+vec_permute_op.shape(_dim_map_family_shape)
+
+
 @vec_permute_op.kernel
-def _(x, *, src_format, dst_format):
+def _vec_permute_kernel(x, *, src_format, dst_format):
     """The sizes of the axes (or pairs of numbers for them) in the other order."""
     _check_formats(src_format, dst_format)
     if x.dim() not in (1, 2):
@@ -65,14 +76,6 @@ def _(x, *, src_format, dst_format):
     return x[[src_format.index(axis) for axis in dst_format]]
 
 
-dim_map_op.samples(
-    (i32(2, 4, low=-4, high=4),),
-    (i64(3, low=0, high=4), {"src_format": "HWNC", "dst_format": "WHCN"}),
-    (i32(0),),
-    against=lambda x, src_format, dst_format: np.array(
-        [dst_format.index(src_format[axis]) for axis in x.ravel()], x.dtype
-    ).reshape(x.shape),
-)
 vec_permute_op.samples(
     (np.array([7, 4, 9, 3], np.int32),),
     (i64(4, 2), {"src_format": "NCHW", "dst_format": "NHWC"}),

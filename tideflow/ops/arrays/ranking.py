@@ -21,30 +21,6 @@ from tideflow.ops.helpers.types import INDICES, REAL, types
 from tideflow.ops.helpers.unsigned import by_order, widened
 from tideflow.ops.math import binary, casting, reductions
 
-# ---------------------------------------------------------------------------- top k
-
-_SIZES = types("int16 int32 int64")
-top_k_op = Op("TopK", "input: T -> values: T, indices: int32", T=REAL, k=attr("int", minimum=0), sorted=True)
-top_k_v2_op = Op(
-    "TopKV2",
-    "input: T, k: Tk -> values: T, indices: index_type",
-    host="k",
-    T=REAL,
-    Tk=attr("type", "int32", allowed=_SIZES),
-    index_type=attr("type", "int32", allowed=_SIZES),
-    sorted=True,
-)
-
-
-@top_k_op.shape
-def _(input, *, k):
-    return _top_k_shapes(input, k)
-
-
-@top_k_v2_op.shape
-def _(input, k):
-    return _top_k_shapes(input, scalar(k))
-
 
 def _top_k_shapes(input: TensorShape, k: int | None) -> list:
     sizes = of_rank_at_least(input, 1).tuple
@@ -57,33 +33,7 @@ def _top_k_shapes(input: TensorShape, k: int | None) -> list:
     return [[*sizes[:-1], k]] * 2
 
 
-@top_k_op.kernel
-def _(input, *, k):
-    values, indices = _top_k(input, k)
-    return values, indices.int()
-
-
-@top_k_v2_op.kernel
-def _(input, k, *, index_type):
-    values, indices = _top_k(input, k)
-    return values, indices.to(index_type.torch)
-
-
 _FEW = 64  # elements: sorting all of them is quicker than choosing
-
-
-def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The k largest of each row in falling order; of equal ones the first comes first."""
-    size = input.shape[-1] if input.ndim else 0
-    if not 0 <= k <= size:
-        raise ShapeError(f"input must have at least k columns. Had {size}, needed {k}")
-    if input.dtype.itemsize > 4 or size <= _FEW:
-        return _sorted_top(input, k)
-    # A key of 64 bits: the element's, made to order like integers; below them its place, counted backwards.
-    places = torch.arange(size - 1, -1, -1, device=input.device)
-    keys = torch.topk((_as_integers(input) << 32) | places, k).values
-    indices = (size - 1) - (keys & 0xFFFFFFFF)
-    return _taken(input, indices), indices
 
 
 def _sorted_top(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -103,14 +53,18 @@ def _taken(input: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     return widened(lambda values: values.gather(-1, indices))(input)
 
 
-@top_k_op.gradient
-def _(op, grad, indices_grad):
-    return _put_back(op, grad)
-
-
-@top_k_v2_op.gradient
-def _(op, grad, indices_grad):
-    return _put_back(op, grad), None
+def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The k largest of each row in falling order; of equal ones the first comes first."""
+    size = input.shape[-1] if input.ndim else 0
+    if not 0 <= k <= size:
+        raise ShapeError(f"input must have at least k columns. Had {size}, needed {k}")
+    if input.dtype.itemsize > 4 or size <= _FEW:
+        return _sorted_top(input, k)
+    # A key of 64 bits: the element's, made to order like integers; below them its place, counted backwards.
+    places = torch.arange(size - 1, -1, -1, device=input.device)
+    keys = torch.topk((_as_integers(input) << 32) | places, k).values
+    indices = (size - 1) - (keys & 0xFFFFFFFF)
+    return _taken(input, indices), indices
 
 
 def _put_back(op: Any, grad: Tensor) -> Tensor:
@@ -130,7 +84,58 @@ def _numpy_top_k(input: np.ndarray, k: int, **attrs: Any) -> tuple[np.ndarray, n
     return np.take_along_axis(input, indices, -1), indices.astype(np.int32)
 
 
+top_k_op = Op("TopK", "input: T -> values: T, indices: int32", T=REAL, k=attr("int", minimum=0), sorted=True)
+
+
+@top_k_op.shape
+def _top_k_shape(input, *, k):
+    return _top_k_shapes(input, k)
+
+
+@top_k_op.kernel
+def _top_k_kernel(input, *, k):
+    values, indices = _top_k(input, k)
+    return values, indices.int()
+
+
+@top_k_op.gradient
+def _top_k_gradient(op, grad, indices_grad):
+    return _put_back(op, grad)
+
+
 top_k_op.samples((f32(2, 5), {"k": 3}), (i32(7), {"k": 7}), (f32(0, 3), {"k": 2}), against=_numpy_top_k)
+
+# ---------------------------------------------------------------------------- top k
+
+_SIZES = types("int16 int32 int64")
+
+top_k_v2_op = Op(
+    "TopKV2",
+    "input: T, k: Tk -> values: T, indices: index_type",
+    host="k",
+    T=REAL,
+    Tk=attr("type", "int32", allowed=_SIZES),
+    index_type=attr("type", "int32", allowed=_SIZES),
+    sorted=True,
+)
+
+
+@top_k_v2_op.shape
+def _top_k_v2_shape(input, k):
+    return _top_k_shapes(input, scalar(k))
+
+
+@top_k_v2_op.kernel
+def _top_k_v2_kernel(input, k, *, index_type):
+    values, indices = _top_k(input, k)
+    return values, indices.to(index_type.torch)
+
+
+@top_k_v2_op.gradient
+def _top_k_v2_gradient(op, grad, indices_grad):
+    return _put_back(op, grad), None
+
+
 top_k_v2_op.samples((f32(2, 5), 3), (f32(3, 2, 70), 4), (i32(6), 0), (f32(0, 3), 2), against=_numpy_top_k)
 top_k_v2_op.refuses((f32(2, 4), 5), "input must have last dimension >= k = 5 but is 4")
 top_k_v2_op.refuses((f32(), 1), "Shape must be at least rank 1 but is rank 0")
@@ -142,34 +147,6 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
     return top_k_v2_op(input, k, sorted=sorted, name=name)
 
 
-# ---------------------------------------------------------------------------- in top k
-
-in_top_k_op = Op(
-    "InTopK",
-    "predictions: float, targets: T -> precision: bool",
-    T=attr("type", "int32", allowed=INDICES),
-    k=attr("int"),
-    differentiable=False,
-)
-in_top_k_v2_op = Op(
-    "InTopKV2",
-    "predictions: float, targets: T, k: T -> precision: bool",
-    host="k",
-    T=attr("type", "int32", allowed=INDICES),
-    differentiable=False,
-)
-
-
-@in_top_k_op.shape
-def _(predictions, targets):
-    return _precision_shape(predictions, targets)
-
-
-@in_top_k_v2_op.shape
-def _(predictions, targets, k):
-    return _precision_shape(predictions, targets)
-
-
 def _precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
     rows, count = of_rank(predictions, 2).tuple[0], of_rank(targets, 1).tuple[0]
     if None not in (rows, count) and rows != count:
@@ -177,16 +154,6 @@ def _precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
             f"Dimensions must be equal, but are {rows} and {count}: rows of predictions and targets"
         )
     return [count if rows is None else rows]
-
-
-@in_top_k_op.kernel
-def _(predictions, targets, *, k):
-    return _in_top_k(predictions, targets, k)
-
-
-@in_top_k_v2_op.kernel
-def _(predictions, targets, k):
-    return _in_top_k(predictions, targets, k)
 
 
 def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch.Tensor:
@@ -200,7 +167,48 @@ def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch
     return valid & predictions.isfinite().all(1) & (larger < k)
 
 
+# ---------------------------------------------------------------------------- in top k
+
+in_top_k_op = Op(
+    "InTopK",
+    "predictions: float, targets: T -> precision: bool",
+    T=attr("type", "int32", allowed=INDICES),
+    k=attr("int"),
+    differentiable=False,
+)
+
+
+@in_top_k_op.shape
+def _in_top_k_shape(predictions, targets):
+    return _precision_shape(predictions, targets)
+
+
+@in_top_k_op.kernel
+def _in_top_k_kernel(predictions, targets, *, k):
+    return _in_top_k(predictions, targets, k)
+
+
 in_top_k_op.samples((f32(4, 5), i32(4, low=0, high=5), {"k": 2}), (f32(0, 3), i32(0), {"k": 1}))
+
+in_top_k_v2_op = Op(
+    "InTopKV2",
+    "predictions: float, targets: T, k: T -> precision: bool",
+    host="k",
+    T=attr("type", "int32", allowed=INDICES),
+    differentiable=False,
+)
+
+
+@in_top_k_v2_op.shape
+def _in_top_k_v2_shape(predictions, targets, k):
+    return _precision_shape(predictions, targets)
+
+
+@in_top_k_v2_op.kernel
+def _in_top_k_v2_kernel(predictions, targets, k):
+    return _in_top_k(predictions, targets, k)
+
+
 in_top_k_v2_op.samples((f32(4, 5), i32(4, low=0, high=5), 2), (f32(3, 5), i32(3, low=-2, high=8), 3))
 in_top_k_v2_op.refuses((f32(2, 4), i32(3), 1), "Dimensions must be equal, but are 2 and 3")
 
@@ -218,7 +226,7 @@ nth_element_op = Op("NthElement", "input: T, n: int32 -> values: T", host="n", T
 
 
 @nth_element_op.shape
-def _(input, n):
+def _nth_element_shape(input, n):
     sizes = of_rank_at_least(input, 1).tuple
     if scalar(n) is not None and n < 0:
         raise ShapeError(f"Input n must be non-negative but is {n}")
@@ -230,7 +238,7 @@ def _(input, n):
 
 
 @nth_element_op.kernel
-def _(input, n, *, reverse):
+def _nth_element_kernel(input, n, *, reverse):
     size = input.shape[-1]
     if not 0 <= n < size:
         raise ShapeError(f"Input must have last dimension > n = {n} but is {size}")
@@ -243,7 +251,7 @@ def _(input, n, *, reverse):
 
 
 @nth_element_op.gradient
-def _(op, grad):
+def _nth_element_gradient(op, grad):
     input, output = op.inputs[0], op.outputs[0]
     chosen = casting.cast(binary.equal(shapes.expand_dims(output, -1), input), grad.dtype)
     count = shapes.expand_dims(reductions.reduce_sum(chosen, -1), -1)

@@ -52,65 +52,6 @@ def _add(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
         as_signed(rows).index_add_(0, at, as_signed(updates))
 
 
-def _update(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-    """rows[at] = updates; the last of several for one row, on any number of threads."""
-    order = torch.arange(at.numel(), device=at.device)
-    last = torch.full((len(rows),), -1, device=at.device).scatter_reduce_(0, at, order, "amax")
-    changed = (last >= 0).nonzero().reshape(-1)
-    as_signed(rows).index_copy_(0, changed, as_signed(updates).index_select(0, last[changed]))
-
-
-def _update_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
-    rows[at.numpy()] = updates
-
-
-def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
-    np.add.at(rows, at.numpy(), updates)
-
-
-# ---------------------------------------------------------------------------------- the ops
-
-scatter_nd_op = Op(
-    "ScatterNd",
-    "indices: Tindices, updates: T, shape: Tindices -> output: T",
-    Tindices=types("int16 int32 int64"),
-    bad_indices_policy="",
-    host="shape",
-)
-
-
-@scatter_nd_op.shape
-def _(indices, updates, shape):
-    sizes = as_sizes(shape)
-    _check_shapes(indices, updates, TensorShape(sizes))
-    return sizes
-
-
-@scatter_nd_op.kernel
-def _(indices, updates, shape):
-    return _scattered(updates.new_zeros(checked_sizes(shape)), indices, updates, _add)
-
-
-@scatter_nd_op.kernel("string")
-def _(indices, updates, shape):
-    return _scattered(np.full(checked_sizes(shape), b"", dtype=object), indices, updates, _append_strings)
-
-
-@scatter_nd_op.gradient
-def _(op, grad):
-    return [None, indexing.gather_nd(grad, op.inputs[0]), None]
-
-
-def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape) -> None:
-    of_rank_at_least(indices, 1)
-    if indices.tuple is None or updates.tuple is None:
-        return
-    outer, depth = indices.ndims - 1, indices.tuple[-1]
-    _match("outer", "indices", indices, indices[:outer], updates, updates[:outer])
-    if depth is not None and whole.tuple is not None and depth <= whole.ndims:
-        _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
-
-
 def _match(
     side: str, name: str, whole: TensorShape, part: TensorShape, updates: TensorShape, theirs: TensorShape
 ) -> None:
@@ -123,77 +64,49 @@ def _match(
         ) from None
 
 
-def _tensor_scatter(name: str, change: Change) -> Op:
-    """TensorScatter*: a copy of `tensor` with some of its slices changed."""
-    op = Op(
-        name,
-        "tensor: T, indices: Tindices, updates: T -> output: T",
-        Tindices=TENSOR_SCATTER_INDICES[name],
-        bad_indices_policy="",
-    )
-
-    @op.shape
-    def _(tensor, indices, updates):
-        _check_shapes(indices, updates, tensor)
-        return tensor
-
-    @op.kernel
-    def _(tensor, indices, updates):
-        return _scattered(
-            tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change
-        )
-
-    op.samples(
-        (f32(4, 3), np.array([[2], [0]], np.int32), f32(2, 3)),
-        (f32(4, 3), np.array([[2, 1], [0, 2]]), f32(2)),
-        (i32(4), np.array([[1], [1]], np.int32), i32(2)),
-        (f32(4), np.zeros([0, 1], np.int32), f32(0)),
-    )
-    op.refuses(
-        (f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]"
-    )
-    op.refuses(
-        (f32(3), np.array([[3]]), f32(1)),
-        "indices[0] = [3] does not index into shape [3]",
-        InvalidArgumentError,
-    )
-    return op
+def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape) -> None:
+    of_rank_at_least(indices, 1)
+    if indices.tuple is None or updates.tuple is None:
+        return
+    outer, depth = indices.ndims - 1, indices.tuple[-1]
+    _match("outer", "indices", indices, indices[:outer], updates, updates[:outer])
+    if depth is not None and whole.tuple is not None and depth <= whole.ndims:
+        _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
 
 
-TENSOR_SCATTER_INDICES = {
-    "TensorScatterUpdate": types("int16 int32 int64 uint16"),
-    "TensorScatterAdd": types("int32 int64"),
-    "TensorScatterSub": types("int32 int64"),
-}
-tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", _update)
-tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", _add)
-tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", subtract_rows)
+scatter_nd_op = Op(
+    "ScatterNd",
+    "indices: Tindices, updates: T, shape: Tindices -> output: T",
+    Tindices=types("int16 int32 int64"),
+    bad_indices_policy="",
+    host="shape",
+)
 
 
-@tensor_scatter_update_op.kernel("string")
-def _(tensor, indices, updates):
-    return _scattered(tensor.copy(), indices.long(), updates, _update_strings)
+@scatter_nd_op.shape
+def _scatter_nd_shape(indices, updates, shape):
+    sizes = as_sizes(shape)
+    _check_shapes(indices, updates, TensorShape(sizes))
+    return sizes
 
 
-@tensor_scatter_update_op.gradient
-def _(op, grad):
-    _, indices, updates = op.inputs
-    taken = indexing.gather_nd(grad, indices)
-    kept = constants.identity(grad)
-    zeros = creation.zeros_like(updates, dtype=grad.dtype)
-    return [tensor_scatter_update(kept, indices, zeros), None, taken]
+@scatter_nd_op.kernel
+def _scatter_nd_kernel(indices, updates, shape):
+    return _scattered(updates.new_zeros(checked_sizes(shape)), indices, updates, _add)
 
 
-@tensor_scatter_add_op.gradient
-def _(op, grad):
-    taken = indexing.gather_nd(grad, op.inputs[1])
-    return [constants.identity(grad), None, taken]
+def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
+    np.add.at(rows, at.numpy(), updates)
 
 
-@tensor_scatter_sub_op.gradient
-def _(op, grad):
-    taken = indexing.gather_nd(grad, op.inputs[1])
-    return [constants.identity(grad), None, unary.negative(taken)]
+@scatter_nd_op.kernel("string")
+def _scatter_nd_string_kernel(indices, updates, shape):
+    return _scattered(np.full(checked_sizes(shape), b"", dtype=object), indices, updates, _append_strings)
+
+
+@scatter_nd_op.gradient
+def _scatter_nd_gradient(op, grad):
+    return [None, indexing.gather_nd(grad, op.inputs[0]), None]
 
 
 scatter_nd_op.samples(
@@ -219,16 +132,107 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
     return scatter_nd_op(indices, updates, shape, name=name)
 
 
+TENSOR_SCATTER_INDICES = {
+    "TensorScatterUpdate": types("int16 int32 int64 uint16"),
+    "TensorScatterAdd": types("int32 int64"),
+    "TensorScatterSub": types("int32 int64"),
+}
+
+
+def _tensor_scatter(name: str, change: Change) -> Op:
+    """TensorScatter*: a copy of `tensor` with some of its slices changed."""
+    op = Op(
+        name,
+        "tensor: T, indices: Tindices, updates: T -> output: T",
+        Tindices=TENSOR_SCATTER_INDICES[name],
+        bad_indices_policy="",
+    )
+
+    @op.shape
+    def _shape(tensor, indices, updates):
+        _check_shapes(indices, updates, tensor)
+        return tensor
+
+    @op.kernel
+    def kernel(tensor, indices, updates):
+        return _scattered(
+            tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change
+        )
+
+    op.samples(
+        (f32(4, 3), np.array([[2], [0]], np.int32), f32(2, 3)),
+        (f32(4, 3), np.array([[2, 1], [0, 2]]), f32(2)),
+        (i32(4), np.array([[1], [1]], np.int32), i32(2)),
+        (f32(4), np.zeros([0, 1], np.int32), f32(0)),
+    )
+    op.refuses(
+        (f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]"
+    )
+    op.refuses(
+        (f32(3), np.array([[3]]), f32(1)),
+        "indices[0] = [3] does not index into shape [3]",
+        InvalidArgumentError,
+    )
+    return op
+
+
+def _update(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+    """rows[at] = updates; the last of several for one row, on any number of threads."""
+    order = torch.arange(at.numel(), device=at.device)
+    last = torch.full((len(rows),), -1, device=at.device).scatter_reduce_(0, at, order, "amax")
+    changed = (last >= 0).nonzero().reshape(-1)
+    as_signed(rows).index_copy_(0, changed, as_signed(updates).index_select(0, last[changed]))
+
+
+tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", _update)
+
+
+def _update_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
+    rows[at.numpy()] = updates
+
+
+@tensor_scatter_update_op.kernel("string")
+def _tensor_scatter_update_string_kernel(tensor, indices, updates):
+    return _scattered(tensor.copy(), indices.long(), updates, _update_strings)
+
+
+@tensor_scatter_update_op.gradient
+def _tensor_scatter_update_gradient(op, grad):
+    _, indices, updates = op.inputs
+    taken = indexing.gather_nd(grad, indices)
+    kept = constants.identity(grad)
+    zeros = creation.zeros_like(updates, dtype=grad.dtype)
+    return [tensor_scatter_update(kept, indices, zeros), None, taken]
+
+
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
 def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of `tensor` with the slices at `indices` replaced."""
     return tensor_scatter_update_op(tensor, indices, updates, name=name)
 
 
+tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", _add)
+
+
+@tensor_scatter_add_op.gradient
+def _tensor_scatter_add_gradient(op, grad):
+    taken = indexing.gather_nd(grad, op.inputs[1])
+    return [constants.identity(grad), None, taken]
+
+
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
 def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """A copy of `tensor` with `updates` added to the slices at `indices`."""
     return tensor_scatter_add_op(tensor, indices, updates, name=name)
+
+
+tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", subtract_rows)
+
+
+@tensor_scatter_sub_op.gradient
+def _tensor_scatter_sub_gradient(op, grad):
+    taken = indexing.gather_nd(grad, op.inputs[1])
+    return [constants.identity(grad), None, unary.negative(taken)]
 
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")

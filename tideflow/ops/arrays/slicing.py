@@ -30,8 +30,16 @@ from tideflow.ops.math import casting
 slice_op = Op("Slice", "input: T, begin: Index, size: Index -> output: T", Index=INDICES, host="begin, size")
 
 
+def _length(size: int | None, start: int | None, length: int | None, to_the_end: bool) -> int | None:
+    if None not in (size, start) and start > size:
+        raise ShapeError(f"Negative dimension size caused by subtracting {start} from {size}")
+    if not to_the_end:
+        return length
+    return size_sum(size, None if start is None else -start)
+
+
 @slice_op.shape
-def _(input, begin, size):
+def _slice_shape(input, begin, size):
     starts, lengths = vector(begin), as_sizes(size)
     rank = next((len(v) for v in (starts, lengths) if v is not None), input.ndims)
     if rank is None:
@@ -48,29 +56,7 @@ def _(input, begin, size):
     ]
 
 
-def _length(size: int | None, start: int | None, length: int | None, to_the_end: bool) -> int | None:
-    if None not in (size, start) and start > size:
-        raise ShapeError(f"Negative dimension size caused by subtracting {start} from {size}")
-    if not to_the_end:
-        return length
-    return size_sum(size, None if start is None else -start)
-
-
 slice_op.value(moved)
-
-
-@slice_op.kernel
-def _(input, begin, size):
-    for axis, (start, length) in enumerate(_checked_window(input.shape, begin, size)):
-        if length != input.shape[axis]:
-            input = input.narrow(axis, start, length)
-    return input
-
-
-@slice_op.kernel("string")
-def _(input, begin, size):
-    window = _checked_window(input.shape, begin, size)
-    return input[tuple(builtins.slice(start, start + length) for start, length in window)]
 
 
 def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> list[tuple[int, int]]:
@@ -92,8 +78,22 @@ def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> 
     return window
 
 
+@slice_op.kernel
+def _slice_kernel(input, begin, size):
+    for axis, (start, length) in enumerate(_checked_window(input.shape, begin, size)):
+        if length != input.shape[axis]:
+            input = input.narrow(axis, start, length)
+    return input
+
+
+@slice_op.kernel("string")
+def _slice_string_kernel(input, begin, size):
+    window = _checked_window(input.shape, begin, size)
+    return input[tuple(builtins.slice(start, start + length) for start, length in window)]
+
+
 @slice_op.gradient
-def _(op, grad):
+def _slice_gradient(op, grad):
     input, begin, _ = op.inputs
     index_type = begin.dtype.base_dtype
     rank = shapes.rank(input)
@@ -147,10 +147,39 @@ def _masked(function: Callable) -> Callable:
 
 
 _SOME_PLACE, _SOME_RANGE = object(), object()  # what is not known before the step
-
 # What a spec does, axis by axis of the result: an int takes one place of the input's next axis (and drops
 # it), a range takes those places, None makes a new axis.
 Cut = Any
+
+
+def _place(axis: int, size: int | None, index: int | None) -> Cut:
+    if size is None or index is None:
+        return _SOME_PLACE
+    if not -size <= index < size:
+        raise ShapeError(f"slice index {index} of dimension {axis} out of bounds.")
+    return index % size
+
+
+def _cut(
+    i: int, axis: int, size: int | None, begin: int | None, end: int | None, stride: int, masks: Masks
+) -> Cut:
+    """Entry i of a spec, applied to an axis."""
+    if stride == 0:
+        raise ShapeError(f"strides[{i}] must be non-zero")
+    if masks.shrink_axis_mask >> i & 1:
+        if stride < 0:
+            raise ShapeError("only stride 1 allowed on non-range indexing.")
+        return _place(axis, size, begin)
+    open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
+    if size is None or begin is None and not open_begin or end is None and not open_end:
+        return _SOME_RANGE
+    return range(
+        *builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size)
+    )
+
+
+def _all_of(size: int | None) -> Cut:
+    return _SOME_RANGE if size is None else range(size)
 
 
 def _cuts(
@@ -181,39 +210,13 @@ def _cuts(
     return cuts + [_all_of(size) for size in sizes[axis:]]
 
 
-def _cut(
-    i: int, axis: int, size: int | None, begin: int | None, end: int | None, stride: int, masks: Masks
-) -> Cut:
-    """Entry i of a spec, applied to an axis."""
-    if stride == 0:
-        raise ShapeError(f"strides[{i}] must be non-zero")
-    if masks.shrink_axis_mask >> i & 1:
-        if stride < 0:
-            raise ShapeError("only stride 1 allowed on non-range indexing.")
-        return _place(axis, size, begin)
-    open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
-    if size is None or begin is None and not open_begin or end is None and not open_end:
-        return _SOME_RANGE
-    return range(
-        *builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size)
-    )
-
-
-def _place(axis: int, size: int | None, index: int | None) -> Cut:
-    if size is None or index is None:
-        return _SOME_PLACE
-    if not -size <= index < size:
-        raise ShapeError(f"slice index {index} of dimension {axis} out of bounds.")
-    return index % size
-
-
-def _all_of(size: int | None) -> Cut:
-    return _SOME_RANGE if size is None else range(size)
-
-
 def _sizes_after(cuts: list[Cut]) -> list[int | None]:
     kept = [cut for cut in cuts if not (isinstance(cut, int) or cut is _SOME_PLACE)]
     return [1 if cut is None else None if cut is _SOME_RANGE else len(cut) for cut in kept]
+
+
+def _forward(places: range) -> builtins.slice:
+    return builtins.slice(places.start, places.stop, places.step) if places else builtins.slice(0, 0)
 
 
 def _index(cuts: list[Cut]) -> tuple[tuple, list[int]]:
@@ -227,79 +230,10 @@ def _index(cuts: list[Cut]) -> tuple[tuple, list[int]]:
     return tuple(index), reversed_axes
 
 
-def _forward(places: range) -> builtins.slice:
-    return builtins.slice(places.start, places.stop, places.step) if places else builtins.slice(0, 0)
-
-
-def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> None:
-    """buffer[cuts] = value, in place."""
-    sizes = _sizes_after(cuts)
-    if list(value.shape) != sizes:
-        raise refusal(
-            None,
-            None,
-            f"A slice of shape {brackets(sizes)} does not take a value of shape {brackets(value.shape)}",
-        )
-    index, reversed_axes = _index(cuts)
-    flip = np.flip if isinstance(value, np.ndarray) else torch.flip
-    buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
-
-
 # ---------------------------------------------------------------------------------- strided slices
 
 _SPEC = "begin: Index, end: Index, strides: Index"
 _HOST = "begin, end, strides"
-strided_slice_op = Op(
-    "StridedSlice",
-    f"input: T, {_SPEC} -> output: T",
-    Index=types("int16 int32 int64"),
-    host=_HOST,
-    **Masks()._asdict(),
-)
-strided_slice_grad_op = Op(
-    "StridedSliceGrad",
-    f"shape: Index, {_SPEC}, dy: T -> output: T",
-    Index=INDICES,
-    host=f"shape, {_HOST}",
-    **Masks()._asdict(),
-)
-strided_slice_assign_op = Op(
-    "StridedSliceAssign",
-    f"ref: Ref(T), {_SPEC}, value: T -> output_ref: Ref(T)",
-    Index=INDICES,
-    host=_HOST,
-    stateful=True,
-    colocate="ref",
-    differentiable=False,
-    **Masks()._asdict(),
-)
-resource_strided_slice_assign_op = Op(
-    "ResourceStridedSliceAssign",
-    f"ref: resource, {_SPEC}, value: T",
-    Index=INDICES,
-    host=_HOST,
-    stateful=True,
-    colocate="ref",
-    differentiable=False,
-    **Masks()._asdict(),
-)
-
-strided_slice_update_op = Op(
-    "TensorStridedSliceUpdate",
-    f"input: T, {_SPEC}, value: T -> output: T",
-    Index=INDICES,
-    host=_HOST,
-    **Masks()._asdict(),
-)
-
-
-@strided_slice_op.shape
-@_masked
-def _(input, begin, end, strides, masks):
-    _check_spec(begin, end, strides)
-    if input.tuple is None or strides is None or not fully_known(strides):
-        return None
-    return _sizes_after(_cuts(input.tuple, begin, end, strides, masks))
 
 
 def _check_spec(*parts: list | None) -> None:
@@ -308,26 +242,52 @@ def _check_spec(*parts: list | None) -> None:
         raise ShapeError(f"begin, end and strides must have the same length, but have {sorted(counts)}")
 
 
+def _masks_of(op: Any) -> dict[str, int]:
+    return {name: op.attrs[name] for name in Masks._fields}
+
+
+def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
+    return tuple(np.array(row, np.int32) for row in rows)
+
+
+strided_slice_op = Op(
+    "StridedSlice",
+    f"input: T, {_SPEC} -> output: T",
+    Index=types("int16 int32 int64"),
+    host=_HOST,
+    **Masks()._asdict(),
+)
+
+
+@strided_slice_op.shape
+@_masked
+def _strided_slice_shape(input, begin, end, strides, masks):
+    _check_spec(begin, end, strides)
+    if input.tuple is None or strides is None or not fully_known(strides):
+        return None
+    return _sizes_after(_cuts(input.tuple, begin, end, strides, masks))
+
+
 strided_slice_op.value(moved)
 
 
 @strided_slice_op.kernel
 @_masked
-def _(input, begin, end, strides, masks):
+def _strided_slice_kernel(input, begin, end, strides, masks):
     index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
     return input[index].flip(reversed_axes) if reversed_axes else input[index]
 
 
 @strided_slice_op.kernel("string")
 @_masked
-def _(input, begin, end, strides, masks):
+def _strided_slice_string_kernel(input, begin, end, strides, masks):
     index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
     found = np.asarray(input[index], dtype=object)
     return np.flip(found, tuple(reversed_axes)) if reversed_axes else found  # a flipped scalar is no array
 
 
 @strided_slice_op.specialize
-def _(node):
+def _strided_slice_specialized(node):
     input, *spec = node.inputs
     if not input.shape.is_fully_defined() or any(part.constant is None for part in spec):
         return None
@@ -337,91 +297,10 @@ def _(node):
 
 
 @strided_slice_op.gradient
-def _(op, grad):
+def _strided_slice_gradient(op, grad):
     input, begin, end, strides = op.inputs
     sizes = shapes.shape(input, out_type=begin.dtype.base_dtype)
     return [strided_slice_grad_op(sizes, begin, end, strides, grad, **_masks_of(op)), None, None, None]
-
-
-def _masks_of(op: Any) -> dict[str, int]:
-    return {name: op.attrs[name] for name in Masks._fields}
-
-
-@strided_slice_grad_op.shape
-@_masked
-def _(shape, begin, end, strides, dy, masks):
-    _check_spec(begin, end, strides)
-    return as_sizes(shape)
-
-
-@strided_slice_grad_op.kernel
-@_masked
-def _(shape, begin, end, strides, dy, masks):
-    whole = dy.new_zeros(shape)
-    _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
-    return whole
-
-
-@strided_slice_grad_op.gradient
-def _(op, grad):
-    _, begin, end, strides, _ = op.inputs
-    return [None, None, None, None, strided_slice(grad, begin, end, strides, **_masks_of(op))]
-
-
-@strided_slice_assign_op.shape
-@_masked
-def _(ref, begin, end, strides, value, masks):
-    _check_spec(begin, end, strides)
-    return ref
-
-
-@strided_slice_assign_op.kernel
-@_masked
-def _(ref, begin, end, strides, value, masks):
-    with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
-    return ref
-
-
-@resource_strided_slice_assign_op.shape
-@_masked
-def _(ref, begin, end, strides, value, masks):
-    _check_spec(begin, end, strides)
-    return []
-
-
-@resource_strided_slice_assign_op.kernel
-@_masked
-def _(ref, begin, end, strides, value, masks):
-    with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
-
-
-@strided_slice_update_op.shape
-@_masked
-def _(input, begin, end, strides, value, masks):
-    _check_spec(begin, end, strides)
-    return input
-
-
-@strided_slice_update_op.kernel
-@strided_slice_update_op.kernel("string")
-@_masked
-def _(input, begin, end, strides, value, masks):
-    whole = input.copy() if isinstance(input, np.ndarray) else input.clone()
-    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value, InvalidArgumentError)
-    return whole
-
-
-@strided_slice_update_op.gradient
-def _(op, grad):
-    _, *spec, value = op.inputs
-    kept = strided_slice_update_op(grad, *spec, creation.zeros_like(value), **_masks_of(op))
-    return [kept, None, None, None, strided_slice(grad, *spec, **_masks_of(op))]
-
-
-def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
-    return tuple(np.array(row, np.int32) for row in rows)
 
 
 strided_slice_op.samples(
@@ -437,23 +316,6 @@ strided_slice_op.refuses(
 )
 strided_slice_op.refuses((f32(4), *_vectors([0], [4], [0])), "strides[0] must be non-zero")
 strided_slice_op.refuses((f32(4), *_vectors([0, 0], [1, 1], [1, 1])), "input has only 1 dims")
-strided_slice_grad_op.samples(
-    (*_vectors([4, 3], [1, 0], [3, 3], [1, 2]), f32(2, 2)),
-    (*_vectors([4], [3], [0], [-2]), f32(2)),
-    (*_vectors([4, 3], [2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
-)
-strided_slice_assign_op.samples(
-    (ref(f32(4, 3)), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
-    (ref(i32(4)), *_vectors([3], [0], [-2]), i32(2)),
-)
-resource_strided_slice_assign_op.samples(
-    (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1})
-)
-strided_slice_update_op.samples(
-    (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
-    (i32(4), *_vectors([3], [0], [-2]), i32(2)),
-    (f32(4, 3), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
-)
 
 
 @export("strided_slice")
@@ -490,11 +352,154 @@ def strided_slice(
     return result
 
 
-# ---------------------------------------------------------------------------------- x[...]
+def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> None:
+    """buffer[cuts] = value, in place."""
+    sizes = _sizes_after(cuts)
+    if list(value.shape) != sizes:
+        raise refusal(
+            None,
+            None,
+            f"A slice of shape {brackets(sizes)} does not take a value of shape {brackets(value.shape)}",
+        )
+    index, reversed_axes = _index(cuts)
+    flip = np.flip if isinstance(value, np.ndarray) else torch.flip
+    buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
 
-_WRONG_INDEX = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
-    "are valid indices"
+
+strided_slice_grad_op = Op(
+    "StridedSliceGrad",
+    f"shape: Index, {_SPEC}, dy: T -> output: T",
+    Index=INDICES,
+    host=f"shape, {_HOST}",
+    **Masks()._asdict(),
+)
+
+
+@strided_slice_grad_op.shape
+@_masked
+def _strided_slice_grad_shape(shape, begin, end, strides, dy, masks):
+    _check_spec(begin, end, strides)
+    return as_sizes(shape)
+
+
+@strided_slice_grad_op.kernel
+@_masked
+def _strided_slice_grad_kernel(shape, begin, end, strides, dy, masks):
+    whole = dy.new_zeros(shape)
+    _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
+    return whole
+
+
+@strided_slice_grad_op.gradient
+def _strided_slice_grad_gradient(op, grad):
+    _, begin, end, strides, _ = op.inputs
+    return [None, None, None, None, strided_slice(grad, begin, end, strides, **_masks_of(op))]
+
+
+strided_slice_grad_op.samples(
+    (*_vectors([4, 3], [1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (*_vectors([4], [3], [0], [-2]), f32(2)),
+    (*_vectors([4, 3], [2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+)
+
+strided_slice_assign_op = Op(
+    "StridedSliceAssign",
+    f"ref: Ref(T), {_SPEC}, value: T -> output_ref: Ref(T)",
+    Index=INDICES,
+    host=_HOST,
+    stateful=True,
+    colocate="ref",
+    differentiable=False,
+    **Masks()._asdict(),
+)
+
+
+@strided_slice_assign_op.shape
+@_masked
+def _strided_slice_assign_shape(ref, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return ref
+
+
+@strided_slice_assign_op.kernel
+@_masked
+def _strided_slice_assign_kernel(ref, begin, end, strides, value, masks):
+    with ref as buffer:
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+    return ref
+
+
+strided_slice_assign_op.samples(
+    (ref(f32(4, 3)), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (ref(i32(4)), *_vectors([3], [0], [-2]), i32(2)),
+)
+
+resource_strided_slice_assign_op = Op(
+    "ResourceStridedSliceAssign",
+    f"ref: resource, {_SPEC}, value: T",
+    Index=INDICES,
+    host=_HOST,
+    stateful=True,
+    colocate="ref",
+    differentiable=False,
+    **Masks()._asdict(),
+)
+
+
+@resource_strided_slice_assign_op.shape
+@_masked
+def _resource_strided_slice_assign_shape(ref, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return []
+
+
+@resource_strided_slice_assign_op.kernel
+@_masked
+def _resource_strided_slice_assign_kernel(ref, begin, end, strides, value, masks):
+    with ref as buffer:
+        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+
+
+resource_strided_slice_assign_op.samples(
+    (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1})
+)
+
+strided_slice_update_op = Op(
+    "TensorStridedSliceUpdate",
+    f"input: T, {_SPEC}, value: T -> output: T",
+    Index=INDICES,
+    host=_HOST,
+    **Masks()._asdict(),
+)
+
+
+@strided_slice_update_op.shape
+@_masked
+def _strided_slice_update_shape(input, begin, end, strides, value, masks):
+    _check_spec(begin, end, strides)
+    return input
+
+
+@strided_slice_update_op.kernel
+@strided_slice_update_op.kernel("string")
+@_masked
+def _strided_slice_update_kernel(input, begin, end, strides, value, masks):
+    whole = input.copy() if isinstance(input, np.ndarray) else input.clone()
+    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value, InvalidArgumentError)
+    return whole
+
+
+@strided_slice_update_op.gradient
+def _strided_slice_update_gradient(op, grad):
+    _, *spec, value = op.inputs
+    kept = strided_slice_update_op(grad, *spec, creation.zeros_like(value), **_masks_of(op))
+    return [kept, None, None, None, strided_slice(grad, *spec, **_masks_of(op))]
+
+
+strided_slice_update_op.samples(
+    (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
+    (i32(4), *_vectors([3], [0], [-2]), i32(2)),
+    (f32(4, 3), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
 )
 
 
@@ -516,6 +521,28 @@ def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
         return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
 
 
+# ---------------------------------------------------------------------------------- x[...]
+
+_WRONG_INDEX = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+    "are valid indices"
+)
+
+
+def _check_index(index: Any) -> None:
+    if isinstance(index, (int, Dimension)):
+        return
+    try:
+        usable = dtypes.as_dtype(index.dtype).base_dtype in INDICES and TensorShape(index.shape).ndims in (
+            0,
+            None,
+        )
+    except (AttributeError, TypeError):
+        usable = False
+    if not usable:
+        raise TypeError(f"{_WRONG_INDEX}, got {index!r}")
+
+
 def _bounds(entry: Any) -> tuple[tuple[Any, Any, Any], list[str]]:
     """(begin, end, stride) of one entry of an index, and the masks that it sets."""
     if entry is Ellipsis:
@@ -531,20 +558,6 @@ def _bounds(entry: Any) -> tuple[tuple[Any, Any, Any], list[str]]:
     marks = [mask for mask, part in (("begin_mask", entry.start), ("end_mask", entry.stop)) if part is None]
     first, last = (0 if part is None else part for part in (entry.start, entry.stop))
     return (first, last, 1 if entry.step is None else entry.step), marks
-
-
-def _check_index(index: Any) -> None:
-    if isinstance(index, (int, Dimension)):
-        return
-    try:
-        usable = dtypes.as_dtype(index.dtype).base_dtype in INDICES and TensorShape(index.shape).ndims in (
-            0,
-            None,
-        )
-    except (AttributeError, TypeError):
-        usable = False
-    if not usable:
-        raise TypeError(f"{_WRONG_INDEX}, got {index!r}")
 
 
 def _packed(*parts: list) -> list[Tensor]:

@@ -34,13 +34,7 @@ def _bound(name: str) -> Op:
     )
 
 
-lower_bound_op = _bound("LowerBound")
-upper_bound_op = _bound("UpperBound")
-
-
-@lower_bound_op.shape
-@upper_bound_op.shape
-def _(sorted_inputs, values):
+def _lower_bound_family_shape(sorted_inputs, values):
     of_rank(sorted_inputs, 2)
     return of_rank(values, 2)
 
@@ -54,14 +48,40 @@ def _places(sorted_inputs: torch.Tensor, values: torch.Tensor, side: str, dtype:
     return torch.searchsorted(rows, wanted, side=side).to(dtype.torch)
 
 
+lower_bound_op = _bound("LowerBound")
+lower_bound_op.shape(_lower_bound_family_shape)
+
+
 @lower_bound_op.kernel
-def _(sorted_inputs, values, *, out_type):
+def _lower_bound_kernel(sorted_inputs, values, *, out_type):
     return _places(sorted_inputs, values, "left", out_type)
 
 
+upper_bound_op = _bound("UpperBound")
+upper_bound_op.shape(_lower_bound_family_shape)
+
+
 @upper_bound_op.kernel
-def _(sorted_inputs, values, *, out_type):
+def _upper_bound_kernel(sorted_inputs, values, *, out_type):
     return _places(sorted_inputs, values, "right", out_type)
+
+
+@export("searchsorted")
+def searchsorted(
+    sorted_sequence: Any,
+    values: Any,
+    side: str = "left",
+    out_type: Any = dtypes.int32,
+    name: str | None = None,
+) -> Tensor:
+    """Where in the sorted rows of the last axis each value belongs: before its equals, or ("right") after."""
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
+    sequence_size, values_size = shapes.shape(sorted_sequence)[-1], shapes.shape(values)[-1]
+    rows = shapes.reshape(sorted_sequence, [-1, sequence_size])
+    wanted = shapes.reshape(values, [-1, values_size])
+    bound = lower_bound_op if side == "left" else upper_bound_op
+    return shapes.reshape(bound(rows, wanted, out_type=out_type, name=name), shapes.shape(values))
 
 
 _ROWS = np.array([[0, 3, 9, 9, 10], [1, 2, 3, 4, 5]], np.float32)
@@ -87,25 +107,6 @@ for _op, _side in ((lower_bound_op, "left"), (upper_bound_op, "right")):
     _op.refuses((f32(2), f32(2, 3)), "Shape must be rank 2 but is rank 1")
     _op.refuses((f32(2, 3), f32(1, 3)), "Leading dim_size of both tensors must match", InvalidArgumentError)
 
-
-@export("searchsorted")
-def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
-    side: str = "left",
-    out_type: Any = dtypes.int32,
-    name: str | None = None,
-) -> Tensor:
-    """Where in the sorted rows of the last axis each value belongs: before its equals, or ("right") after."""
-    if side not in ("left", "right"):
-        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
-    sequence_size, values_size = shapes.shape(sorted_sequence)[-1], shapes.shape(values)[-1]
-    rows = shapes.reshape(sorted_sequence, [-1, sequence_size])
-    wanted = shapes.reshape(values, [-1, values_size])
-    bound = lower_bound_op if side == "left" else upper_bound_op
-    return shapes.reshape(bound(rows, wanted, out_type=out_type, name=name), shapes.shape(values))
-
-
 # ---------------------------------------------------------------------------------- sort
 
 
@@ -116,13 +117,25 @@ def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | 
         return _sorted(values, axis, direction, want_places=False)
 
 
-@export("argsort")
-def argsort(
-    values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
-) -> Tensor:
-    """The indices that would sort an axis. The order of equal elements is always kept."""
-    with name_scope(name, "argsort"):
-        return _sorted(values, axis, direction, want_places=True)
+def _swap_with_last(values: Tensor, axis: Any, rank: Tensor) -> Tensor:
+    """The permutation, its own inverse, that exchanges an axis with the last."""
+    count = values.shape.ndims
+    if count is None:
+        axis = axis if axis >= 0 else axis + rank
+        # TensorFlow joins ranges here, which fails where the axis turns out to be the last.
+        return scatter.tensor_scatter_update(creation.range(rank), [[axis], [rank - 1]], [rank - 1, axis])
+    axes = np.arange(count)
+    axes[[axis, -1]] = axes[[-1, axis]]
+    return constants.constant(axes, name="transposition")
+
+
+def _descending(values: Tensor, axis: int, want_places: bool) -> Tensor:
+    size, rank = shapes.shape(values)[axis], shapes.rank(values)
+    last = axis == -1 or axis + 1 == values.shape.ndims
+    swap = None if last else _swap_with_last(values, axis, rank)
+    largest, places = ranking.top_k(values if last else shapes.transpose(values, swap), size)
+    found = places if want_places else largest
+    return found if last else shapes.transpose(found, swap)
 
 
 def _sorted(values: Any, axis: Any, direction: str, want_places: bool) -> Tensor:
@@ -140,22 +153,10 @@ def _sorted(values: Any, axis: Any, direction: str, want_places: bool) -> Tensor
     return found if want_places else -found
 
 
-def _descending(values: Tensor, axis: int, want_places: bool) -> Tensor:
-    size, rank = shapes.shape(values)[axis], shapes.rank(values)
-    last = axis == -1 or axis + 1 == values.shape.ndims
-    swap = None if last else _swap_with_last(values, axis, rank)
-    largest, places = ranking.top_k(values if last else shapes.transpose(values, swap), size)
-    found = places if want_places else largest
-    return found if last else shapes.transpose(found, swap)
-
-
-def _swap_with_last(values: Tensor, axis: Any, rank: Tensor) -> Tensor:
-    """The permutation, its own inverse, that exchanges an axis with the last."""
-    count = values.shape.ndims
-    if count is None:
-        axis = axis if axis >= 0 else axis + rank
-        # TensorFlow joins ranges here, which fails where the axis turns out to be the last.
-        return scatter.tensor_scatter_update(creation.range(rank), [[axis], [rank - 1]], [rank - 1, axis])
-    axes = np.arange(count)
-    axes[[axis, -1]] = axes[[-1, axis]]
-    return constants.constant(axes, name="transposition")
+@export("argsort")
+def argsort(
+    values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+) -> Tensor:
+    """The indices that would sort an axis. The order of equal elements is always kept."""
+    with name_scope(name, "argsort"):
+        return _sorted(values, axis, direction, want_places=True)

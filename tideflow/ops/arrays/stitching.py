@@ -24,24 +24,6 @@ from tideflow.ops.helpers.types import INDICES
 from tideflow.ops.math import reductions
 from tideflow.runtime.values import to_torch
 
-# ---------------------------------------------------------------------------------- stitch
-
-dynamic_stitch_op = Op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T")
-parallel_dynamic_stitch_op = Op("ParallelDynamicStitch", "indices: N * int32, data: N * T -> merged: T")
-
-
-@dynamic_stitch_op.shape
-@parallel_dynamic_stitch_op.shape
-def _(indices, data, *, values):
-    row = as_shape(None)
-    for position, (places, rows) in enumerate(zip(indices, data, strict=True)):
-        if places.ndims is None or rows.ndims is None:
-            continue
-        _check_prefix(position, places.tuple, rows.tuple)
-        row = merged(row, TensorShape(rows.tuple[places.ndims :]))
-    known = [np.ravel(piece).tolist() for piece in values[0]]
-    return None if row.tuple is None else [_row_count(known), *row.tuple]
-
 
 def _row_count(places: list[list[int | None]]) -> int | None:
     return 1 + max((i for piece in places for i in piece), default=-1) if fully_known(places) else None
@@ -58,9 +40,18 @@ def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[
         )
 
 
-@dynamic_stitch_op.kernel
-@parallel_dynamic_stitch_op.kernel
-def _(indices, data):
+def _dynamic_stitch_family_shape(indices, data, *, values):
+    row = as_shape(None)
+    for position, (places, rows) in enumerate(zip(indices, data, strict=True)):
+        if places.ndims is None or rows.ndims is None:
+            continue
+        _check_prefix(position, places.tuple, rows.tuple)
+        row = merged(row, TensorShape(rows.tuple[places.ndims :]))
+    known = [np.ravel(piece).tolist() for piece in values[0]]
+    return None if row.tuple is None else [_row_count(known), *row.tuple]
+
+
+def _dynamic_stitch_family_kernel(indices, data):
     """A row that is given twice is the one given last."""
     for position, (places, values) in enumerate(zip(indices, data, strict=True)):
         _check_prefix(position, tuple(places.shape), tuple(values.shape))
@@ -75,9 +66,7 @@ def _(indices, data):
     return result.view(dtype)
 
 
-@dynamic_stitch_op.kernel("string")
-@parallel_dynamic_stitch_op.kernel("string")
-def _(indices, data):
+def _dynamic_stitch_family_kernel_2(indices, data):
     rows = [np.asarray(values, dtype=object) for values in data]
     row = rows[0].shape[indices[0].dim() :]
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
@@ -87,9 +76,7 @@ def _(indices, data):
     return result
 
 
-@dynamic_stitch_op.value
-@parallel_dynamic_stitch_op.value
-def _(op):
+def _dynamic_stitch_family_value(op):
     """Sizes put together: what is known of the pieces is known of the whole."""
     half = len(op.inputs) // 2
     values = [partial_value(tensor) for tensor in op.inputs]
@@ -111,9 +98,7 @@ def _(op):
     return result
 
 
-@dynamic_stitch_op.gradient
-@parallel_dynamic_stitch_op.gradient
-def _(op, grad):
+def _dynamic_stitch_family_gradient(op, grad):
     half = len(op.inputs) // 2
     return [None] * half + [indexing.gather(grad, places) for places in op.inputs[:half]]
 
@@ -129,14 +114,25 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     return result
 
 
-for _op in (dynamic_stitch_op, parallel_dynamic_stitch_op):
-    _op.samples(
+def _add_samples_and_refuses_of_dynamic_stitch_family(op: Op) -> None:
+    op.samples(
         ([np.array([0, 2], np.int32), np.array([1], np.int32)], [f32(2, 3), f32(1, 3)]),
         ([np.array([1, 0], np.int32), np.array([], np.int32)], [f32(2), f32(0)]),
         (_PLACES, [f32(2, 2, 3), f32(3)]),
         against=_stitched,
     )
-    _op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
+    op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
+
+
+# ---------------------------------------------------------------------------------- stitch
+
+dynamic_stitch_op = Op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T")
+dynamic_stitch_op.shape(_dynamic_stitch_family_shape)
+dynamic_stitch_op.value(_dynamic_stitch_family_value)
+dynamic_stitch_op.kernel(_dynamic_stitch_family_kernel)
+dynamic_stitch_op.kernel("string")(_dynamic_stitch_family_kernel_2)
+dynamic_stitch_op.gradient(_dynamic_stitch_family_gradient)
+_add_samples_and_refuses_of_dynamic_stitch_family(dynamic_stitch_op)
 
 
 @export("dynamic_stitch")
@@ -145,13 +141,21 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
     return dynamic_stitch_op(list(indices), list(data), name=name)
 
 
+parallel_dynamic_stitch_op = Op("ParallelDynamicStitch", "indices: N * int32, data: N * T -> merged: T")
+parallel_dynamic_stitch_op.shape(_dynamic_stitch_family_shape)
+parallel_dynamic_stitch_op.value(_dynamic_stitch_family_value)
+parallel_dynamic_stitch_op.kernel(_dynamic_stitch_family_kernel)
+parallel_dynamic_stitch_op.kernel("string")(_dynamic_stitch_family_kernel_2)
+parallel_dynamic_stitch_op.gradient(_dynamic_stitch_family_gradient)
+_add_samples_and_refuses_of_dynamic_stitch_family(parallel_dynamic_stitch_op)
+
 # ---------------------------------------------------------------------------------- partition
 
 dynamic_partition_op = Op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions * T")
 
 
 @dynamic_partition_op.shape
-def _(data, partitions, *, num_partitions):
+def _dynamic_partition_shape(data, partitions, *, num_partitions):
     if data.ndims is None or partitions.ndims is None:
         return [None] * num_partitions
     fits = partitions.ndims <= data.ndims and data[: partitions.ndims].is_compatible_with(partitions)
@@ -165,7 +169,7 @@ def _(data, partitions, *, num_partitions):
 
 @dynamic_partition_op.kernel
 @dynamic_partition_op.kernel("string")
-def _(data, partitions, *, num_partitions):
+def _dynamic_partition_kernel(data, partitions, *, num_partitions):
     row = data.shape[partitions.dim() :]
     if data.shape[: partitions.dim()] != tuple(partitions.shape):
         raise ShapeError(
@@ -182,7 +186,7 @@ def _(data, partitions, *, num_partitions):
 
 
 @dynamic_partition_op.gradient
-def _(op, *grads):
+def _dynamic_partition_gradient(op, *grads):
     data, partitions = op.inputs
     places = shapes.reshape(
         creation.range(reductions.reduce_prod(shapes.shape(partitions))), shapes.shape(partitions)
@@ -225,14 +229,23 @@ list_diff_op = Op(
 
 
 @list_diff_op.shape
-def _(x, y):
+def _list_diff_shape(x, y):
     of_rank(x, 1)
     of_rank(y, 1)
     return [[None], [None]]
 
 
+@list_diff_op.value
+def _list_diff_value(op):
+    x, y = (partial_value(tensor) for tensor in op.inputs)
+    if not isinstance(x, list) or not isinstance(y, list) or not fully_known([x, y]):
+        return None, None
+    kept = [place for place, item in enumerate(x) if item not in y]
+    return [x[place] for place in kept], kept
+
+
 @list_diff_op.kernel
-def _(x, y, *, out_idx):
+def _list_diff_kernel(x, y, *, out_idx):
     for value in (x, y):
         of_rank(TensorShape(value.shape), 1)
     kept = torch.nonzero(~torch.isin(unsigned.bits(x), unsigned.bits(y))).reshape(-1)
@@ -240,19 +253,10 @@ def _(x, y, *, out_idx):
 
 
 @list_diff_op.kernel("string")
-def _(x, y, *, out_idx):
+def _list_diff_string_kernel(x, y, *, out_idx):
     known = set(y.tolist())
     kept = np.array([i for i, item in enumerate(x.tolist()) if item not in known], np.int64)
     return x[kept], to_torch(kept).to(out_idx.torch)
-
-
-@list_diff_op.value
-def _(op):
-    x, y = (partial_value(tensor) for tensor in op.inputs)
-    if not isinstance(x, list) or not isinstance(y, list) or not fully_known([x, y]):
-        return None, None
-    kept = [place for place, item in enumerate(x) if item not in y]
-    return [x[place] for place in kept], kept
 
 
 list_diff_op.samples(

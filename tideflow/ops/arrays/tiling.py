@@ -39,32 +39,6 @@ from tideflow.ops.math import binary, reductions, unary
 
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
-# ---------------------------------------------------------------------------------- tile
-
-tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=_INDEX, host="multiples")
-
-
-@tile_op.shape
-def _(input, multiples):
-    counts = as_sizes(multiples)
-    if counts is None:
-        return None if input.tuple is None else [None] * input.ndims
-    sizes = of_rank(input, len(counts)).tuple
-    return [size_product(size, count) for size, count in zip(sizes, counts, strict=True)]
-
-
-tile_op.value(moved)
-
-
-@tile_op.kernel
-def _(input, multiples):
-    return input.repeat(_checked_multiples(multiples, input.ndim))
-
-
-@tile_op.kernel("string")
-def _(input, multiples):
-    return np.tile(input, _checked_multiples(multiples, input.ndim))
-
 
 def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
     if len(vector(multiples)) != rank:
@@ -77,8 +51,35 @@ def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
     return multiples
 
 
+# ---------------------------------------------------------------------------------- tile
+
+tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=_INDEX, host="multiples")
+
+
+@tile_op.shape
+def _tile_shape(input, multiples):
+    counts = as_sizes(multiples)
+    if counts is None:
+        return None if input.tuple is None else [None] * input.ndims
+    sizes = of_rank(input, len(counts)).tuple
+    return [size_product(size, count) for size, count in zip(sizes, counts, strict=True)]
+
+
+tile_op.value(moved)
+
+
+@tile_op.kernel
+def _tile_kernel(input, multiples):
+    return input.repeat(_checked_multiples(multiples, input.ndim))
+
+
+@tile_op.kernel("string")
+def _tile_string_kernel(input, multiples):
+    return np.tile(input, _checked_multiples(multiples, input.ndim))
+
+
 @tile_op.gradient
-def _(op, grad):
+def _tile_gradient(op, grad):
     sizes = shapes.shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
     # Each axis of the gradient as two: which copy, and the place in it.
     pairs = shapes.reshape(shapes.transpose(joining.stack([op.inputs[1], sizes])), [-1])
@@ -95,11 +96,18 @@ tile_op.samples(
 )
 tile_op.refuses((f32(2), np.array([1, 1], np.int32)), "Shape must be rank 2 but is rank 1")
 
+
+@export("tile", "manip.tile")
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """`input` repeated `multiples[i]` times along axis i."""
+    return tile_op(input, multiples, name=name)
+
+
 tile_grad_op = Op("TileGrad", "input: T, multiples: int32 -> output: T", host="multiples")
 
 
 @tile_grad_op.shape
-def _(input, multiples):
+def _tile_grad_shape(input, multiples):
     counts = as_sizes(multiples)
     if counts is None:
         return None if input.tuple is None else [None] * input.ndims
@@ -108,7 +116,7 @@ def _(input, multiples):
 
 
 @tile_grad_op.kernel
-def _(input, multiples):
+def _tile_grad_kernel(input, multiples):
     """The sum of the copies that Tile made."""
     counts = _checked_multiples(multiples, input.ndim)
     if any(count == 0 or size % count for size, count in zip(input.shape, counts, strict=True)):
@@ -118,7 +126,7 @@ def _(input, multiples):
 
 
 @tile_grad_op.gradient
-def _(op, grad):
+def _tile_grad_gradient(op, grad):
     return [tile(grad, op.inputs[1]), None]
 
 
@@ -129,10 +137,503 @@ tile_grad_op.samples(
 )
 
 
-@export("tile", "manip.tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated `multiples[i]` times along axis i."""
-    return tile_op(input, multiples, name=name)
+def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> list | None:
+    if paddings is None:
+        return None if input.tuple is None else [None] * input.ndims
+    sizes = of_rank(input, len(paddings)).tuple
+    for pair in paddings:
+        if host_rank(pair) != 1 or len(pair) != 2:
+            raise ShapeError("paddings must be a matrix with 2 columns")
+        if any(count is not None and count < 0 for count in pair):
+            raise ShapeError("Paddings must be non-negative")
+    return [
+        size_sum(size, *(None if n is None else sign * n for n in pair))
+        for size, pair in zip(sizes, paddings, strict=True)
+    ]
+
+
+def _pad_family_shape(input, paddings):
+    return _padded_shape(input, paddings)
+
+
+def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
+    if paddings and (host_rank(paddings) != 2 or len(paddings[0]) != 2):
+        raise ShapeError("paddings must be a matrix with 2 columns")
+    if len(paddings) != len(sizes):
+        raise ShapeError(
+            "The first dimension of paddings must be the rank of inputs: "
+            f"[{len(paddings)},2] {brackets(sizes)}"
+        )
+    for before, after in paddings:
+        if before < 0 or after < 0:
+            raise ShapeError(f"Paddings must be non-negative: {before} {after}")
+    return paddings
+
+
+def _sizes_with(paddings: list, sizes: Sequence[int]) -> list[int]:
+    return [size + sum(pair) for size, pair in zip(sizes, _checked_paddings(paddings, sizes), strict=True)]
+
+
+def _surrounded(input: Any, background: Any, paddings: list[list[int]]) -> Any:
+    """`background`, which is new and ours, with the input in its middle."""
+    middle = tuple(
+        slice(before, before + size) for (before, _), size in zip(paddings, input.shape, strict=True)
+    )
+    background[middle] = input
+    return background
+
+
+def _middle_of(op: Any, grad: Any) -> Tensor:
+    input, paddings = op.inputs[:2]
+    before = slicing.slice(paddings, [0, 0], joining.stack([shapes.rank(input), 1]))
+    begin = shapes.reshape(before, [-1])
+    return slicing.slice(grad, begin, shapes.shape(input, out_type=begin.dtype))
+
+
+# ---------------------------------------------------------------------------------- pad
+
+pad_op = Op("Pad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, host="paddings")
+pad_op.shape(_pad_family_shape)
+
+
+@pad_op.kernel
+def _pad_kernel(input, paddings):
+    return _surrounded(input, input.new_zeros(_sizes_with(paddings, input.shape)), paddings)
+
+
+@pad_op.kernel("string")
+def _pad_string_kernel(input, paddings):
+    return _surrounded(input, np.full(_sizes_with(paddings, input.shape), b"", dtype=object), paddings)
+
+
+@pad_op.gradient
+def _pad_gradient(op, grad):
+    return [_middle_of(op, grad), None]
+
+
+pad_op.samples(
+    (f32(2, 3), np.array([[1, 2], [0, 3]], np.int32)),
+    (f32(), np.zeros([0, 2], np.int32)),
+    (f32(0, 2), np.array([[1, 0], [0, 0]], np.int64)),
+    against=lambda x, paddings: np.pad(x, paddings.tolist()) if x.ndim else x,
+)
+pad_op.refuses((f32(2), np.array([[-1, 0]], np.int32)), "Paddings must be non-negative")
+pad_op.refuses((f32(2, 3), np.array([[1, 1]], np.int32)), "Shape must be rank 1 but is rank 2")
+
+pad_v2_op = Op(
+    "PadV2",
+    "input: T, paddings: Tpaddings, constant_values: T -> output: T",
+    Tpaddings=_INDEX,
+    host="paddings",
+)
+
+
+@pad_v2_op.shape
+def _pad_v2_shape(input, paddings, constant_values):
+    of_rank(constant_values, 0)
+    return _padded_shape(input, paddings)
+
+
+@pad_v2_op.kernel
+def _pad_v2_kernel(input, paddings, constant_values):
+    background = (
+        one_value(constant_values, "constant_values")
+        .expand(_sizes_with(paddings, input.shape))
+        .clone(memory_format=torch.contiguous_format)
+    )
+    return _surrounded(input, background, paddings)
+
+
+@pad_v2_op.kernel("string")
+def _pad_v2_string_kernel(input, paddings, constant_values):
+    background = np.full(_sizes_with(paddings, input.shape), constant_values[()], dtype=object)
+    return _surrounded(input, background, paddings)
+
+
+@pad_v2_op.gradient
+def _pad_v2_gradient(op, grad):
+    middle = _middle_of(op, grad)
+    if op.inputs[2].op.type == "Const":
+        return [middle, None, None]
+    border = reductions.reduce_sum(grad) - reductions.reduce_sum(middle)
+    return [middle, None, border]
+
+
+pad_v2_op.samples(
+    (f32(2, 3), np.array([[1, 2], [0, 3]], np.int32), f32()),
+    (i32(2), np.array([[2, 0]], np.int64), i32()),
+    against=lambda x, paddings, value: np.pad(x, paddings.tolist(), constant_values=value),
+)
+
+_MODE = attr("string", allowed=("REFLECT", "SYMMETRIC"))
+
+
+def _mirrored_axes(paddings: list, sizes: Sequence[int], mode: str) -> list[tuple[int, list[int]]]:
+    """For each axis that grows, the place of the input that each place of the result shows."""
+    skip = 1 if mode == "REFLECT" else 0  # whether the border itself is not repeated
+    axes = []
+    for axis, ((before, after), size) in enumerate(
+        zip(_checked_paddings(paddings, sizes), sizes, strict=True)
+    ):
+        if max(before, after) > size - skip:
+            limit, word = ("less than", "not less than") if skip else ("no greater than", "greater than")
+            raise ShapeError(f"paddings must be {limit} the dimension size: {before}, {after} {word} {size}")
+        if before or after:
+            left = [place + skip for place in range(before)][::-1]
+            right = [size - 1 - skip - place for place in range(after)]
+            axes.append((axis, [*left, *range(size), *right]))
+    return axes
+
+
+mirror_pad_op = Op(
+    "MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, mode=_MODE, host="paddings"
+)
+mirror_pad_op.shape(_pad_family_shape)
+
+
+@mirror_pad_op.kernel
+@modular
+def _mirror_pad_kernel(input, paddings, *, mode):
+    for axis, places in _mirrored_axes(paddings, input.shape, mode):
+        input = input.index_select(axis, torch.tensor(places, device=input.device))
+    return input
+
+
+@mirror_pad_op.kernel("string")
+def _mirror_pad_string_kernel(input, paddings, *, mode):
+    for axis, places in _mirrored_axes(paddings, input.shape, mode):
+        input = np.take(input, places, axis)
+    return input
+
+
+@mirror_pad_op.gradient
+def _mirror_pad_gradient(op, grad):
+    return [mirror_pad_grad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+mirror_pad_op.samples(
+    (f32(3, 4), np.array([[1, 2], [0, 3]], np.int32), {"mode": "REFLECT"}),
+    (f32(3, 4), np.array([[3, 2], [0, 4]], np.int64), {"mode": "SYMMETRIC"}),
+    against=lambda x, paddings, mode: np.pad(x, paddings.tolist(), mode=mode.lower()),
+)
+
+
+@export("pad")
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+) -> Tensor:
+    """`tensor` with `paddings[i]` = (before, after) more places along axis i: a value, or mirrored."""
+    kind = mode.upper()
+    if kind == "CONSTANT":
+        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
+            return pad_op(tensor, paddings, name=name)
+        return pad_v2_op(tensor, paddings, constant_values, name=name)
+    if kind not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(f"Unknown padding mode: {mode}")
+    return mirror_pad_op(tensor, paddings, mode=kind, name=name)
+
+
+mirror_pad_grad_op = Op(
+    "MirrorPadGrad",
+    "input: T, paddings: Tpaddings -> output: T",
+    Tpaddings=_INDEX,
+    mode=_MODE,
+    host="paddings",
+)
+
+
+@mirror_pad_grad_op.shape
+def _mirror_pad_grad_shape(input, paddings):
+    return _padded_shape(input, paddings, sign=-1)
+
+
+@mirror_pad_grad_op.kernel
+@modular
+def _mirror_pad_grad_kernel(input, paddings, *, mode):
+    sizes = [
+        size - sum(pair)
+        for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True)
+    ]
+    for axis, places in _mirrored_axes(paddings, sizes, mode):
+        total = input.new_zeros([*input.shape[:axis], sizes[axis], *input.shape[axis + 1 :]])
+        input = total.index_add_(axis, torch.tensor(places, device=input.device), input)
+    return input
+
+
+@mirror_pad_grad_op.gradient
+def _mirror_pad_grad_gradient(op, grad):
+    return [mirror_pad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
+
+
+mirror_pad_grad_op.samples(
+    (f32(6, 4), np.array([[1, 2], [0, 0]], np.int32), {"mode": "REFLECT"}),
+    (f32(8), np.array([[3, 2]], np.int32), {"mode": "SYMMETRIC"}),
+)
+
+# ---------------------------------------------------------------------------------- reverse
+
+reverse_op = Op(
+    "Reverse",
+    "tensor: T, dims: bool -> output: T",
+    T=types(
+        "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bool bfloat16 half float double complex64 "
+        "complex128 string"
+    ),
+    host="dims",
+)
+
+
+@reverse_op.shape
+def _reverse_shape(tensor, dims):
+    flags = vector(dims)
+    return tensor if flags is None else of_rank(tensor, len(flags))
+
+
+def _flagged_axes(flags: list[bool], rank: int) -> list[int]:
+    if len(vector(flags)) != rank:
+        raise ShapeError(f"'dims' must have {rank} values, one for each axis, not {len(flags)}")
+    return tuple(axis for axis, flag in enumerate(flags) if flag)
+
+
+@reverse_op.kernel
+def _reverse_kernel(tensor, dims):
+    return tensor.flip(_flagged_axes(dims, tensor.ndim))
+
+
+@reverse_op.kernel("string")
+def _reverse_string_kernel(tensor, dims):
+    return np.flip(tensor, _flagged_axes(dims, tensor.ndim))
+
+
+@reverse_op.gradient
+def _reverse_gradient(op, grad):
+    return [reverse_op(grad, op.inputs[1]), None]
+
+
+reverse_op.samples(
+    (f32(2, 3), np.array([True, False])),
+    (f32(), np.array([], np.bool_)),
+    against=lambda x, dims: np.flip(x, tuple(np.flatnonzero(dims))),
+)
+
+reverse_v2_op = Op(
+    "ReverseV2",
+    "tensor: T, axis: Tidx -> output: T",
+    Tidx=_INDEX,
+    T=types(
+        "uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool bfloat16 half float double complex64 "
+        "complex128 string"
+    ),
+    host="axis",
+)
+
+
+def _checked_axes(axes: list[int], rank: int) -> tuple[int, ...]:
+    seen: list[int] = []
+    for i, axis in enumerate(vector(axes)):
+        if not -rank <= axis < rank:
+            raise ShapeError(f"'axis'[{i}] = {axis} is out of valid range [{-rank}, {rank})")
+        if axis % rank in seen:
+            raise ShapeError(f"axis {axis % rank} specified more than once.")
+        seen.append(axis % rank)
+    return tuple(seen)
+
+
+@reverse_v2_op.shape
+def _reverse_v2_shape(tensor, axis):
+    axes = vector(axis)
+    if axes is not None and fully_known(axes) and tensor.ndims is not None:
+        _checked_axes(axes, tensor.ndims)
+    return tensor
+
+
+reverse_v2_op.value(moved)
+
+
+@reverse_v2_op.kernel
+def _reverse_v2_kernel(tensor, axis):
+    return tensor.flip(_checked_axes(axis, tensor.ndim))
+
+
+@reverse_v2_op.kernel("string")
+def _reverse_v2_string_kernel(tensor, axis):
+    return np.flip(tensor, _checked_axes(axis, tensor.ndim))
+
+
+@reverse_v2_op.gradient
+def _reverse_v2_gradient(op, grad):
+    return [reverse(grad, op.inputs[1]), None]
+
+
+reverse_v2_op.samples(
+    (f32(2, 3), np.array([0], np.int32)),
+    (f32(2, 3), np.array([-1, 0], np.int64)),
+    (f32(0, 3), np.array([], np.int32)),
+    against=lambda x, axis: np.flip(x, tuple(axis)),
+)
+reverse_v2_op.refuses((f32(2, 3), np.array([2], np.int32)), "'axis'[0] = 2 is out of valid range")
+reverse_v2_op.refuses((f32(2, 3), np.array([0, -2], np.int32)), "axis 0 specified more than once")
+
+
+@export("reverse", "reverse_v2", "manip.reverse")
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`tensor` with the order of its elements reversed along each of the axes."""
+    return reverse_v2_op(tensor, axis, name=name)
+
+
+reverse_sequence_op = Op(
+    "ReverseSequence",
+    "input: T, seq_lengths: Tlen -> output: T",
+    seq_dim=attr("int"),
+    batch_dim=0,
+    Tlen=attr("type", dtypes.int64, allowed=INDICES),
+)
+
+
+@reverse_sequence_op.shape
+def _reverse_sequence_shape(input, seq_lengths, *, seq_dim, batch_dim):
+    lengths = of_rank(seq_lengths, 1)
+    if input.tuple is None:
+        return None
+    for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
+        if not 0 <= axis < input.ndims:
+            raise ShapeError(f"{name} must be < input rank: {axis} vs. {input.ndims}")
+    batch, count = input.tuple[batch_dim], lengths.tuple[0]
+    if None not in (batch, count) and batch != count:
+        raise ShapeError(f"Dimensions must be equal, but are {batch} and {count}")
+    return [count if axis == batch_dim and size is None else size for axis, size in enumerate(input.tuple)]
+
+
+def _check_lengths(lengths: list[int], sizes: Sequence[int], seq_dim: int, batch_dim: int) -> None:
+    if batch_dim == seq_dim:
+        raise errors.invalid_argument(f"batch_dim == seq_dim == {seq_dim}")
+    if len(lengths) != sizes[batch_dim]:
+        raise errors.invalid_argument(
+            f"len(seq_lens) != input.dims({batch_dim}), ({len(lengths)} vs. {sizes[batch_dim]})"
+        )
+    for i, length in enumerate(lengths):
+        if length < 0:
+            raise errors.invalid_argument(f"seq_lens({i}) < 0")
+        if length > sizes[seq_dim]:
+            raise errors.invalid_argument(f"seq_lens({i}) > input.dims({seq_dim})")
+
+
+@reverse_sequence_op.kernel
+def _reverse_sequence_kernel(input, seq_lengths, *, seq_dim, batch_dim):
+    if not input.is_cuda:
+        _check_lengths(seq_lengths.tolist(), input.shape, seq_dim, batch_dim)
+    places = torch.arange(input.shape[seq_dim], device=input.device)
+    lengths = seq_lengths[:, None]
+    sources = torch.where(places < lengths, lengths - 1 - places, places)
+    rows = torch.arange(len(seq_lengths), device=input.device)[:, None]
+    return input.movedim((batch_dim, seq_dim), (0, 1))[rows, sources].movedim((0, 1), (batch_dim, seq_dim))
+
+
+@reverse_sequence_op.kernel("string")
+def _reverse_sequence_string_kernel(input, seq_lengths, *, seq_dim, batch_dim):
+    lengths = seq_lengths.tolist()
+    _check_lengths(lengths, input.shape, seq_dim, batch_dim)
+    result = np.moveaxis(input, (batch_dim, seq_dim), (0, 1)).copy()
+    for row, length in enumerate(lengths):
+        result[row, :length] = result[row, :length][::-1].copy()
+    return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
+
+
+@reverse_sequence_op.gradient
+def _reverse_sequence_gradient(op, grad):
+    axes = {key: op.attrs[key] for key in ("seq_dim", "batch_dim")}
+    return [reverse_sequence_op(grad, op.inputs[1], **axes), None]
+
+
+reverse_sequence_op.samples(
+    (f32(2, 3, 2), np.array([2, 3]), {"seq_dim": 1}),
+    (f32(3, 2), np.array([1, 0], np.int32), {"seq_dim": 0, "batch_dim": 1}),
+)
+reverse_sequence_op.refuses((f32(2, 3), np.array([1]), {"seq_dim": 1}), "must be equal, but are 2 and 1")
+
+
+@export("reverse_sequence")
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """The first `seq_lengths[i]` elements along `seq_axis` reversed, for each i along `batch_axis`."""
+    seq_dim = renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_dim = renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
+    if seq_dim is None:
+        raise TypeError("Expected int for argument 'seq_dim' not None.")
+    return reverse_sequence_op(input, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim or 0, name=name)
+
+
+# ---------------------------------------------------------------------------------- roll
+
+roll_op = Op(
+    "Roll",
+    "input: T, shift: Tshift, axis: Taxis -> output: T",
+    Tshift=INDICES,
+    Taxis=INDICES,
+    host="shift, axis",
+)
+
+
+@roll_op.shape
+def _roll_shape(input, shift, axis):
+    if input.ndims == 0:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    for value in (shift, axis):
+        if host_rank(value) > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
+    if isinstance(shift, list) and isinstance(axis, list) and len(shift) != len(axis):
+        raise ShapeError(f"shift and axis must have the same size, but have {len(shift)} and {len(axis)}")
+    return input
+
+
+def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
+    shifts = shift if isinstance(shift, list) else [shift]
+    axes = axis if isinstance(axis, list) else [axis]
+    if len(shifts) != len(axes):
+        raise ShapeError(f"shift and axis must have the same size, but have {len(shifts)} and {len(axes)}")
+    for place in axes:
+        if not -rank <= place < rank:
+            raise ShapeError(f"axis {place} is out of range")
+    return shifts, axes
+
+
+@roll_op.kernel
+def _roll_kernel(input, shift, axis):
+    return torch.roll(input, *_rolls(shift, axis, input.ndim))
+
+
+@roll_op.kernel("string")
+def _roll_string_kernel(input, shift, axis):
+    return functools.reduce(
+        lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input
+    )
+
+
+@roll_op.gradient
+def _roll_gradient(op, grad):
+    return [roll(grad, unary.negative(op.inputs[1]), op.inputs[2]), None, None]
+
+
+roll_op.samples(
+    (f32(2, 3), np.array(1, np.int32), np.array(0, np.int32)),
+    (f32(2, 3), np.array([1, -4], np.int32), np.array([0, -1], np.int64)),
+    (f32(0, 2), np.array(1, np.int32), np.array(0, np.int32)),
+    against=lambda x, shift, axis: np.roll(x, shift.tolist(), axis.tolist()),
+)
+roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape must be at least rank 1")
+
+
+@export("roll", "manip.roll")
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """`input` with its elements moved by `shift` places along `axis`, those that fall off coming in again."""
+    return roll_op(input, shift, axis, name=name)
 
 
 @export("repeat")
@@ -177,484 +678,3 @@ def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) ->
     most = binary.maximum(0, reductions.reduce_max(repeats))
     mask = creation.sequence_mask(repeats, most)
     return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)
-
-
-# ---------------------------------------------------------------------------------- pad
-
-pad_op = Op("Pad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, host="paddings")
-pad_v2_op = Op(
-    "PadV2",
-    "input: T, paddings: Tpaddings, constant_values: T -> output: T",
-    Tpaddings=_INDEX,
-    host="paddings",
-)
-_MODE = attr("string", allowed=("REFLECT", "SYMMETRIC"))
-mirror_pad_op = Op(
-    "MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, mode=_MODE, host="paddings"
-)
-mirror_pad_grad_op = Op(
-    "MirrorPadGrad",
-    "input: T, paddings: Tpaddings -> output: T",
-    Tpaddings=_INDEX,
-    mode=_MODE,
-    host="paddings",
-)
-
-
-@pad_op.shape
-@mirror_pad_op.shape
-def _(input, paddings):
-    return _padded_shape(input, paddings)
-
-
-@pad_v2_op.shape
-def _(input, paddings, constant_values):
-    of_rank(constant_values, 0)
-    return _padded_shape(input, paddings)
-
-
-@mirror_pad_grad_op.shape
-def _(input, paddings):
-    return _padded_shape(input, paddings, sign=-1)
-
-
-def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> list | None:
-    if paddings is None:
-        return None if input.tuple is None else [None] * input.ndims
-    sizes = of_rank(input, len(paddings)).tuple
-    for pair in paddings:
-        if host_rank(pair) != 1 or len(pair) != 2:
-            raise ShapeError("paddings must be a matrix with 2 columns")
-        if any(count is not None and count < 0 for count in pair):
-            raise ShapeError("Paddings must be non-negative")
-    return [
-        size_sum(size, *(None if n is None else sign * n for n in pair))
-        for size, pair in zip(sizes, paddings, strict=True)
-    ]
-
-
-def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
-    if paddings and (host_rank(paddings) != 2 or len(paddings[0]) != 2):
-        raise ShapeError("paddings must be a matrix with 2 columns")
-    if len(paddings) != len(sizes):
-        raise ShapeError(
-            "The first dimension of paddings must be the rank of inputs: "
-            f"[{len(paddings)},2] {brackets(sizes)}"
-        )
-    for before, after in paddings:
-        if before < 0 or after < 0:
-            raise ShapeError(f"Paddings must be non-negative: {before} {after}")
-    return paddings
-
-
-@pad_op.kernel
-def _(input, paddings):
-    return _surrounded(input, input.new_zeros(_sizes_with(paddings, input.shape)), paddings)
-
-
-@pad_op.kernel("string")
-def _(input, paddings):
-    return _surrounded(input, np.full(_sizes_with(paddings, input.shape), b"", dtype=object), paddings)
-
-
-@pad_v2_op.kernel
-def _(input, paddings, constant_values):
-    background = (
-        one_value(constant_values, "constant_values")
-        .expand(_sizes_with(paddings, input.shape))
-        .clone(memory_format=torch.contiguous_format)
-    )
-    return _surrounded(input, background, paddings)
-
-
-@pad_v2_op.kernel("string")
-def _(input, paddings, constant_values):
-    background = np.full(_sizes_with(paddings, input.shape), constant_values[()], dtype=object)
-    return _surrounded(input, background, paddings)
-
-
-def _sizes_with(paddings: list, sizes: Sequence[int]) -> list[int]:
-    return [size + sum(pair) for size, pair in zip(sizes, _checked_paddings(paddings, sizes), strict=True)]
-
-
-def _surrounded(input: Any, background: Any, paddings: list[list[int]]) -> Any:
-    """`background`, which is new and ours, with the input in its middle."""
-    middle = tuple(
-        slice(before, before + size) for (before, _), size in zip(paddings, input.shape, strict=True)
-    )
-    background[middle] = input
-    return background
-
-
-@pad_op.gradient
-def _(op, grad):
-    return [_middle_of(op, grad), None]
-
-
-@pad_v2_op.gradient
-def _(op, grad):
-    middle = _middle_of(op, grad)
-    if op.inputs[2].op.type == "Const":
-        return [middle, None, None]
-    border = reductions.reduce_sum(grad) - reductions.reduce_sum(middle)
-    return [middle, None, border]
-
-
-def _middle_of(op: Any, grad: Any) -> Tensor:
-    input, paddings = op.inputs[:2]
-    before = slicing.slice(paddings, [0, 0], joining.stack([shapes.rank(input), 1]))
-    begin = shapes.reshape(before, [-1])
-    return slicing.slice(grad, begin, shapes.shape(input, out_type=begin.dtype))
-
-
-@mirror_pad_op.kernel
-@modular
-def _(input, paddings, *, mode):
-    for axis, places in _mirrored_axes(paddings, input.shape, mode):
-        input = input.index_select(axis, torch.tensor(places, device=input.device))
-    return input
-
-
-@mirror_pad_op.kernel("string")
-def _(input, paddings, *, mode):
-    for axis, places in _mirrored_axes(paddings, input.shape, mode):
-        input = np.take(input, places, axis)
-    return input
-
-
-@mirror_pad_grad_op.kernel
-@modular
-def _(input, paddings, *, mode):
-    sizes = [
-        size - sum(pair)
-        for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True)
-    ]
-    for axis, places in _mirrored_axes(paddings, sizes, mode):
-        total = input.new_zeros([*input.shape[:axis], sizes[axis], *input.shape[axis + 1 :]])
-        input = total.index_add_(axis, torch.tensor(places, device=input.device), input)
-    return input
-
-
-def _mirrored_axes(paddings: list, sizes: Sequence[int], mode: str) -> list[tuple[int, list[int]]]:
-    """For each axis that grows, the place of the input that each place of the result shows."""
-    skip = 1 if mode == "REFLECT" else 0  # whether the border itself is not repeated
-    axes = []
-    for axis, ((before, after), size) in enumerate(
-        zip(_checked_paddings(paddings, sizes), sizes, strict=True)
-    ):
-        if max(before, after) > size - skip:
-            limit, word = ("less than", "not less than") if skip else ("no greater than", "greater than")
-            raise ShapeError(f"paddings must be {limit} the dimension size: {before}, {after} {word} {size}")
-        if before or after:
-            left = [place + skip for place in range(before)][::-1]
-            right = [size - 1 - skip - place for place in range(after)]
-            axes.append((axis, [*left, *range(size), *right]))
-    return axes
-
-
-@mirror_pad_op.gradient
-def _(op, grad):
-    return [mirror_pad_grad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
-
-
-@mirror_pad_grad_op.gradient
-def _(op, grad):
-    return [mirror_pad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
-
-
-pad_op.samples(
-    (f32(2, 3), np.array([[1, 2], [0, 3]], np.int32)),
-    (f32(), np.zeros([0, 2], np.int32)),
-    (f32(0, 2), np.array([[1, 0], [0, 0]], np.int64)),
-    against=lambda x, paddings: np.pad(x, paddings.tolist()) if x.ndim else x,
-)
-pad_op.refuses((f32(2), np.array([[-1, 0]], np.int32)), "Paddings must be non-negative")
-pad_op.refuses((f32(2, 3), np.array([[1, 1]], np.int32)), "Shape must be rank 1 but is rank 2")
-pad_v2_op.samples(
-    (f32(2, 3), np.array([[1, 2], [0, 3]], np.int32), f32()),
-    (i32(2), np.array([[2, 0]], np.int64), i32()),
-    against=lambda x, paddings, value: np.pad(x, paddings.tolist(), constant_values=value),
-)
-mirror_pad_op.samples(
-    (f32(3, 4), np.array([[1, 2], [0, 3]], np.int32), {"mode": "REFLECT"}),
-    (f32(3, 4), np.array([[3, 2], [0, 4]], np.int64), {"mode": "SYMMETRIC"}),
-    against=lambda x, paddings, mode: np.pad(x, paddings.tolist(), mode=mode.lower()),
-)
-mirror_pad_grad_op.samples(
-    (f32(6, 4), np.array([[1, 2], [0, 0]], np.int32), {"mode": "REFLECT"}),
-    (f32(8), np.array([[3, 2]], np.int32), {"mode": "SYMMETRIC"}),
-)
-
-
-@export("pad")
-def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
-) -> Tensor:
-    """`tensor` with `paddings[i]` = (before, after) more places along axis i: a value, or mirrored."""
-    kind = mode.upper()
-    if kind == "CONSTANT":
-        if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
-            return pad_op(tensor, paddings, name=name)
-        return pad_v2_op(tensor, paddings, constant_values, name=name)
-    if kind not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(f"Unknown padding mode: {mode}")
-    return mirror_pad_op(tensor, paddings, mode=kind, name=name)
-
-
-# ---------------------------------------------------------------------------------- reverse
-
-reverse_op = Op(
-    "Reverse",
-    "tensor: T, dims: bool -> output: T",
-    T=types(
-        "uint8 int8 uint16 int16 uint32 int32 uint64 int64 bool bfloat16 half float double complex64 "
-        "complex128 string"
-    ),
-    host="dims",
-)
-reverse_v2_op = Op(
-    "ReverseV2",
-    "tensor: T, axis: Tidx -> output: T",
-    Tidx=_INDEX,
-    T=types(
-        "uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool bfloat16 half float double complex64 "
-        "complex128 string"
-    ),
-    host="axis",
-)
-reverse_sequence_op = Op(
-    "ReverseSequence",
-    "input: T, seq_lengths: Tlen -> output: T",
-    seq_dim=attr("int"),
-    batch_dim=0,
-    Tlen=attr("type", dtypes.int64, allowed=INDICES),
-)
-
-
-@reverse_op.shape
-def _(tensor, dims):
-    flags = vector(dims)
-    return tensor if flags is None else of_rank(tensor, len(flags))
-
-
-@reverse_op.kernel
-def _(tensor, dims):
-    return tensor.flip(_flagged_axes(dims, tensor.ndim))
-
-
-@reverse_op.kernel("string")
-def _(tensor, dims):
-    return np.flip(tensor, _flagged_axes(dims, tensor.ndim))
-
-
-def _flagged_axes(flags: list[bool], rank: int) -> list[int]:
-    if len(vector(flags)) != rank:
-        raise ShapeError(f"'dims' must have {rank} values, one for each axis, not {len(flags)}")
-    return tuple(axis for axis, flag in enumerate(flags) if flag)
-
-
-@reverse_v2_op.shape
-def _(tensor, axis):
-    axes = vector(axis)
-    if axes is not None and fully_known(axes) and tensor.ndims is not None:
-        _checked_axes(axes, tensor.ndims)
-    return tensor
-
-
-reverse_v2_op.value(moved)
-
-
-@reverse_v2_op.kernel
-def _(tensor, axis):
-    return tensor.flip(_checked_axes(axis, tensor.ndim))
-
-
-@reverse_v2_op.kernel("string")
-def _(tensor, axis):
-    return np.flip(tensor, _checked_axes(axis, tensor.ndim))
-
-
-def _checked_axes(axes: list[int], rank: int) -> tuple[int, ...]:
-    seen: list[int] = []
-    for i, axis in enumerate(vector(axes)):
-        if not -rank <= axis < rank:
-            raise ShapeError(f"'axis'[{i}] = {axis} is out of valid range [{-rank}, {rank})")
-        if axis % rank in seen:
-            raise ShapeError(f"axis {axis % rank} specified more than once.")
-        seen.append(axis % rank)
-    return tuple(seen)
-
-
-@reverse_op.gradient
-def _(op, grad):
-    return [reverse_op(grad, op.inputs[1]), None]
-
-
-@reverse_v2_op.gradient
-def _(op, grad):
-    return [reverse(grad, op.inputs[1]), None]
-
-
-@reverse_sequence_op.shape
-def _(input, seq_lengths, *, seq_dim, batch_dim):
-    lengths = of_rank(seq_lengths, 1)
-    if input.tuple is None:
-        return None
-    for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
-        if not 0 <= axis < input.ndims:
-            raise ShapeError(f"{name} must be < input rank: {axis} vs. {input.ndims}")
-    batch, count = input.tuple[batch_dim], lengths.tuple[0]
-    if None not in (batch, count) and batch != count:
-        raise ShapeError(f"Dimensions must be equal, but are {batch} and {count}")
-    return [count if axis == batch_dim and size is None else size for axis, size in enumerate(input.tuple)]
-
-
-@reverse_sequence_op.kernel
-def _(input, seq_lengths, *, seq_dim, batch_dim):
-    if not input.is_cuda:
-        _check_lengths(seq_lengths.tolist(), input.shape, seq_dim, batch_dim)
-    places = torch.arange(input.shape[seq_dim], device=input.device)
-    lengths = seq_lengths[:, None]
-    sources = torch.where(places < lengths, lengths - 1 - places, places)
-    rows = torch.arange(len(seq_lengths), device=input.device)[:, None]
-    return input.movedim((batch_dim, seq_dim), (0, 1))[rows, sources].movedim((0, 1), (batch_dim, seq_dim))
-
-
-@reverse_sequence_op.kernel("string")
-def _(input, seq_lengths, *, seq_dim, batch_dim):
-    lengths = seq_lengths.tolist()
-    _check_lengths(lengths, input.shape, seq_dim, batch_dim)
-    result = np.moveaxis(input, (batch_dim, seq_dim), (0, 1)).copy()
-    for row, length in enumerate(lengths):
-        result[row, :length] = result[row, :length][::-1].copy()
-    return np.moveaxis(result, (0, 1), (batch_dim, seq_dim))
-
-
-def _check_lengths(lengths: list[int], sizes: Sequence[int], seq_dim: int, batch_dim: int) -> None:
-    if batch_dim == seq_dim:
-        raise errors.invalid_argument(f"batch_dim == seq_dim == {seq_dim}")
-    if len(lengths) != sizes[batch_dim]:
-        raise errors.invalid_argument(
-            f"len(seq_lens) != input.dims({batch_dim}), ({len(lengths)} vs. {sizes[batch_dim]})"
-        )
-    for i, length in enumerate(lengths):
-        if length < 0:
-            raise errors.invalid_argument(f"seq_lens({i}) < 0")
-        if length > sizes[seq_dim]:
-            raise errors.invalid_argument(f"seq_lens({i}) > input.dims({seq_dim})")
-
-
-@reverse_sequence_op.gradient
-def _(op, grad):
-    axes = {key: op.attrs[key] for key in ("seq_dim", "batch_dim")}
-    return [reverse_sequence_op(grad, op.inputs[1], **axes), None]
-
-
-reverse_op.samples(
-    (f32(2, 3), np.array([True, False])),
-    (f32(), np.array([], np.bool_)),
-    against=lambda x, dims: np.flip(x, tuple(np.flatnonzero(dims))),
-)
-reverse_v2_op.samples(
-    (f32(2, 3), np.array([0], np.int32)),
-    (f32(2, 3), np.array([-1, 0], np.int64)),
-    (f32(0, 3), np.array([], np.int32)),
-    against=lambda x, axis: np.flip(x, tuple(axis)),
-)
-reverse_v2_op.refuses((f32(2, 3), np.array([2], np.int32)), "'axis'[0] = 2 is out of valid range")
-reverse_v2_op.refuses((f32(2, 3), np.array([0, -2], np.int32)), "axis 0 specified more than once")
-reverse_sequence_op.samples(
-    (f32(2, 3, 2), np.array([2, 3]), {"seq_dim": 1}),
-    (f32(3, 2), np.array([1, 0], np.int32), {"seq_dim": 0, "batch_dim": 1}),
-)
-reverse_sequence_op.refuses((f32(2, 3), np.array([1]), {"seq_dim": 1}), "must be equal, but are 2 and 1")
-
-
-@export("reverse", "reverse_v2", "manip.reverse")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`tensor` with the order of its elements reversed along each of the axes."""
-    return reverse_v2_op(tensor, axis, name=name)
-
-
-@export("reverse_sequence")
-def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
-    seq_axis: int | None = None,
-    batch_axis: int | None = None,
-    name: str | None = None,
-    seq_dim: int | None = None,
-    batch_dim: int | None = None,
-) -> Tensor:
-    """The first `seq_lengths[i]` elements along `seq_axis` reversed, for each i along `batch_axis`."""
-    seq_dim = renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
-    batch_dim = renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
-    if seq_dim is None:
-        raise TypeError("Expected int for argument 'seq_dim' not None.")
-    return reverse_sequence_op(input, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim or 0, name=name)
-
-
-# ---------------------------------------------------------------------------------- roll
-
-roll_op = Op(
-    "Roll",
-    "input: T, shift: Tshift, axis: Taxis -> output: T",
-    Tshift=INDICES,
-    Taxis=INDICES,
-    host="shift, axis",
-)
-
-
-@roll_op.shape
-def _(input, shift, axis):
-    if input.ndims == 0:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0")
-    for value in (shift, axis):
-        if host_rank(value) > 1:
-            raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
-    if isinstance(shift, list) and isinstance(axis, list) and len(shift) != len(axis):
-        raise ShapeError(f"shift and axis must have the same size, but have {len(shift)} and {len(axis)}")
-    return input
-
-
-@roll_op.kernel
-def _(input, shift, axis):
-    return torch.roll(input, *_rolls(shift, axis, input.ndim))
-
-
-@roll_op.kernel("string")
-def _(input, shift, axis):
-    return functools.reduce(
-        lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input
-    )
-
-
-def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
-    shifts = shift if isinstance(shift, list) else [shift]
-    axes = axis if isinstance(axis, list) else [axis]
-    if len(shifts) != len(axes):
-        raise ShapeError(f"shift and axis must have the same size, but have {len(shifts)} and {len(axes)}")
-    for place in axes:
-        if not -rank <= place < rank:
-            raise ShapeError(f"axis {place} is out of range")
-    return shifts, axes
-
-
-@roll_op.gradient
-def _(op, grad):
-    return [roll(grad, unary.negative(op.inputs[1]), op.inputs[2]), None, None]
-
-
-roll_op.samples(
-    (f32(2, 3), np.array(1, np.int32), np.array(0, np.int32)),
-    (f32(2, 3), np.array([1, -4], np.int32), np.array([0, -1], np.int64)),
-    (f32(0, 2), np.array(1, np.int32), np.array(0, np.int32)),
-    against=lambda x, shift, axis: np.roll(x, shift.tolist(), axis.tolist()),
-)
-roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape must be at least rank 1")
-
-
-@export("roll", "manip.roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`input` with its elements moved by `shift` places along `axis`, those that fall off coming in again."""
-    return roll_op(input, shift, axis, name=name)

@@ -21,23 +21,6 @@ from tideflow.ops.helpers.types import INDICES
 _OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
 _AXIS = attr("type", dtypes.int64, allowed=INDICES)
 
-unique_v2_op = Op(
-    "UniqueV2",
-    "x: T, axis: Taxis -> y: T, idx: out_idx",
-    Taxis=_AXIS,
-    out_idx=_OUT_IDX,
-    host="axis",
-    differentiable=False,
-)
-unique_with_counts_v2_op = Op(
-    "UniqueWithCountsV2",
-    "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
-    Taxis=_AXIS,
-    out_idx=_OUT_IDX,
-    host="axis",
-    differentiable=False,
-)
-
 
 def _axis(axis: list[int], rank: int) -> int:
     """The axis along which slices are compared; a vector needs none named."""
@@ -58,38 +41,6 @@ def _shapes(x: TensorShape, axis: Any) -> list:
     return [[None if i == along else size for i, size in enumerate(x.tuple)], [x.tuple[along]]]
 
 
-@unique_v2_op.shape
-def _(x, axis):
-    return _shapes(x, axis)
-
-
-@unique_with_counts_v2_op.shape
-def _(x, axis):
-    return [*_shapes(x, axis), [None]]
-
-
-@unique_v2_op.kernel
-@unique_v2_op.kernel("string")
-def _(x, axis, *, out_idx):
-    values, numbers, _ = _unique(x, axis)
-    return values, numbers.to(out_idx.torch)
-
-
-@unique_with_counts_v2_op.kernel
-@unique_with_counts_v2_op.kernel("string")
-def _(x, axis, *, out_idx):
-    values, numbers, counts = _unique(x, axis)
-    return values, numbers.to(out_idx.torch), counts.to(out_idx.torch)
-
-
-def _unique(x: Any, axis: list[int]) -> tuple[Any, torch.Tensor, torch.Tensor]:
-    along = _axis(axis, x.ndim)
-    first, numbers, counts = indexing.by_first_occurrence(_kinds(x, along))
-    if isinstance(x, np.ndarray):
-        return np.take(x, first.numpy(), along), numbers, counts
-    return unsigned.bits(x).index_select(along, first).view(x.dtype), numbers, counts
-
-
 def _kinds(x: Any, along: int) -> torch.Tensor:
     """A number for each slice, the same for equal ones."""
     if isinstance(x, np.ndarray):
@@ -103,6 +54,44 @@ def _kinds(x: Any, along: int) -> torch.Tensor:
     return torch.unique(rows, return_inverse=True, dim=0)[1]
 
 
+def _unique(x: Any, axis: list[int]) -> tuple[Any, torch.Tensor, torch.Tensor]:
+    along = _axis(axis, x.ndim)
+    first, numbers, counts = indexing.by_first_occurrence(_kinds(x, along))
+    if isinstance(x, np.ndarray):
+        return np.take(x, first.numpy(), along), numbers, counts
+    return unsigned.bits(x).index_select(along, first).view(x.dtype), numbers, counts
+
+
+_ROWS = np.array([[3, 0, 0], [1, 0, 0], [3, 0, 0]], np.int32)
+
+
+def _add_refuses_of_unique_v2_family(op: Op) -> None:
+    op.refuses((f32(2, 2), np.array([2])), "axis has to be between [0, 2)")
+    op.refuses((f32(2, 2), np.array([], np.int64)), "unique expects a 1D vector.")
+
+
+unique_v2_op = Op(
+    "UniqueV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx",
+    Taxis=_AXIS,
+    out_idx=_OUT_IDX,
+    host="axis",
+    differentiable=False,
+)
+
+
+@unique_v2_op.shape
+def _unique_v2_shape(x, axis):
+    return _shapes(x, axis)
+
+
+@unique_v2_op.kernel
+@unique_v2_op.kernel("string")
+def _unique_v2_kernel(x, axis, *, out_idx):
+    values, numbers, _ = _unique(x, axis)
+    return values, numbers.to(out_idx.torch)
+
+
 def _against(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, ...]:
     along = int(axis[0]) if axis.size else 0
     _, first, inverse = np.unique(x, return_index=True, return_inverse=True, axis=along)
@@ -111,8 +100,6 @@ def _against(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, ...]:
     return np.take(x, first[order], along), place_of[inverse.ravel()].astype(np.int32)
 
 
-_ROWS = np.array([[3, 0, 0], [1, 0, 0], [3, 0, 0]], np.int32)
-
 unique_v2_op.samples(
     (_ROWS, np.array([0])),
     (_ROWS, np.array([-1])),
@@ -120,9 +107,31 @@ unique_v2_op.samples(
     (_ROWS.astype(np.uint16), np.array([1])),
     against=_against,
 )
+_add_refuses_of_unique_v2_family(unique_v2_op)
+
+unique_with_counts_v2_op = Op(
+    "UniqueWithCountsV2",
+    "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx",
+    Taxis=_AXIS,
+    out_idx=_OUT_IDX,
+    host="axis",
+    differentiable=False,
+)
+
+
+@unique_with_counts_v2_op.shape
+def _unique_with_counts_v2_shape(x, axis):
+    return [*_shapes(x, axis), [None]]
+
+
+@unique_with_counts_v2_op.kernel
+@unique_with_counts_v2_op.kernel("string")
+def _unique_with_counts_v2_kernel(x, axis, *, out_idx):
+    values, numbers, counts = _unique(x, axis)
+    return values, numbers.to(out_idx.torch), counts.to(out_idx.torch)
+
+
 unique_with_counts_v2_op.samples(
     (_ROWS, np.array([0]), {"out_idx": dtypes.int64}), (f32(0, 3), np.array([0])), (f32(3, 0), np.array([0]))
 )
-for _op in (unique_v2_op, unique_with_counts_v2_op):
-    _op.refuses((f32(2, 2), np.array([2])), "axis has to be between [0, 2)")
-    _op.refuses((f32(2, 2), np.array([], np.int64)), "unique expects a 1D vector.")
+_add_refuses_of_unique_v2_family(unique_with_counts_v2_op)

@@ -19,129 +19,6 @@ from tideflow.ops.arrays import creation
 
 _TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
 _CALL = {"f": attr("func"), "config": "", "config_proto": "", "executor_type": ""}
-_BRANCHES = {"then_branch": attr("func"), "else_branch": attr("func")}
-_SHAPES = {"output_shapes": attr("list(shape)", [])}
-_LOOP = {"T": attr("list(type)", minimum=0), "cond": attr("func"), "body": attr("func")}
-
-partitioned_call_op = Op("PartitionedCall", "args: Tin -> output: Tout", **_TYPES, **_CALL)
-stateful_partitioned_call_op = Op(
-    "StatefulPartitionedCall", "args: Tin -> output: Tout", stateful=True, **_TYPES, **_CALL
-)
-if_op = Op("If", "cond: Tcond, input: Tin -> output: Tout", stateful=True, **_TYPES, **_BRANCHES, **_SHAPES)
-stateless_if_op = Op(
-    "StatelessIf", "cond: Tcond, input: Tin -> output: Tout", **_TYPES, **_BRANCHES, **_SHAPES
-)
-case_op = Op(
-    "Case",
-    "branch_index: int32, input: Tin -> output: Tout",
-    stateful=True,
-    branches=attr("list(func)", minimum=1),
-    **_TYPES,
-    **_SHAPES,
-)
-stateless_case_op = Op(  # of later versions
-    "StatelessCase",
-    "branch_index: int32, input: Tin -> output: Tout",
-    branches=attr("list(func)", minimum=1),
-    **_TYPES,
-    **_SHAPES,
-)
-while_op = Op(
-    "While",
-    "input: T -> output: T",
-    stateful=True,
-    parallel_iterations=10,
-    **_LOOP,
-    **_SHAPES,
-)
-stateless_while_op = Op(
-    "StatelessWhile",
-    "input: T -> output: T",
-    parallel_iterations=10,
-    **_LOOP,
-    **_SHAPES,
-)
-for_op = Op(
-    "For",
-    "start: int32, limit: int32, delta: int32, input: T -> output: T",
-    T=attr("list(type)", minimum=0),
-    body=attr("func"),
-)
-symbolic_gradient_op = Op(
-    "SymbolicGradient",
-    "input: Tin -> output: Tout",
-    Tin=attr("list(type)", minimum=1),
-    Tout=attr("list(type)", minimum=1),
-    f=attr("func"),
-    differentiable=False,
-)
-argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
-result_op = Op("_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
-fake_param_op = Op("FakeParam", " -> output: dtype", shape=attr("shape"), differentiable=False)
-
-argument_op.shape(lambda: None)
-argument_op.kernel(lambda: None)
-result_op.shape(lambda input: [])
-result_op.kernel(lambda input: None)
-fake_param_op.shape(lambda *, shape: shape)
-
-
-@fake_param_op.kernel
-def _(*, dtype, shape):
-    from tideflow.runtime.values import empty_like_type
-
-    return empty_like_type(dtype, tuple(size or 0 for size in shape.tuple or ()))
-
-
-for _op in (partitioned_call_op, stateful_partitioned_call_op, symbolic_gradient_op):
-    _op.shape(lambda inputs, *, Tout: [None] * len(Tout))
-for _op in (if_op, stateless_if_op, case_op, stateless_case_op):
-    _op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
-for _op in (while_op, stateless_while_op):
-    _op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
-for _op in (while_op, stateless_while_op, for_op):
-    _op.gradient(undefined_gradient)
-for_op.shape(lambda start, limit, delta, inputs, *, T: [None] * len(T))
-
-CALLS = (
-    partitioned_call_op,
-    stateful_partitioned_call_op,
-    if_op,
-    stateless_if_op,
-    case_op,
-    stateless_case_op,
-    while_op,
-    stateless_while_op,
-    for_op,
-    symbolic_gradient_op,
-)
-for _op in CALLS:
-    _op.kernel(lambda *inputs: None)  # the compiler writes the function's body instead
-for _op in (*CALLS, argument_op, result_op, fake_param_op):
-    _op.samples()
-
-
-def named(function: Any) -> tuple[str, dict[str, Any]]:
-    """The name and the attributes of a `func` attribute."""
-    if isinstance(function, str):
-        return function, {}
-    return function.name, {key: attr_from_proto(value) for key, value in function.attr.items()}
-
-
-def called(op: Any) -> tuple[str, dict[str, Any]]:
-    """The function that a call runs."""
-    return op.definition.calls(op) if op.definition.calls is not None else named(op.attrs["f"])
-
-
-# ------------------------------------------------------------------------------------------------ gradients
-
-
-@partitioned_call_op.gradient
-@stateful_partitioned_call_op.gradient
-def _(op, *grads):
-    """The gradient of a function's call is a call of the function's gradient."""
-    name, attrs = called(op)
-    return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
 
 
 def _symbolic_gradient(name: str, attrs: dict[str, Any], inputs: list, grads: list) -> list:
@@ -162,9 +39,41 @@ def _dense(op: Operation, grads: tuple) -> list:
     ]
 
 
-@if_op.gradient
-@stateless_if_op.gradient
-def _(op, *grads):
+def _partitioned_call_family_gradient(op, *grads):
+    """The gradient of a function's call is a call of the function's gradient."""
+    name, attrs = called(op)
+    return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
+
+
+partitioned_call_op = Op("PartitionedCall", "args: Tin -> output: Tout", **_TYPES, **_CALL)
+partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+partitioned_call_op.gradient(_partitioned_call_family_gradient)
+
+stateful_partitioned_call_op = Op(
+    "StatefulPartitionedCall", "args: Tin -> output: Tout", stateful=True, **_TYPES, **_CALL
+)
+stateful_partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+stateful_partitioned_call_op.gradient(_partitioned_call_family_gradient)
+
+_BRANCHES = {"then_branch": attr("func"), "else_branch": attr("func")}
+_SHAPES = {"output_shapes": attr("list(shape)", [])}
+
+
+def _gradient_function(graph: Any, name: str) -> str:
+    """A function of the library that computes the gradient of another."""
+    made = f"{name}_grad"
+    if made not in graph._functions:
+        body = functions.body_of(graph, name)
+        inner = functions.FunctionGraph(graph)
+        args = [inner.add_input(t.dtype, t.shape, t.op.name) for t in body.inputs]
+        grads = [inner.add_input(t.dtype, t.shape, f"grad_{i}") for i, t in enumerate(body.outputs)]
+        with inner.as_default():
+            outputs = _symbolic_gradient(name, {}, args, grads)
+        functions.add_function(graph, made, functions.FunctionBody(inner, inner.inputs, outputs, []))
+    return made
+
+
+def _if_family_gradient(op, *grads):
     """A conditional of the branches' gradients."""
     branches = [
         _gradient_function(op.graph, named(op.attrs[key])[0]) for key in ("then_branch", "else_branch")
@@ -181,9 +90,18 @@ def _(op, *grads):
     return [None, *made]
 
 
-@case_op.gradient
-@stateless_case_op.gradient
-def _(op, *grads):
+if_op = Op("If", "cond: Tcond, input: Tin -> output: Tout", stateful=True, **_TYPES, **_BRANCHES, **_SHAPES)
+if_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
+if_op.gradient(_if_family_gradient)
+
+stateless_if_op = Op(
+    "StatelessIf", "cond: Tcond, input: Tin -> output: Tout", **_TYPES, **_BRANCHES, **_SHAPES
+)
+stateless_if_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
+stateless_if_op.gradient(_if_family_gradient)
+
+
+def _case_family_gradient(op, *grads):
     branches = [_gradient_function(op.graph, named(branch)[0]) for branch in op.attrs["branches"]]
     inputs = [*op.inputs[1:], *_dense(op, grads)]
     types = [tensor.dtype.base_dtype for tensor in op.inputs[1:]]
@@ -193,15 +111,113 @@ def _(op, *grads):
     return [None, *made]
 
 
-def _gradient_function(graph: Any, name: str) -> str:
-    """A function of the library that computes the gradient of another."""
-    made = f"{name}_grad"
-    if made not in graph._functions:
-        body = functions.body_of(graph, name)
-        inner = functions.FunctionGraph(graph)
-        args = [inner.add_input(t.dtype, t.shape, t.op.name) for t in body.inputs]
-        grads = [inner.add_input(t.dtype, t.shape, f"grad_{i}") for i, t in enumerate(body.outputs)]
-        with inner.as_default():
-            outputs = _symbolic_gradient(name, {}, args, grads)
-        functions.add_function(graph, made, functions.FunctionBody(inner, inner.inputs, outputs, []))
-    return made
+case_op = Op(
+    "Case",
+    "branch_index: int32, input: Tin -> output: Tout",
+    stateful=True,
+    branches=attr("list(func)", minimum=1),
+    **_TYPES,
+    **_SHAPES,
+)
+case_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
+case_op.gradient(_case_family_gradient)
+
+stateless_case_op = Op(  # of later versions
+    "StatelessCase",
+    "branch_index: int32, input: Tin -> output: Tout",
+    branches=attr("list(func)", minimum=1),
+    **_TYPES,
+    **_SHAPES,
+)
+stateless_case_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
+stateless_case_op.gradient(_case_family_gradient)
+
+_LOOP = {"T": attr("list(type)", minimum=0), "cond": attr("func"), "body": attr("func")}
+
+while_op = Op(
+    "While",
+    "input: T -> output: T",
+    stateful=True,
+    parallel_iterations=10,
+    **_LOOP,
+    **_SHAPES,
+)
+while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
+while_op.gradient(undefined_gradient)
+
+stateless_while_op = Op(
+    "StatelessWhile",
+    "input: T -> output: T",
+    parallel_iterations=10,
+    **_LOOP,
+    **_SHAPES,
+)
+stateless_while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
+stateless_while_op.gradient(undefined_gradient)
+
+for_op = Op(
+    "For",
+    "start: int32, limit: int32, delta: int32, input: T -> output: T",
+    T=attr("list(type)", minimum=0),
+    body=attr("func"),
+)
+for_op.shape(lambda start, limit, delta, inputs, *, T: [None] * len(T))
+for_op.gradient(undefined_gradient)
+
+symbolic_gradient_op = Op(
+    "SymbolicGradient",
+    "input: Tin -> output: Tout",
+    Tin=attr("list(type)", minimum=1),
+    Tout=attr("list(type)", minimum=1),
+    f=attr("func"),
+    differentiable=False,
+)
+symbolic_gradient_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+
+argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+argument_op.shape(lambda: None)
+argument_op.kernel(lambda: None)
+
+result_op = Op("_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+result_op.shape(lambda input: [])
+result_op.kernel(lambda input: None)
+
+fake_param_op = Op("FakeParam", " -> output: dtype", shape=attr("shape"), differentiable=False)
+fake_param_op.shape(lambda *, shape: shape)
+
+
+@fake_param_op.kernel
+def _fake_param_kernel(*, dtype, shape):
+    from tideflow.runtime.values import empty_like_type
+
+    return empty_like_type(dtype, tuple(size or 0 for size in shape.tuple or ()))
+
+
+CALLS = (
+    partitioned_call_op,
+    stateful_partitioned_call_op,
+    if_op,
+    stateless_if_op,
+    case_op,
+    stateless_case_op,
+    while_op,
+    stateless_while_op,
+    for_op,
+    symbolic_gradient_op,
+)
+for _op in CALLS:
+    _op.kernel(lambda *inputs: None)  # the compiler writes the function's body instead
+for _op in (*CALLS, argument_op, result_op, fake_param_op):
+    _op.samples(covered_by="tests/ops/control_flow/test_calls.py")
+
+
+def named(function: Any) -> tuple[str, dict[str, Any]]:
+    """The name and the attributes of a `func` attribute."""
+    if isinstance(function, str):
+        return function, {}
+    return function.name, {key: attr_from_proto(value) for key, value in function.attr.items()}
+
+
+def called(op: Any) -> tuple[str, dict[str, Any]]:
+    """The function that a call runs."""
+    return op.definition.calls(op) if op.definition.calls is not None else named(op.attrs["f"])

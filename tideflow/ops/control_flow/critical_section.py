@@ -20,9 +20,6 @@ from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.runtime.mutexes import Mutex
 from tideflow.runtime.tensor_lists import as_variant
 
-_SECTIONS = "critical_sections"
-_EXECUTIONS = "critical_section_executions"
-
 mutex_op = Op(
     "MutexV2",
     " -> resource: resource",
@@ -32,44 +29,40 @@ mutex_op = Op(
     handle=True,
     differentiable=False,
 )
-mutex_lock_op = Op(
-    "MutexLock", "mutex: resource -> mutex_lock: variant", stateful=True, blocking=True, differentiable=False
-)
-consume_mutex_lock_op = Op("ConsumeMutexLock", "mutex_lock: variant", stateful=True, differentiable=False)
-
 mutex_op.shape(lambda: [])
-mutex_lock_op.shape(lambda mutex: [])
-consume_mutex_lock_op.shape(lambda mutex_lock: [])
 
 
 @mutex_op.kernel
-def _(*, container, shared_name, resources, node):
+def _mutex_kernel(*, container, shared_name, resources, node):
     name = shared_name or node.name
     return resources.get_or_create(container, "mutex", name, lambda: Mutex(name))
 
 
+mutex_op.samples(({"shared_name": "m"},))
+
+mutex_lock_op = Op(
+    "MutexLock", "mutex: resource -> mutex_lock: variant", stateful=True, blocking=True, differentiable=False
+)
+mutex_lock_op.shape(lambda mutex: [])
+
+
 @mutex_lock_op.kernel
-def _(mutex, *, resources):
+def _mutex_lock_kernel(mutex, *, resources):
     return as_variant(mutex.lock(resources))
 
 
+mutex_lock_op.samples(covered_by="tests/ops/control_flow/test_critical_section.py")
+
+consume_mutex_lock_op = Op("ConsumeMutexLock", "mutex_lock: variant", stateful=True, differentiable=False)
+consume_mutex_lock_op.shape(lambda mutex_lock: [])
+
+
 @consume_mutex_lock_op.kernel
-def _(mutex_lock):
+def _consume_mutex_lock_kernel(mutex_lock):
     mutex_lock[()].release()
 
 
-mutex_op.samples(({"shared_name": "m"},))
-for _op in (mutex_lock_op, consume_mutex_lock_op):
-    _op.samples()  # tests/ops/control_flow/test_critical_section.py
-
-
-class _Execution(NamedTuple):
-    """One `execute`, for those that come after it."""
-
-    op: Operation
-    handle: Tensor
-    resources: list[Tensor]
-    exclusive_resource_access: bool
+consume_mutex_lock_op.samples(covered_by="tests/ops/control_flow/test_critical_section.py")
 
 
 @export("CriticalSection")
@@ -143,6 +136,19 @@ class CriticalSection:
                     "argument exclusive_resource_access=False?"
                 )
         return taken
+
+
+_SECTIONS = "critical_sections"
+_EXECUTIONS = "critical_section_executions"
+
+
+class _Execution(NamedTuple):
+    """One `execute`, for those that come after it."""
+
+    op: Operation
+    handle: Tensor
+    resources: list[Tensor]
+    exclusive_resource_access: bool
 
 
 def _outside(tensor: Tensor) -> Tensor:

@@ -14,19 +14,9 @@ from tideflow.graph.schema import attr
 from tideflow.runtime.tensor_lists import as_variant, zeros_of
 from tideflow.runtime.values import empty_like_type
 
-from_value_op = Op(
-    "OptionalFromValue",
-    "components: Toutput_types -> optional: variant",
-    Toutput_types=attr("list(type)", minimum=1),
-)
-none_op = Op("OptionalNone", " -> optional: variant", differentiable=False)
-has_value_op = Op("OptionalHasValue", "optional: variant -> has_value: bool", differentiable=False)
-get_value_op = Op(
-    "OptionalGetValue",
-    "optional: variant -> components: output_types",
-    output_types=attr("list(type)", minimum=1),
-    output_shapes=attr("list(shape)", minimum=1),
-)
+
+def _zeros(part: Any) -> Any:
+    return torch.zeros_like(part) if isinstance(part, torch.Tensor) else zeros_of(part)
 
 
 class Optional:
@@ -46,22 +36,44 @@ class Optional:
         return Optional([a + b for a, b in zip(self.components, other.components, strict=True)])
 
 
-def _zeros(part: Any) -> Any:
-    return torch.zeros_like(part) if isinstance(part, torch.Tensor) else zeros_of(part)
-
-
+from_value_op = Op(
+    "OptionalFromValue",
+    "components: Toutput_types -> optional: variant",
+    Toutput_types=attr("list(type)", minimum=1),
+)
 from_value_op.shape(lambda components: [])
-none_op.shape(lambda: [])
-has_value_op.shape(lambda optional: [])
-get_value_op.shape(lambda optional, *, output_shapes: output_shapes)
-
 from_value_op.kernel(lambda components: as_variant(Optional(list(components))))
+
+
+@from_value_op.gradient
+def _from_value_gradient(op, grad):
+    shapes = [tensor.shape for tensor in op.inputs]
+    return get_value_op(grad, output_types=op.attrs["Toutput_types"], output_shapes=shapes)
+
+
+from_value_op.samples(covered_by="tests/data/test_functions.py")
+
+none_op = Op("OptionalNone", " -> optional: variant", differentiable=False)
+none_op.shape(lambda: [])
 none_op.kernel(lambda: as_variant(Optional(None)))
+none_op.samples(covered_by="tests/data/test_functions.py")
+
+has_value_op = Op("OptionalHasValue", "optional: variant -> has_value: bool", differentiable=False)
+has_value_op.shape(lambda optional: [])
 has_value_op.kernel(lambda optional: torch.tensor(optional[()].components is not None))
+has_value_op.samples(covered_by="tests/data/test_functions.py")
+
+get_value_op = Op(
+    "OptionalGetValue",
+    "optional: variant -> components: output_types",
+    output_types=attr("list(type)", minimum=1),
+    output_shapes=attr("list(shape)", minimum=1),
+)
+get_value_op.shape(lambda optional, *, output_shapes: output_shapes)
 
 
 @get_value_op.kernel
-def _(optional, *, output_types):
+def _get_value_kernel(optional, *, output_types):
     components = optional[()].components
     if components is None:
         raise errors.invalid_argument("The given optional does not have a value.")
@@ -74,16 +86,9 @@ def _(optional, *, output_types):
     return components
 
 
-@from_value_op.gradient
-def _(op, grad):
-    shapes = [tensor.shape for tensor in op.inputs]
-    return get_value_op(grad, output_types=op.attrs["Toutput_types"], output_shapes=shapes)
-
-
 @get_value_op.gradient
-def _(op, *grads):
+def _get_value_gradient(op, *grads):
     return from_value_op(list(grads))
 
 
-for _op in (from_value_op, none_op, has_value_op, get_value_op):
-    _op.samples()
+get_value_op.samples(covered_by="tests/data/test_functions.py")

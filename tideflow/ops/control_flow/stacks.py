@@ -13,38 +13,6 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 
-stack_op = Op(
-    "Stack",
-    " -> handle: Ref(string)",
-    elem_type=attr("type"),
-    stack_name="",
-    stateful=True,
-    differentiable=False,
-)
-stack_push_op = Op(
-    "StackPush", "handle: Ref(string), elem: T -> output: T", swap_memory=False, differentiable=False
-)
-stack_pop_op = Op("StackPop", "handle: Ref(string) -> elem: elem_type", differentiable=False)
-stack_close_op = Op("StackClose", "handle: Ref(string)", differentiable=False)
-stack_v2_op = Op(
-    "StackV2",
-    "max_size: int32 -> handle: resource",
-    elem_type=attr("type"),
-    stack_name="",
-    stateful=True,
-    host="max_size",
-    differentiable=False,
-)
-stack_push_v2_op = Op(
-    "StackPushV2",
-    "handle: resource, elem: T -> output: T",
-    swap_memory=False,
-    stateful=True,
-    differentiable=False,
-)
-stack_pop_v2_op = Op("StackPopV2", "handle: resource -> elem: elem_type", stateful=True, differentiable=False)
-stack_close_v2_op = Op("StackCloseV2", "handle: resource", stateful=True, differentiable=False)
-
 
 class Stack(list):
     """The values of one stack; `limit` is the most it may hold, negative for no limit."""
@@ -64,19 +32,26 @@ class Stack(list):
             )
 
 
+stack_op = Op(
+    "Stack",
+    " -> handle: Ref(string)",
+    elem_type=attr("type"),
+    stack_name="",
+    stateful=True,
+    differentiable=False,
+)
+stack_op.shape(lambda: [2])
+
+
 @stack_op.kernel
-def _(*, elem_type):
+def _stack_kernel(*, elem_type):
     return Stack(elem_type)
 
 
-@stack_v2_op.kernel
-def _(max_size, *, elem_type):
-    return Stack(elem_type, max_size)
+stack_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
-@stack_push_op.kernel
-@stack_push_v2_op.kernel
-def _(handle, elem, *, T):
+def _stack_push_family_kernel(handle, elem, *, T):
     if handle.closed or T is not handle.dtype:
         handle.check(T)
     if len(handle) == handle.limit:
@@ -85,34 +60,55 @@ def _(handle, elem, *, T):
     return elem
 
 
-@stack_pop_op.kernel
-@stack_pop_v2_op.kernel
-def _(handle, *, elem_type):
+stack_push_op = Op(
+    "StackPush", "handle: Ref(string), elem: T -> output: T", swap_memory=False, differentiable=False
+)
+stack_push_op.shape(lambda handle, elem: elem)
+stack_push_op.kernel(_stack_push_family_kernel)
+stack_push_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+
+def _stack_pop_family_kernel(handle, *, elem_type):
     if not handle:
         handle.check(elem_type)
         raise errors.invalid_argument("Stack is empty when calling Pop()")
     return handle.pop()
 
 
-@stack_close_op.kernel
-@stack_close_v2_op.kernel
-def _(handle):
+stack_pop_op = Op("StackPop", "handle: Ref(string) -> elem: elem_type", differentiable=False)
+stack_pop_op.shape(lambda handle: None)
+stack_pop_op.kernel(_stack_pop_family_kernel)
+stack_pop_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+
+def _stack_close_family_kernel(handle):
     handle.clear()
     handle.closed = True
 
 
-stack_op.shape(lambda: [2])
+stack_close_op = Op("StackClose", "handle: Ref(string)", differentiable=False)
+stack_close_op.shape(lambda handle: [])
+stack_close_op.kernel(_stack_close_family_kernel)
+stack_close_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+stack_v2_op = Op(
+    "StackV2",
+    "max_size: int32 -> handle: resource",
+    elem_type=attr("type"),
+    stack_name="",
+    stateful=True,
+    host="max_size",
+    differentiable=False,
+)
 stack_v2_op.shape(lambda max_size: [2])
-for _op in (stack_push_op, stack_push_v2_op):
-    _op.shape(lambda handle, elem: elem)
-for _op in (stack_pop_op, stack_pop_v2_op):
-    _op.shape(lambda handle: None)
-for _op in (stack_close_op, stack_close_v2_op):
-    _op.shape(lambda handle: [])
-for _op in (stack_op, stack_push_op, stack_pop_op, stack_close_op):
-    _op.samples()
-for _op in (stack_v2_op, stack_push_v2_op, stack_pop_v2_op, stack_close_v2_op):
-    _op.samples()
+
+
+@stack_v2_op.kernel
+def _stack_v2_kernel(max_size, *, elem_type):
+    return Stack(elem_type, max_size)
+
+
+stack_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
 def stack_v2(max_size: Any, elem_type: Any, name: str | None = None) -> Tensor:
@@ -120,14 +116,38 @@ def stack_v2(max_size: Any, elem_type: Any, name: str | None = None) -> Tensor:
     return stack_v2_op(max_size, elem_type=elem_type, name=name)
 
 
+stack_push_v2_op = Op(
+    "StackPushV2",
+    "handle: resource, elem: T -> output: T",
+    swap_memory=False,
+    stateful=True,
+    differentiable=False,
+)
+stack_push_v2_op.shape(lambda handle, elem: elem)
+stack_push_v2_op.kernel(_stack_push_family_kernel)
+stack_push_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+
 def stack_push_v2(handle: Tensor, elem: Tensor, swap_memory: bool = False) -> Tensor:
     """Pushes; the value itself is returned."""
     return stack_push_v2_op(handle, elem, swap_memory=swap_memory)
 
 
+stack_pop_v2_op = Op("StackPopV2", "handle: resource -> elem: elem_type", stateful=True, differentiable=False)
+stack_pop_v2_op.shape(lambda handle: None)
+stack_pop_v2_op.kernel(_stack_pop_family_kernel)
+stack_pop_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+
 def stack_pop_v2(handle: Tensor, elem_type: Any) -> Tensor:
     """The value pushed last, taken off."""
     return stack_pop_v2_op(handle, elem_type=elem_type)
+
+
+stack_close_v2_op = Op("StackCloseV2", "handle: resource", stateful=True, differentiable=False)
+stack_close_v2_op.shape(lambda handle: [])
+stack_close_v2_op.kernel(_stack_close_family_kernel)
+stack_close_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
 def stack_close_v2(handle: Tensor) -> Operation:

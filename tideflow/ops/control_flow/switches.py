@@ -23,44 +23,14 @@ from tideflow.ops.control_flow import contexts
 from tideflow.ops.math import binary
 from tideflow.ops.state import resource_variables
 
-# ------------------------------------------------------------------------------------------------ one of two
 
-switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
-ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
-
-
-@switch_op.shape
-@ref_switch_op.shape
-def _(data, pred):
+def _switch_family_shape(data, pred):
     pred.with_rank(0)
     return [data, data]
 
 
-@switch_op.kernel
-@ref_switch_op.kernel
-def _(data, pred):
+def _switch_family_kernel(data, pred):
     return data, data  # what runs on which side is decided by the plan's `if`
-
-
-@switch_op.gradient
-@ref_switch_op.gradient
-def _(op, grad_false, grad_true):
-    context = op._control_flow_context
-    if isinstance(context, contexts.LoopContext):
-        return _loop_switch_gradient(op, grad_false, grad_true), None
-    if not isinstance(context, contexts.CondContext):
-        if grad_false is None or grad_true is None:
-            return None, None
-        pred = op.inputs[1]
-        sides = switch(grad_false, pred, beside=False)[0], switch(grad_true, pred, beside=False)[1]
-        return merge(list(sides))[0], None
-    grads = [grad_false, grad_true]
-    if op.inputs[0].dtype.base_dtype is dtypes.resource and grads[context.branch] is not None:
-        # The gradient of a variable is dense here: a handle has no zeros of its own.
-        grads = [None if grad is None else convert_to_tensor(grad) for grad in grads]
-    if grads[0] is None or grads[1] is None:
-        return None, None
-    return merge(grads, name="cond_grad")[0], None
 
 
 def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
@@ -79,46 +49,36 @@ def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
     return merged
 
 
-merge_op = Op("Merge", "inputs: N * T -> output: T, value_index: int32")
-ref_merge_op = Op("RefMerge", "inputs: N * Ref(T) -> output: Ref(T), value_index: int32")
-
-
-@merge_op.shape
-@ref_merge_op.shape
-def _(inputs):
-    first = inputs[0]
-    for other in inputs[1:]:
-        first = common_shape(first, other)
-    return [first, []]
-
-
-def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What holds of both shapes."""
-    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
-        return TensorShape(None)
-    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
-
-
-@merge_op.kernel
-@ref_merge_op.kernel
-def _(inputs):
-    raise AssertionError("a Merge is written into the plan, not called")
-
-
-@merge_op.gradient
-@ref_merge_op.gradient
-def _(op, grad, _):
-    context = contexts.output_context(op.inputs[0].op)
-    current = contexts.current_context()
+def _switch_family_gradient(op, grad_false, grad_true):
+    context = op._control_flow_context
     if isinstance(context, contexts.LoopContext):
-        return list(switch(grad, current.pivot))
+        return _loop_switch_gradient(op, grad_false, grad_true), None
     if not isinstance(context, contexts.CondContext):
-        taken = [binary.equal(op.outputs[1], i) for i in range(len(op.inputs))]
-        return [switch(grad, pred, beside=False)[1] for pred in taken]
-    pred = context.pred
-    if current is not None and current.grad_state is not None:
-        pred = current.grad_state.remembered_predicate(pred)
-    return list(switch(grad, pred, name="cond_grad"))
+        if grad_false is None or grad_true is None:
+            return None, None
+        pred = op.inputs[1]
+        sides = switch(grad_false, pred, beside=False)[0], switch(grad_true, pred, beside=False)[1]
+        return merge(list(sides))[0], None
+    grads = [grad_false, grad_true]
+    if op.inputs[0].dtype.base_dtype is dtypes.resource and grads[context.branch] is not None:
+        # The gradient of a variable is dense here: a handle has no zeros of its own.
+        grads = [None if grad is None else convert_to_tensor(grad) for grad in grads]
+    if grads[0] is None or grads[1] is None:
+        return None, None
+    return merge(grads, name="cond_grad")[0], None
+
+
+# ------------------------------------------------------------------------------------------------ one of two
+
+switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
+switch_op.shape(_switch_family_shape)
+switch_op.kernel(_switch_family_kernel)
+switch_op.gradient(_switch_family_gradient)
+
+ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
+ref_switch_op.shape(_switch_family_shape)
+ref_switch_op.kernel(_switch_family_kernel)
+ref_switch_op.gradient(_switch_family_gradient)
 
 
 def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -> tuple[Any, Any]:
@@ -133,6 +93,42 @@ def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -
     op = ref_switch_op if data.dtype._is_ref_dtype else switch_op
     with colocate_with(data, ignore_existing=True) if beside else contextlib.nullcontext():
         return tuple(op(data, pred, name=name or "Switch"))
+
+
+def _merge_family_shape(inputs):
+    first = inputs[0]
+    for other in inputs[1:]:
+        first = common_shape(first, other)
+    return [first, []]
+
+
+def _merge_family_kernel(inputs):
+    raise AssertionError("a Merge is written into the plan, not called")
+
+
+def _merge_family_gradient(op, grad, _):
+    context = contexts.output_context(op.inputs[0].op)
+    current = contexts.current_context()
+    if isinstance(context, contexts.LoopContext):
+        return list(switch(grad, current.pivot))
+    if not isinstance(context, contexts.CondContext):
+        taken = [binary.equal(op.outputs[1], i) for i in range(len(op.inputs))]
+        return [switch(grad, pred, beside=False)[1] for pred in taken]
+    pred = context.pred
+    if current is not None and current.grad_state is not None:
+        pred = current.grad_state.remembered_predicate(pred)
+    return list(switch(grad, pred, name="cond_grad"))
+
+
+merge_op = Op("Merge", "inputs: N * T -> output: T, value_index: int32")
+merge_op.shape(_merge_family_shape)
+merge_op.kernel(_merge_family_kernel)
+merge_op.gradient(_merge_family_gradient)
+
+ref_merge_op = Op("RefMerge", "inputs: N * Ref(T) -> output: Ref(T), value_index: int32")
+ref_merge_op.shape(_merge_family_shape)
+ref_merge_op.kernel(_merge_family_kernel)
+ref_merge_op.gradient(_merge_family_gradient)
 
 
 def merge(inputs: list[Any], name: str | None = None) -> Any:
@@ -154,79 +150,13 @@ def _as_rows(x: Any) -> IndexedSlices:
     return IndexedSlices(x, creation.range(0, size[0]), size)
 
 
-def zeros_like_output(op: Operation, index: int) -> Tensor:
-    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
-    tensor = op.outputs[index]
-    context = op._control_flow_context
-    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, contexts.CondContext):
-        return creation.zeros_like(value_of(tensor), optimize=False)
-    other_side = switch(op.inputs[0], context.pred, beside=False)[1 - context.branch]
-    pivot = constants.identity(other_side)
-    if tensor.dtype.base_dtype is dtypes.resource:
-        with control_dependencies([pivot]):
-            return creation.zeros_like(value_of(other_side), optimize=False)
-    size = shapes.shape_of(other_side, optimize=False)
-    with control_dependencies([pivot]):
-        return creation.zeros(size, dtype=tensor.dtype.base_dtype)
+def _map_parts(value: Any, function: Any) -> Any:
+    if not isinstance(value, IndexedSlices):
+        return function(value)
+    return IndexedSlices(*[function(part) for part in components(value)])
 
 
-def value_of(tensor: Tensor) -> Tensor:
-    """The tensor, or the value of the variable whose handle it is."""
-    return resource_variables.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
-
-
-# ------------------------------------------------------------------------------------------------ round and
-# round
-
-enter_op = Op(
-    "Enter", "data: T -> output: T", frame_name=attr("string"), is_constant=False, parallel_iterations=10
-)
-ref_enter_op = Op(
-    "RefEnter",
-    "data: Ref(T) -> output: Ref(T)",
-    frame_name=attr("string"),
-    is_constant=False,
-    parallel_iterations=10,
-)
-exit_op = Op("Exit", "data: T -> output: T")
-ref_exit_op = Op("RefExit", "data: Ref(T) -> output: Ref(T)")
-next_iteration_op = Op("NextIteration", "data: T -> output: T")
-ref_next_iteration_op = Op("RefNextIteration", "data: Ref(T) -> output: Ref(T)")
-loop_cond_op = Op("LoopCond", "input: bool -> output: bool", differentiable=False)
-control_trigger_op = Op("ControlTrigger", "", differentiable=False)
-
-_PASSING = (enter_op, ref_enter_op, exit_op, ref_exit_op, next_iteration_op, ref_next_iteration_op)
-for _op in _PASSING:
-    _op.shape(lambda data: data)
-    _op.kernel(lambda data: data)
-loop_cond_op.kernel(lambda input: input)
-control_trigger_op.shape(lambda: [])
-control_trigger_op.kernel(lambda: None)
-
-
-@loop_cond_op.shape
-def _(input):
-    return input.with_rank(0)
-
-
-@exit_op.gradient
-@ref_exit_op.gradient
-def _(op, grad):
-    context = contexts.current_context()
-    if not context.back_prop:
-        return None
-    if op._control_flow_context.grad_state is not None:
-        raise TypeError("Second-order gradient for while loops not supported.")
-    for part in components(grad):
-        context.knows(part)
-    entered = _map_parts(grad, lambda part: context.enter(part, name="b_exit"))
-    context.enters += components(entered)
-    return entered
-
-
-@enter_op.gradient
-@ref_enter_op.gradient
-def _(op, grad):
+def _enter_family_gradient(op, grad):
     context = contexts.current_context()
     if not context.back_prop:
         return grad
@@ -237,14 +167,22 @@ def _(op, grad):
     return left
 
 
-@next_iteration_op.gradient
-@ref_next_iteration_op.gradient
-def _(op, grad):
-    return grad
+# ------------------------------------------------------------------------------------------------ round and
 
+# round
+enter_op = Op(
+    "Enter", "data: T -> output: T", frame_name=attr("string"), is_constant=False, parallel_iterations=10
+)
+enter_op.gradient(_enter_family_gradient)
 
-for _op in (switch_op, ref_switch_op, merge_op, ref_merge_op, *_PASSING, loop_cond_op, control_trigger_op):
-    _op.samples()  # in a program of their own they mean nothing: the tests of control flow run them
+ref_enter_op = Op(
+    "RefEnter",
+    "data: Ref(T) -> output: Ref(T)",
+    frame_name=attr("string"),
+    is_constant=False,
+    parallel_iterations=10,
+)
+ref_enter_op.gradient(_enter_family_gradient)
 
 
 def enter(
@@ -265,9 +203,40 @@ def enter(
     )
 
 
+def _exit_family_gradient(op, grad):
+    context = contexts.current_context()
+    if not context.back_prop:
+        return None
+    if op._control_flow_context.grad_state is not None:
+        raise TypeError("Second-order gradient for while loops not supported.")
+    for part in components(grad):
+        context.knows(part)
+    entered = _map_parts(grad, lambda part: context.enter(part, name="b_exit"))
+    context.enters += components(entered)
+    return entered
+
+
+exit_op = Op("Exit", "data: T -> output: T")
+exit_op.gradient(_exit_family_gradient)
+
+ref_exit_op = Op("RefExit", "data: Ref(T) -> output: Ref(T)")
+ref_exit_op.gradient(_exit_family_gradient)
+
+
 def exit(data: Any, name: str | None = None) -> Tensor:
     """`data`, one frame further out."""
     return (ref_exit_op if data.dtype._is_ref_dtype else exit_op)(data, name=name)
+
+
+def _next_iteration_family_gradient(op, grad):
+    return grad
+
+
+next_iteration_op = Op("NextIteration", "data: T -> output: T")
+next_iteration_op.gradient(_next_iteration_family_gradient)
+
+ref_next_iteration_op = Op("RefNextIteration", "data: Ref(T) -> output: Ref(T)")
+ref_next_iteration_op.gradient(_next_iteration_family_gradient)
 
 
 def next_iteration(data: Any, name: str | None = None) -> Tensor:
@@ -276,14 +245,66 @@ def next_iteration(data: Any, name: str | None = None) -> Tensor:
     return op(data, name=name)
 
 
+loop_cond_op = Op("LoopCond", "input: bool -> output: bool", differentiable=False)
+
+
+@loop_cond_op.shape
+def _loop_cond_shape(input):
+    return input.with_rank(0)
+
+
+loop_cond_op.kernel(lambda input: input)
+
+
 def loop_cond(pred: Tensor, name: str | None = None) -> Tensor:
     """Whether a loop goes on."""
     return loop_cond_op(pred, name=name)
 
 
+control_trigger_op = Op("ControlTrigger", "", differentiable=False)
+control_trigger_op.shape(lambda: [])
+control_trigger_op.kernel(lambda: None)
+
+
 def control_trigger(name: str | None = None) -> Operation:
     """Nothing, done even where what it waits for did not run."""
     return control_trigger_op(name=name)
+
+
+_PASSING = (enter_op, ref_enter_op, exit_op, ref_exit_op, next_iteration_op, ref_next_iteration_op)
+for _op in _PASSING:
+    _op.shape(lambda data: data)
+    _op.kernel(lambda data: data)
+for _op in (switch_op, ref_switch_op, merge_op, ref_merge_op, *_PASSING, loop_cond_op, control_trigger_op):
+    _op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+
+def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
+    """What holds of both shapes."""
+    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
+        return TensorShape(None)
+    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
+
+
+def zeros_like_output(op: Operation, index: int) -> Tensor:
+    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
+    tensor = op.outputs[index]
+    context = op._control_flow_context
+    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, contexts.CondContext):
+        return creation.zeros_like(value_of(tensor), optimize=False)
+    other_side = switch(op.inputs[0], context.pred, beside=False)[1 - context.branch]
+    pivot = constants.identity(other_side)
+    if tensor.dtype.base_dtype is dtypes.resource:
+        with control_dependencies([pivot]):
+            return creation.zeros_like(value_of(other_side), optimize=False)
+    size = shapes.shape_of(other_side, optimize=False)
+    with control_dependencies([pivot]):
+        return creation.zeros(size, dtype=tensor.dtype.base_dtype)
+
+
+def value_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the value of the variable whose handle it is."""
+    return resource_variables.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
 
 
 def add_back_edge(merged: Any, value: Any, check_shape: bool = True) -> Any:
@@ -322,9 +343,3 @@ def shape_within(shape: TensorShape, invariant: TensorShape) -> bool:
     if shape.tuple is None or len(shape.tuple) != len(invariant.tuple):
         return False
     return all(b is None or a == b for a, b in zip(shape.tuple, invariant.tuple, strict=True))
-
-
-def _map_parts(value: Any, function: Any) -> Any:
-    if not isinstance(value, IndexedSlices):
-        return function(value)
-    return IndexedSlices(*[function(part) for part in components(value)])

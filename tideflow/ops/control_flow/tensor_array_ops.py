@@ -16,8 +16,6 @@ from tideflow.graph.schema import attr
 from tideflow.ops.control_flow import tensor_array
 from tideflow.runtime.tensor_arrays import TensorArrayStorage
 
-_FLOW = torch.zeros(())
-
 tensor_array_op = Op(
     "TensorArrayV3",
     "size: int32 -> handle: resource, flow: float",
@@ -31,6 +29,23 @@ tensor_array_op = Op(
     stateful=True,
     differentiable=False,
 )
+tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
+
+_FLOW = torch.zeros(())
+
+
+@tensor_array_op.kernel
+def _tensor_array_kernel(
+    size, *, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+):
+    array = TensorArrayStorage(
+        dtype, size, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+    )
+    return array, _FLOW
+
+
+tensor_array_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
 gradient_op = Op(
     "TensorArrayGradV3",
     "handle: resource, flow_in: float -> grad_handle: resource, flow_out: float",
@@ -38,6 +53,16 @@ gradient_op = Op(
     stateful=True,
     differentiable=False,
 )
+gradient_op.shape(lambda handle, flow_in: [[2], []])
+
+
+@gradient_op.kernel
+def _gradient_kernel(handle, flow_in, *, source):
+    return handle.gradient(source), flow_in
+
+
+gradient_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
 gradient_with_shape_op = Op(
     "TensorArrayGradWithShape",
     "handle: resource, flow_in: float, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float",
@@ -46,204 +71,21 @@ gradient_with_shape_op = Op(
     stateful=True,
     differentiable=False,
 )
-write_op = Op(
-    "TensorArrayWriteV3",
-    "handle: resource, index: int32, value: T, flow_in: float -> flow_out: float",
-    host="index",
-    stateful=True,
-)
-read_op = Op(
-    "TensorArrayReadV3",
-    "handle: resource, index: int32, flow_in: float -> value: dtype",
-    host="index",
-    stateful=True,
-)
-gather_op = Op(
-    "TensorArrayGatherV3",
-    "handle: resource, indices: int32, flow_in: float -> value: dtype",
-    dtype=attr("type"),
-    element_shape=attr("shape", None),
-    host="indices",
-    stateful=True,
-)
-scatter_op = Op(
-    "TensorArrayScatterV3",
-    "handle: resource, indices: int32, value: T, flow_in: float -> flow_out: float",
-    host="indices",
-    stateful=True,
-)
-concat_op = Op(
-    "TensorArrayConcatV3",
-    "handle: resource, flow_in: float -> value: dtype, lengths: int64",
-    dtype=attr("type"),
-    element_shape_except0=attr("shape", None),
-    stateful=True,
-)
-split_op = Op(
-    "TensorArraySplitV3",
-    "handle: resource, value: T, lengths: int64, flow_in: float -> flow_out: float",
-    host="lengths",
-    stateful=True,
-)
-size_op = Op(
-    "TensorArraySizeV3",
-    "handle: resource, flow_in: float -> size: int32",
-    stateful=True,
-    differentiable=False,
-)
-close_op = Op("TensorArrayCloseV3", "handle: resource", stateful=True, differentiable=False)
-
-
-# ------------------------------------------------------------------------------------------------ shapes
-
-tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
-gradient_op.shape(lambda handle, flow_in: [[2], []])
 gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[2], []])
-write_op.shape(lambda handle, index, value, flow_in: [])
-read_op.shape(lambda handle, index, flow_in: None)
-gather_op.shape(lambda handle, indices, flow_in: None)
-scatter_op.shape(lambda handle, indices, value, flow_in: [])
-split_op.shape(lambda handle, value, lengths, flow_in: [])
-size_op.shape(lambda handle, flow_in: [])
-close_op.shape(lambda handle: [])
-
-
-@concat_op.shape
-def _(handle, flow_in, *, element_shape_except0):
-    rest = element_shape_except0.tuple
-    return [None if rest is None else [None, *rest], [None]]
-
-
-# ------------------------------------------------------------------------------------------------ kernels
-
-
-@tensor_array_op.kernel
-def _(size, *, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes):
-    array = TensorArrayStorage(
-        dtype, size, element_shape, dynamic_size, clear_after_read, identical_element_shapes
-    )
-    return array, _FLOW
-
-
-@gradient_op.kernel
-def _(handle, flow_in, *, source):
-    return handle.gradient(source), flow_in
 
 
 @gradient_with_shape_op.kernel
-def _(handle, flow_in, shape_to_prepend, *, source):
+def _gradient_with_shape_kernel(handle, flow_in, shape_to_prepend, *, source):
     return handle.gradient(source, tuple(shape_to_prepend)), flow_in
 
 
-@write_op.kernel
-def _(handle, index, value, flow_in, *, T):
-    if T is not handle.dtype:
-        raise _wrong_type(handle, T, "write")
-    handle.write(index, value)
-    return flow_in
-
-
-@read_op.kernel
-def _(handle, index, flow_in, *, dtype):
-    if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "read")
-    return handle.read(index)
-
-
-@gather_op.kernel
-def _(handle, indices, flow_in, *, dtype, element_shape):
-    if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "gather")
-    values = handle.read_many(indices)
-    if values:
-        return np.stack(values) if dtype.torch is None else torch.stack(values)
-    shape = element_shape.merge_with(handle.element_shape)
-    if not shape.is_fully_defined():
-        raise errors.invalid_argument(
-            f"TensorArray has size zero, but element shape {shape} is not fully defined. Currently only "
-            "static shapes are supported when packing zero-size TensorArrays.",
-        )
-    if dtype.torch is None:
-        return np.zeros((0, *shape.tuple), object)
-    return torch.zeros((0, *shape.tuple), dtype=dtype.torch)
-
-
-@scatter_op.kernel
-def _(handle, indices, value, flow_in, *, T):
-    if T is not handle.dtype:
-        raise _wrong_type(handle, T, "scatter")
-    if value.ndim < 1 or len(indices) != value.shape[0]:
-        raise errors.invalid_argument(
-            f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
-            f"{value.shape[0] if value.ndim else 'a scalar'}",
-        )
-    parts = [value[i, ...] for i in range(len(indices))] if T.torch is None else value.unbind(0)
-    for index, part in zip(indices, parts, strict=True):
-        handle.write(index, part)
-    return flow_in
-
-
-@concat_op.kernel
-def _(handle, flow_in, *, dtype, element_shape_except0):
-    if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "concat")
-    values = [handle.read(i) for i in range(len(handle.values))]
-    lengths = torch.tensor([v.shape[0] if v.ndim else -1 for v in values], dtype=torch.int64)
-    if (lengths < 0).any():
-        raise errors.invalid_argument("Concat saw a scalar shape but requires at least vectors.")
-    if not values:
-        rest = element_shape_except0.tuple
-        if rest is None or None in rest:
-            raise errors.invalid_argument(
-                f"TensorArray has size zero, but element_shape_except0 {rest} is not fully defined.",
-            )
-        empty = (
-            np.zeros((0, *rest), object)
-            if dtype.torch is None
-            else torch.zeros((0, *rest), dtype=dtype.torch)
-        )
-        return empty, lengths
-    return np.concatenate(values) if dtype.torch is None else torch.cat(values), lengths
-
-
-@split_op.kernel
-def _(handle, value, lengths, flow_in, *, T):
-    if T is not handle.dtype:
-        raise _wrong_type(handle, T, "split")
-    if sum(lengths) != (value.shape[0] if value.ndim else -1):
-        raise errors.invalid_argument(
-            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
-            f"{sum(lengths)} and value's shape is: {list(value.shape)}",
-        )
-    if not handle.dynamic_size and len(lengths) != len(handle.values):
-        raise errors.invalid_argument(
-            f"TensorArray's size is not equal to the size of lengths ({len(handle.values)} vs. "
-            f"{len(lengths)}), and the TensorArray is not marked as dynamically resizeable",
-        )
-    ends = np.cumsum([0, *lengths])
-    for index, (start, end) in enumerate(itertools.pairwise(ends)):
-        handle.write(index, value[start:end])
-    return flow_in
-
-
-@size_op.kernel
-def _(handle, flow_in):
-    handle._check_open()
-    return torch.tensor(len(handle.values), dtype=torch.int32)
-
-
-@close_op.kernel
-def _(handle):
-    handle.close()
+gradient_with_shape_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
 def _wrong_type(handle: TensorArrayStorage, dtype: dtypes.DType, what: str) -> InvalidArgumentError:
     return errors.invalid_argument(
         f"TensorArray dtype is {handle.dtype.name} but Op is trying to {what} dtype {dtype.name}."
     )
-
-
-# ------------------------------------------------------------------------------------------------ gradients
 
 
 def _gradient_source(name: str) -> str:
@@ -267,53 +109,231 @@ def _gradient_array(op: Operation, dtype: Any, source: str, flow: Tensor) -> ten
     return array.grad(source=source, flow=flow)
 
 
-@read_op.gradient
-def _(op, grad):
-    array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[2])
-    return None, None, array.write(op.inputs[1], grad).flow
+write_op = Op(
+    "TensorArrayWriteV3",
+    "handle: resource, index: int32, value: T, flow_in: float -> flow_out: float",
+    host="index",
+    stateful=True,
+)
+write_op.shape(lambda handle, index, value, flow_in: [])
+
+
+@write_op.kernel
+def _write_kernel(handle, index, value, flow_in, *, T):
+    if T is not handle.dtype:
+        raise _wrong_type(handle, T, "write")
+    handle.write(index, value)
+    return flow_in
 
 
 @write_op.gradient
-def _(op, flow):
+def _write_gradient(op, flow):
     array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
     return None, None, array.read(op.inputs[1]), flow
 
 
+write_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+read_op = Op(
+    "TensorArrayReadV3",
+    "handle: resource, index: int32, flow_in: float -> value: dtype",
+    host="index",
+    stateful=True,
+)
+read_op.shape(lambda handle, index, flow_in: None)
+
+
+@read_op.kernel
+def _read_kernel(handle, index, flow_in, *, dtype):
+    if dtype is not handle.dtype:
+        raise _wrong_type(handle, dtype, "read")
+    return handle.read(index)
+
+
+@read_op.gradient
+def _read_gradient(op, grad):
+    array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[2])
+    return None, None, array.write(op.inputs[1], grad).flow
+
+
+read_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+gather_op = Op(
+    "TensorArrayGatherV3",
+    "handle: resource, indices: int32, flow_in: float -> value: dtype",
+    dtype=attr("type"),
+    element_shape=attr("shape", None),
+    host="indices",
+    stateful=True,
+)
+gather_op.shape(lambda handle, indices, flow_in: None)
+
+
+@gather_op.kernel
+def _gather_kernel(handle, indices, flow_in, *, dtype, element_shape):
+    if dtype is not handle.dtype:
+        raise _wrong_type(handle, dtype, "gather")
+    values = handle.read_many(indices)
+    if values:
+        return np.stack(values) if dtype.torch is None else torch.stack(values)
+    shape = element_shape.merge_with(handle.element_shape)
+    if not shape.is_fully_defined():
+        raise errors.invalid_argument(
+            f"TensorArray has size zero, but element shape {shape} is not fully defined. Currently only "
+            "static shapes are supported when packing zero-size TensorArrays.",
+        )
+    if dtype.torch is None:
+        return np.zeros((0, *shape.tuple), object)
+    return torch.zeros((0, *shape.tuple), dtype=dtype.torch)
+
+
 @gather_op.gradient
-def _(op, grad):
+def _gather_gradient(op, grad):
     array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[2])
     return None, None, array.scatter(op.inputs[1], grad).flow
 
 
+gather_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+scatter_op = Op(
+    "TensorArrayScatterV3",
+    "handle: resource, indices: int32, value: T, flow_in: float -> flow_out: float",
+    host="indices",
+    stateful=True,
+)
+scatter_op.shape(lambda handle, indices, value, flow_in: [])
+
+
+@scatter_op.kernel
+def _scatter_kernel(handle, indices, value, flow_in, *, T):
+    if T is not handle.dtype:
+        raise _wrong_type(handle, T, "scatter")
+    if value.ndim < 1 or len(indices) != value.shape[0]:
+        raise errors.invalid_argument(
+            f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
+            f"{value.shape[0] if value.ndim else 'a scalar'}",
+        )
+    parts = [value[i, ...] for i in range(len(indices))] if T.torch is None else value.unbind(0)
+    for index, part in zip(indices, parts, strict=True):
+        handle.write(index, part)
+    return flow_in
+
+
 @scatter_op.gradient
-def _(op, flow):
+def _scatter_gradient(op, flow):
     array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
     return None, None, array.gather(op.inputs[1]), flow
 
 
+scatter_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+concat_op = Op(
+    "TensorArrayConcatV3",
+    "handle: resource, flow_in: float -> value: dtype, lengths: int64",
+    dtype=attr("type"),
+    element_shape_except0=attr("shape", None),
+    stateful=True,
+)
+
+
+@concat_op.shape
+def _concat_shape(handle, flow_in, *, element_shape_except0):
+    rest = element_shape_except0.tuple
+    return [None if rest is None else [None, *rest], [None]]
+
+
+@concat_op.kernel
+def _concat_kernel(handle, flow_in, *, dtype, element_shape_except0):
+    if dtype is not handle.dtype:
+        raise _wrong_type(handle, dtype, "concat")
+    values = [handle.read(i) for i in range(len(handle.values))]
+    lengths = torch.tensor([v.shape[0] if v.ndim else -1 for v in values], dtype=torch.int64)
+    if (lengths < 0).any():
+        raise errors.invalid_argument("Concat saw a scalar shape but requires at least vectors.")
+    if not values:
+        rest = element_shape_except0.tuple
+        if rest is None or None in rest:
+            raise errors.invalid_argument(
+                f"TensorArray has size zero, but element_shape_except0 {rest} is not fully defined.",
+            )
+        empty = (
+            np.zeros((0, *rest), object)
+            if dtype.torch is None
+            else torch.zeros((0, *rest), dtype=dtype.torch)
+        )
+        return empty, lengths
+    return np.concatenate(values) if dtype.torch is None else torch.cat(values), lengths
+
+
 @concat_op.gradient
-def _(op, grad, _):
+def _concat_gradient(op, grad, _):
     array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[1])
     return None, array.split(grad, lengths=op.outputs[1]).flow
 
 
+concat_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+split_op = Op(
+    "TensorArraySplitV3",
+    "handle: resource, value: T, lengths: int64, flow_in: float -> flow_out: float",
+    host="lengths",
+    stateful=True,
+)
+split_op.shape(lambda handle, value, lengths, flow_in: [])
+
+
+@split_op.kernel
+def _split_kernel(handle, value, lengths, flow_in, *, T):
+    if T is not handle.dtype:
+        raise _wrong_type(handle, T, "split")
+    if sum(lengths) != (value.shape[0] if value.ndim else -1):
+        raise errors.invalid_argument(
+            "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+            f"{sum(lengths)} and value's shape is: {list(value.shape)}",
+        )
+    if not handle.dynamic_size and len(lengths) != len(handle.values):
+        raise errors.invalid_argument(
+            f"TensorArray's size is not equal to the size of lengths ({len(handle.values)} vs. "
+            f"{len(lengths)}), and the TensorArray is not marked as dynamically resizeable",
+        )
+    ends = np.cumsum([0, *lengths])
+    for index, (start, end) in enumerate(itertools.pairwise(ends)):
+        handle.write(index, value[start:end])
+    return flow_in
+
+
 @split_op.gradient
-def _(op, flow):
+def _split_gradient(op, flow):
     array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
     return None, array.concat(), None, flow
 
 
-for _op in (
-    tensor_array_op,
-    gradient_op,
-    gradient_with_shape_op,
-    write_op,
-    read_op,
-    gather_op,
-    scatter_op,
-    concat_op,
-    split_op,
-    size_op,
-    close_op,
-):
-    _op.samples()  # each needs an array that another op of the same step made
+split_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+size_op = Op(
+    "TensorArraySizeV3",
+    "handle: resource, flow_in: float -> size: int32",
+    stateful=True,
+    differentiable=False,
+)
+size_op.shape(lambda handle, flow_in: [])
+
+
+@size_op.kernel
+def _size_kernel(handle, flow_in):
+    handle._check_open()
+    return torch.tensor(len(handle.values), dtype=torch.int32)
+
+
+size_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+
+close_op = Op("TensorArrayCloseV3", "handle: resource", stateful=True, differentiable=False)
+close_op.shape(lambda handle: [])
+
+
+@close_op.kernel
+def _close_kernel(handle):
+    handle.close()
+
+
+close_op.samples(covered_by="tests/control_flow/test_both_ways.py")

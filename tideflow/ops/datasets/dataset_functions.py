@@ -19,7 +19,6 @@ from tideflow.runtime.datasets import as_cell, dataset_in
 _FUNCTION = {"f": attr("func"), "Targuments": attr("list(type)", minimum=0)}
 _PREDICATE = {"predicate": attr("func"), "Targuments": attr("list(type)", minimum=0)}
 _CAPTURED = "input_dataset: variant, other_arguments: Targuments"
-_STATE = {"Tstate": attr("list(type)", minimum=1)}
 
 
 def _with_function(name: str, make: Callable, rest: str = "", key: str = "f", **options: Any) -> Op:
@@ -38,6 +37,7 @@ def _with_function(name: str, make: Callable, rest: str = "", key: str = "f", **
 # ------------------------------------------------------------------------------------------------- maps
 
 _MAP = {"use_inter_op_parallelism": True, "preserve_cardinality": False}
+
 map_dataset_op = _with_function("MapDataset", made.Map, twin=True, force_synchronous=False, **_MAP)
 parallel_map_dataset_op = _with_function(
     "ParallelMapDataset", ParallelMap, "num_parallel_calls: int32", sloppy=False, **_MAP
@@ -61,17 +61,17 @@ filter_dataset_op = _with_function("FilterDataset", made.Filter, key="predicate"
 take_while_dataset_op = _with_function("TakeWhileDataset", made.TakeWhile, key="predicate", twin=True)
 flat_map_dataset_op = _with_function("FlatMapDataset", made.FlatMap)
 
-
 # ---------------------------------------------------------------------------------------------- interleaving
 
 _CYCLE = "cycle_length: int64, block_length: int64"
+
+interleave_dataset_op = _with_function("InterleaveDataset", made.Interleave, _CYCLE)
 
 
 def _parallel_interleave(source, function, cycle, block, *advice):
     return made.Interleave(source, function, cycle, block, threads=True)
 
 
-interleave_dataset_op = _with_function("InterleaveDataset", made.Interleave, _CYCLE)
 parallel_interleave_dataset_op = _with_function(
     "ParallelInterleaveDataset",
     _parallel_interleave,
@@ -81,7 +81,7 @@ parallel_interleave_dataset_op = _with_function(
 parallel_interleave_dataset_v2_op = _with_function(
     "ParallelInterleaveDatasetV2", _parallel_interleave, f"{_CYCLE}, num_parallel_calls: int64", sloppy=False
 )
-
+_STATE = {"Tstate": attr("list(type)", minimum=1)}
 
 # ------------------------------------------------------------------------------------------------- states
 
@@ -92,12 +92,14 @@ def _scan(input_dataset, initial_state, other_arguments, *, planned):
 
 
 _SCAN = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments"
+
 scan_dataset_op = dataset_op(
     "ScanDataset", _SCAN, _scan, preserve_cardinality=False, use_default_device=True, **_FUNCTION, **_STATE
 )
 dataset_op(
     "ExperimentalScanDataset", _SCAN, _scan, metadata=False, preserve_cardinality=False, **_FUNCTION, **_STATE
 )
+
 reduce_dataset_op = Op(
     "ReduceDataset",
     f"{_SCAN} -> components: output_types",
@@ -115,7 +117,7 @@ reduce_dataset_op.shape(lambda dataset, state, captured, *, output_shapes: outpu
 
 
 @reduce_dataset_op.kernel
-def _(input_dataset, initial_state, other_arguments, *, planned, resources):
+def _reduce_dataset_kernel(input_dataset, initial_state, other_arguments, *, planned, resources):
     function = planned("f", other_arguments)
     iteration = datasets.Iteration(resources)
     try:
@@ -124,8 +126,7 @@ def _(input_dataset, initial_state, other_arguments, *, planned, resources):
         iteration.stop()
 
 
-reduce_dataset_op.samples()
-
+reduce_dataset_op.samples(covered_by="tests/data/test_functions.py")
 
 # ----------------------------------------------------------------------------------------- several functions
 
@@ -164,6 +165,7 @@ def _generated(init_args, next_args, finalize_args, *, planned) -> np.ndarray:
 
 
 _GENERATOR = ("init_func", "next_func", "finalize_func")
+
 generator_dataset_op = dataset_op(
     "GeneratorDataset",
     ", ".join(f"{key}_other_args: T{key}_args" for key in _GENERATOR),

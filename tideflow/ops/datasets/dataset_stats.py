@@ -29,6 +29,16 @@ def _handle(*, resources: Any, node: Any) -> stats.StatsAggregator:
     return found("stats aggregator", stats.StatsAggregator, resources, node)
 
 
+def _add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(op: Op) -> None:
+    op.shape(lambda: [])
+    op.kernel(_handle)
+    op.samples(covered_by="tests/data/test_datasets.py")
+
+
+_add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(stats_aggregator_handle_op)
+_add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(_old_handle_op)
+
+
 def _summary(iterator: Any) -> np.ndarray:
     message = Summary()
     for tag, numbers in held(iterator).all().items():
@@ -36,14 +46,14 @@ def _summary(iterator: Any) -> np.ndarray:
     return np.array(message.SerializeToString(), dtype=object)
 
 
-for _op in (stats_aggregator_handle_op, _old_handle_op):
-    _op.shape(lambda: [])
-    _op.kernel(_handle)
-    _op.samples()
-for _op in (stats_aggregator_summary_op, _old_summary_op):
-    _op.shape(lambda iterator: [])
-    _op.kernel(_summary)
-    _op.samples()
+def _add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(op: Op) -> None:
+    op.shape(lambda iterator: [])
+    op.kernel(_summary)
+    op.samples(covered_by="tests/data/test_datasets.py")
+
+
+_add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(stats_aggregator_summary_op)
+_add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(_old_summary_op)
 
 
 def _measured(name: str, measure: Callable) -> Op:

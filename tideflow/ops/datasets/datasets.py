@@ -24,13 +24,12 @@ from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.values import unshared
 
+SHAPES = {"output_shapes": attr("list(shape)", minimum=1)}
 STRUCTURE = {
     "output_types": attr("list(type)", minimum=1),
     "output_shapes": attr("list(shape)", minimum=1),
 }
-SHAPES = {"output_shapes": attr("list(shape)", minimum=1)}
 METADATA = {"metadata": ""}
-_NUMBERED = attr("int", minimum=1)
 
 
 def dataset_op(
@@ -58,7 +57,7 @@ def dataset_op(
     for op in ops:
         op.shape(lambda *inputs: [])
         op.kernel(kernel)
-        op.samples()
+        op.samples(covered_by="tests/data/test_datasets.py")
     return made
 
 
@@ -107,7 +106,6 @@ random_dataset_op = dataset_op(
     twin=True,
 )
 
-
 # ------------------------------------------------------------------------------------------------- elements
 
 
@@ -146,12 +144,6 @@ window_dataset_op = _of_one(
 )
 
 
-def _sliding(source: datasets.Dataset, size: int, shift: int, stride: int) -> datasets.Dataset:
-    """Batches of overlapping windows."""
-    rows = batches.Window(source, size, shift, stride, drop_remainder=True)
-    return _Joined(rows)
-
-
 class _Joined(datasets.OfOne):
     """Windows as batches."""
 
@@ -164,6 +156,12 @@ class _Joined(datasets.OfOne):
             return tuple(datasets.stacked(values) for values in columns)
 
         return pull
+
+
+def _sliding(source: datasets.Dataset, size: int, shift: int, stride: int) -> datasets.Dataset:
+    """Batches of overlapping windows."""
+    rows = batches.Window(source, size, shift, stride, drop_remainder=True)
+    return _Joined(rows)
 
 
 sliding_window_dataset_op = _of_one(
@@ -181,16 +179,6 @@ _of_one(
 )
 
 
-def _advice(name: str, rest: str = "", **options: Any) -> Op:
-    """A dataset that only says how the other one is to be run."""
-    return _of_one(
-        name,
-        lambda source, *advice: datasets.Same(source),
-        rest,
-        **{"metadata": False, "twin": True, **options},
-    )
-
-
 def _optimized(source: datasets.Dataset, optimizations: list[bytes]) -> datasets.Dataset:
     return chance.fused(source) if b"shuffle_and_repeat_fusion" in optimizations else source
 
@@ -202,11 +190,24 @@ optimize_dataset_op = _of_one(
     metadata=False,
     optimization_configs=attr("list(string)", []),
 )
+
+
+def _advice(name: str, rest: str = "", **options: Any) -> Op:
+    """A dataset that only says how the other one is to be run."""
+    return _of_one(
+        name,
+        lambda source, *advice: datasets.Same(source),
+        rest,
+        **{"metadata": False, "twin": True, **options},
+    )
+
+
 model_dataset_op = _advice("ModelDataset", twin=False, algorithm=0, cpu_budget=0, ram_budget=0)
 _advice("NonSerializableDataset")
 _advice("MaxIntraOpParallelismDataset", "max_intra_op_parallelism: int64")
 _advice("PrivateThreadPoolDataset", "num_threads: int64")
 _advice("AssertNextDataset", "transformations: string")
+_NUMBERED = attr("int", minimum=1)
 
 zip_dataset_op = dataset_op(
     "ZipDataset",
@@ -236,7 +237,6 @@ directed_interleave_dataset_op = dataset_op(
 )
 dataset_op("ExperimentalDirectedInterleaveDataset", _DIRECTED, _directed, metadata=False, N=_NUMBERED)
 
-
 # ------------------------------------------------------------------------------------------------- chance
 
 _SEEDS = "buffer_size: int64, seed: int64, seed2: int64"
@@ -246,10 +246,6 @@ def _shuffle(input_dataset, size, seed, seed2, *, reshuffle_each_iteration):
     return as_cell(chance.Shuffle(dataset_in(input_dataset), size, seed, seed2, reshuffle_each_iteration))
 
 
-def _shuffle_and_repeat(input_dataset, size, seed, seed2, count):
-    return as_cell(chance.ShuffleAndRepeat(dataset_in(input_dataset), size, seed, seed2, count))
-
-
 shuffle_dataset_op = dataset_op(
     "ShuffleDataset",
     f"input_dataset: variant, {_SEEDS}",
@@ -257,6 +253,12 @@ shuffle_dataset_op = dataset_op(
     host="buffer_size seed seed2",
     reshuffle_each_iteration=True,
 )
+
+
+def _shuffle_and_repeat(input_dataset, size, seed, seed2, count):
+    return as_cell(chance.ShuffleAndRepeat(dataset_in(input_dataset), size, seed, seed2, count))
+
+
 shuffle_and_repeat_dataset_op = dataset_op(
     "ShuffleAndRepeatDataset",
     f"input_dataset: variant, {_SEEDS}, count: int64",
@@ -264,7 +266,6 @@ shuffle_and_repeat_dataset_op = dataset_op(
     host="buffer_size seed seed2 count",
     reshuffle_each_iteration=True,
 )
-
 
 # ------------------------------------------------------------------------------------------------- batches
 
@@ -308,7 +309,6 @@ dense_to_sparse_batch_dataset_op = _of_one(
     metadata=False,
 )
 
-
 # ------------------------------------------------------------------------------------------------- files
 
 
@@ -316,14 +316,28 @@ def _paths(filenames: Any) -> list[bytes]:
     return filenames if isinstance(filenames, list) else [filenames]
 
 
+_FILES = "filenames: string, compression_type: string, buffer_size: int64"
+_HOST_FILES = "filenames compression_type buffer_size"
+
+
 def _text_lines(filenames, compression_type, buffer_size):
     kind = files.checked_compression(compression_type)
     return as_cell(files.Files(_paths(filenames), lambda path: files.lines(path, kind)))
 
 
+text_line_dataset_op = dataset_op(
+    "TextLineDataset", _FILES, _text_lines, host=_HOST_FILES, structure={}, stateful=True
+)
+
+
 def _records(filenames, compression_type, buffer_size):
     kind = files.checked_compression(compression_type)
     return as_cell(files.Files(_paths(filenames), lambda path: files.records(path, kind)))
+
+
+tf_record_dataset_op = dataset_op(
+    "TFRecordDataset", _FILES, _records, host=_HOST_FILES, structure={}, stateful=True
+)
 
 
 def _fixed_records(filenames, header, size, footer, buffer_size, compression_type=b""):
@@ -335,19 +349,12 @@ def _fixed_records(filenames, header, size, footer, buffer_size, compression_typ
     )
 
 
-_FILES = "filenames: string, compression_type: string, buffer_size: int64"
 _FIXED = (
     "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64"
 )
-_HOST_FILES = "filenames compression_type buffer_size"
-text_line_dataset_op = dataset_op(
-    "TextLineDataset", _FILES, _text_lines, host=_HOST_FILES, structure={}, stateful=True
-)
-tf_record_dataset_op = dataset_op(
-    "TFRecordDataset", _FILES, _records, host=_HOST_FILES, structure={}, stateful=True
-)
 _HOST_FIXED = "filenames header_bytes record_bytes footer_bytes buffer_size"
 dataset_op("FixedLengthRecordDataset", _FIXED, _fixed_records, host=_HOST_FIXED, structure={}, stateful=True)
+
 fixed_length_record_dataset_v2_op = dataset_op(
     "FixedLengthRecordDatasetV2",
     f"{_FIXED}, compression_type: string",
@@ -398,15 +405,15 @@ csv_dataset_op = dataset_op(
 )
 
 
+def _bytes(path: str | bytes) -> bytes:
+    return path if isinstance(path, bytes) else path.encode()
+
+
 def _matching_files(patterns):
     from tideflow.io.local_files import matching_paths
 
     found = sorted({path for pattern in _paths(patterns) for path in matching_paths(pattern)})
     return as_cell(datasets.Elements([(files.string(_bytes(path)),) for path in found]))
-
-
-def _bytes(path: str | bytes) -> bytes:
-    return path if isinstance(path, bytes) else path.encode()
 
 
 dataset_op(
@@ -474,6 +481,12 @@ cache_dataset_op = dataset_op(
 )
 
 
+def _add_shape_and_kernel_and_samples_of_cardinality_family(op: Op) -> None:
+    op.shape(lambda dataset: [])
+    op.kernel(lambda dataset: torch.tensor(dataset_in(dataset).cardinality(), dtype=torch.int64))
+    op.samples(covered_by="tests/data/test_datasets.py")
+
+
 # ------------------------------------------------------------------------------------------------- and back
 
 cardinality_op = Op(
@@ -483,12 +496,16 @@ cardinality_op = Op(
     differentiable=False,
     on_host=True,
 )
+_add_shape_and_kernel_and_samples_of_cardinality_family(cardinality_op)
+
 _old_cardinality_op = Op(
     "ExperimentalDatasetCardinality",
     "input_dataset: variant -> cardinality: int64",
     differentiable=False,
     on_host=True,
 )
+_add_shape_and_kernel_and_samples_of_cardinality_family(_old_cardinality_op)
+
 single_element_op = Op(
     "DatasetToSingleElement",
     "dataset: variant -> components: output_types",
@@ -499,32 +516,11 @@ single_element_op = Op(
     **STRUCTURE,
     **METADATA,
 )
-wrap_op = Op("WrapDatasetVariant", "input_handle: variant -> output_handle: variant", differentiable=False)
-unwrap_op = Op(
-    "UnwrapDatasetVariant", "input_handle: variant -> output_handle: variant", differentiable=False
-)
-to_records_op, _old_to_records_op = (
-    Op(
-        name,
-        "input_dataset: variant, filename: string, compression_type: string",
-        host="filename compression_type",
-        stateful=True,
-        blocking=True,
-        on_host=True,
-        differentiable=False,
-    )
-    for name in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
-)
-
-for _op in (cardinality_op, _old_cardinality_op):
-    _op.shape(lambda dataset: [])
-    _op.kernel(lambda dataset: torch.tensor(dataset_in(dataset).cardinality(), dtype=torch.int64))
-    _op.samples()
 single_element_op.shape(lambda dataset, *, output_shapes: output_shapes)
 
 
 @single_element_op.kernel
-def _(dataset, *, resources):
+def _single_element_kernel(dataset, *, resources):
     iteration = datasets.Iteration(resources)
     try:
         found = datasets.elements(dataset_in(dataset), iteration)
@@ -538,10 +534,35 @@ def _(dataset, *, resources):
         iteration.stop()
 
 
-for _op in (wrap_op, unwrap_op):
-    _op.shape(lambda handle: [])
-    _op.kernel(lambda handle: handle)
-    _op.samples()
+single_element_op.samples(covered_by="tests/data/test_datasets.py")
+
+
+def _add_shape_and_kernel_and_samples_of_wrap_family(op: Op) -> None:
+    op.shape(lambda handle: [])
+    op.kernel(lambda handle: handle)
+    op.samples(covered_by="tests/data/test_datasets.py")
+
+
+wrap_op = Op("WrapDatasetVariant", "input_handle: variant -> output_handle: variant", differentiable=False)
+_add_shape_and_kernel_and_samples_of_wrap_family(wrap_op)
+
+unwrap_op = Op(
+    "UnwrapDatasetVariant", "input_handle: variant -> output_handle: variant", differentiable=False
+)
+_add_shape_and_kernel_and_samples_of_wrap_family(unwrap_op)
+
+to_records_op, _old_to_records_op = (
+    Op(
+        name,
+        "input_dataset: variant, filename: string, compression_type: string",
+        host="filename compression_type",
+        stateful=True,
+        blocking=True,
+        on_host=True,
+        differentiable=False,
+    )
+    for name in ("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
+)
 
 
 def _write_records(dataset, filename, compression_type, *, resources):
@@ -553,8 +574,11 @@ def _write_records(dataset, filename, compression_type, *, resources):
         iteration.stop()
 
 
-for _op in (to_records_op, _old_to_records_op):
-    _op.shape(lambda dataset, filename, compression_type: [])
-    _op.kernel(_write_records)
-    _op.samples()
-single_element_op.samples()
+def _add_shape_and_kernel_and_samples_of_to_records_family(op: Op) -> None:
+    op.shape(lambda dataset, filename, compression_type: [])
+    op.kernel(_write_records)
+    op.samples(covered_by="tests/data/test_datasets.py")
+
+
+_add_shape_and_kernel_and_samples_of_to_records_family(to_records_op)
+_add_shape_and_kernel_and_samples_of_to_records_family(_old_to_records_op)

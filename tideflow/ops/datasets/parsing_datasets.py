@@ -28,6 +28,14 @@ _FEATURES = {
 }
 
 
+def _cells(parts: list[Any]) -> np.ndarray:
+    """Indices, values and shape of a sparse tensor, in a variant."""
+    cells = np.empty(len(parts), dtype=object)
+    for i, part in enumerate(parts):
+        cells[i] = part
+    return cells
+
+
 def _parsed(
     input_dataset, num_parallel_calls, dense_defaults, *, sparse_keys, dense_keys, sparse_types, Tdense,
     dense_shapes,
@@ -50,14 +58,6 @@ def _parsed(
         return tuple([together[i] for i in order])
 
     return as_cell(ParallelMap(dataset_in(input_dataset), parse, num_parallel_calls))
-
-
-def _cells(parts: list[Any]) -> np.ndarray:
-    """Indices, values and shape of a sparse tensor, in a variant."""
-    cells = np.empty(len(parts), dtype=object)
-    for i, part in enumerate(parts):
-        cells[i] = part
-    return cells
 
 
 def _op(name: str, **more: Any) -> Op:

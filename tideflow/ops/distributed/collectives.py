@@ -21,7 +21,6 @@ from tideflow.ops.helpers.types import types
 from tideflow.runtime import collectives, waiting
 from tideflow.runtime.collectives import Member, Terms
 
-_NUMBERS = types("float half double int32 int64")
 _GROUP = {
     "group_size": attr("int"),
     "group_key": attr("int"),
@@ -34,38 +33,18 @@ _GROUP = {
 def _collective_op(name: str, signature: str, **attrs: Any) -> Op:
     op = Op(name, signature, stateful=True, blocking=True, **_GROUP, **attrs)
     op.gradient(undefined_gradient)
-    op.samples()
+    op.samples(covered_by="tests/ops/distributed/test_collectives.py")
     return op
 
 
-reduce_op = _collective_op(
-    "CollectiveReduce",
-    "input: T -> data: T",
-    T=attr("type", allowed=types("bfloat16 float half double int32 int64")),
-    merge_op=attr("string", allowed=("Min", "Max", "Mul", "Add")),
-    final_op=attr("string", allowed=("Id", "Div")),
-    subdiv_offsets=attr("list(int)"),
-    wait_for=attr("list(int)", []),
-)
-gather_op = _collective_op(
-    "CollectiveGather", "input: T -> data: T", T=attr("type", allowed=_NUMBERS), shape=attr("shape")
-)
-_SENT = {"T": attr("type", allowed=types("bool float half double int32 int64")), "shape": attr("shape")}
-send_op = _collective_op("CollectiveBcastSend", "input: T -> data: T", **_SENT)
-receive_op = _collective_op("CollectiveBcastRecv", " -> data: T", **_SENT)
-
-reduce_op.shape(lambda input: input)
-send_op.shape(lambda input, *, shape: shape)
-receive_op.shape(lambda *, shape: shape)
-
-
-@gather_op.shape
-def _(input, *, group_size):
-    input = input.with_rank_at_least(1)
-    if input.ndims is None:
-        return None
-    first = input.tuple[0]
-    return [None if first is None else first * group_size, *input.tuple[1:]]
+def _within(seconds: float) -> contextlib.AbstractContextManager:
+    """The time that an op is given, inside of its step's; 0 is as much as the step has."""
+    if seconds <= 0:
+        return contextlib.nullcontext()
+    limits, deadline = waiting.limits().inner(), time.monotonic() + seconds
+    if limits.deadline is None or deadline < limits.deadline:
+        limits.deadline, limits.seconds = deadline, seconds
+    return waiting.under(limits)
 
 
 def _meet(
@@ -88,16 +67,6 @@ def _meet(
         return collectives.of(resources).meet(member, terms, resources.is_closed)
 
 
-def _within(seconds: float) -> contextlib.AbstractContextManager:
-    """The time that an op is given, inside of its step's; 0 is as much as the step has."""
-    if seconds <= 0:
-        return contextlib.nullcontext()
-    limits, deadline = waiting.limits().inner(), time.monotonic() + seconds
-    if limits.deadline is None or deadline < limits.deadline:
-        limits.deadline, limits.seconds = deadline, seconds
-    return waiting.under(limits)
-
-
 def _kernel(kind: str) -> Callable:
     def kernel(input, *, resources, node):
         return _meet(kind, input, input.shape, input.dtype, resources, node)
@@ -105,28 +74,27 @@ def _kernel(kind: str) -> Callable:
     return kernel
 
 
+def _check_device(t: Tensor) -> None:
+    if not canonical_name(t.device):
+        raise ValueError("Device assignment required for collective ops")
+
+
+def _check_size(group_size: int, function: str) -> None:
+    if group_size <= 1:
+        raise ValueError(f"Parameter group_size to {function} must be at least 2.")
+
+
+reduce_op = _collective_op(
+    "CollectiveReduce",
+    "input: T -> data: T",
+    T=attr("type", allowed=types("bfloat16 float half double int32 int64")),
+    merge_op=attr("string", allowed=("Min", "Max", "Mul", "Add")),
+    final_op=attr("string", allowed=("Id", "Div")),
+    subdiv_offsets=attr("list(int)"),
+    wait_for=attr("list(int)", []),
+)
+reduce_op.shape(lambda input: input)
 reduce_op.kernel(_kernel("reduce"))
-gather_op.kernel(_kernel("gather"))
-
-
-@send_op.kernel
-def _(input, *, shape, resources, node):
-    if not as_shape(shape).is_compatible_with(tuple(input.shape)):
-        raise errors.invalid_argument(
-            f"Shape {tuple(input.shape)} is sent, but {as_shape(shape)} was declared"
-        )
-    return _meet("broadcast", input, input.shape, input.dtype, resources, node)
-
-
-@receive_op.kernel
-def _(*, T, shape, resources, node, device):
-    sizes = as_shape(shape)
-    if not sizes.is_fully_defined():
-        raise errors.invalid_argument(f"What is received must be of known shape, not {sizes}")
-    return _meet("broadcast", None, sizes.tuple, T.torch, resources, node).to(device)
-
-
-# ------------------------------------------------------------------------------------------------ functions
 
 
 def all_reduce(
@@ -154,6 +122,25 @@ def all_reduce(
     )
 
 
+_NUMBERS = types("float half double int32 int64")
+
+gather_op = _collective_op(
+    "CollectiveGather", "input: T -> data: T", T=attr("type", allowed=_NUMBERS), shape=attr("shape")
+)
+
+
+@gather_op.shape
+def _gather_shape(input, *, group_size):
+    input = input.with_rank_at_least(1)
+    if input.ndims is None:
+        return None
+    first = input.tuple[0]
+    return [None if first is None else first * group_size, *input.tuple[1:]]
+
+
+gather_op.kernel(_kernel("gather"))
+
+
 def all_gather(
     t: Tensor, group_size: int, group_key: int, instance_key: int, communication_hint: str = "auto"
 ) -> Tensor:
@@ -168,6 +155,21 @@ def all_gather(
         instance_key=instance_key,
         communication_hint=communication_hint,
     )
+
+
+_SENT = {"T": attr("type", allowed=types("bool float half double int32 int64")), "shape": attr("shape")}
+
+send_op = _collective_op("CollectiveBcastSend", "input: T -> data: T", **_SENT)
+send_op.shape(lambda input, *, shape: shape)
+
+
+@send_op.kernel
+def _send_kernel(input, *, shape, resources, node):
+    if not as_shape(shape).is_compatible_with(tuple(input.shape)):
+        raise errors.invalid_argument(
+            f"Shape {tuple(input.shape)} is sent, but {as_shape(shape)} was declared"
+        )
+    return _meet("broadcast", input, input.shape, input.dtype, resources, node)
 
 
 def broadcast_send(
@@ -196,6 +198,18 @@ def broadcast_send(
     )
 
 
+receive_op = _collective_op("CollectiveBcastRecv", " -> data: T", **_SENT)
+receive_op.shape(lambda *, shape: shape)
+
+
+@receive_op.kernel
+def _receive_kernel(*, T, shape, resources, node, device):
+    sizes = as_shape(shape)
+    if not sizes.is_fully_defined():
+        raise errors.invalid_argument(f"What is received must be of known shape, not {sizes}")
+    return _meet("broadcast", None, sizes.tuple, T.torch, resources, node).to(device)
+
+
 def broadcast_recv(
     shape: Any,
     dtype: Any,
@@ -214,13 +228,3 @@ def broadcast_recv(
         instance_key=instance_key,
         communication_hint=communication_hint,
     )
-
-
-def _check_device(t: Tensor) -> None:
-    if not canonical_name(t.device):
-        raise ValueError("Device assignment required for collective ops")
-
-
-def _check_size(group_size: int, function: str) -> None:
-    if group_size <= 1:
-        raise ValueError(f"Parameter group_size to {function} must be at least 2.")

@@ -22,9 +22,19 @@ from tideflow.runtime.collectives import MERGE, Member, Terms
 _NUMBERS = attr("type", allowed=types("half float double int32 int64"))
 _REDUCTION = attr("string", allowed=("min", "max", "prod", "sum"))
 _MERGE_OPS = {"min": "Min", "max": "Max", "prod": "Mul", "sum": "Add"}
-_OF_ONE_GRAPH = 0  # the group of all that goes by a shared name
 
-_numbers = itertools.count()
+
+def _check_sum(op: Any) -> None:
+    if op.attrs["reduction"] != "sum":
+        raise LookupError(f"No gradient defined for {op.type} except sum.")
+
+
+def _check_device(tensor: Tensor, expected: str = "") -> None:
+    if not canonical_name(tensor.device):
+        raise ValueError("Device assignment required for nccl collective ops")
+    if expected and expected != tensor.device:
+        raise ValueError(f"Expected device {expected}, got {tensor.device}")
+
 
 all_reduce_op = Op(
     "NcclAllReduce",
@@ -36,24 +46,13 @@ all_reduce_op = Op(
     num_devices=attr("int"),
     shared_name=attr("string"),
 )
-reduce_op = Op(
-    "NcclReduce",
-    "input: num_devices * T -> data: T",
-    stateful=True,
-    T=_NUMBERS,
-    reduction=_REDUCTION,
-    num_devices=attr("int", minimum=1),
-)
-broadcast_op = Op("NcclBroadcast", "input: T -> output: T", stateful=True, T=_NUMBERS, shape=attr("shape"))
-
 all_reduce_op.shape(lambda input: input)
-all_reduce_op.samples()
-reduce_op.shape(lambda input: functools.reduce(TensorShape.merge_with, input))
-broadcast_op.shape(lambda input, *, shape: shape)
+
+_OF_ONE_GRAPH = 0  # the group of all that goes by a shared name
 
 
 @all_reduce_op.kernel
-def _(input, *, reduction, num_devices, shared_name, resources, node):
+def _all_reduce_kernel(input, *, reduction, num_devices, shared_name, resources, node):
     shape = tuple(input.shape)
     terms = Terms(
         "reduce", _OF_ONE_GRAPH, shared_name, num_devices, input.dtype, shape, _MERGE_OPS[reduction]
@@ -63,18 +62,8 @@ def _(input, *, reduction, num_devices, shared_name, resources, node):
     return collectives.in_one_process(resources).meet(member, terms, resources.is_closed)
 
 
-@reduce_op.kernel
-def _(input, *, reduction, device):
-    return functools.reduce(MERGE[_MERGE_OPS[reduction]], [value.to(device) for value in input])
-
-
-@broadcast_op.kernel
-def _(input):
-    return input
-
-
 @all_reduce_op.gradient
-def _(op, grad):
+def _all_reduce_gradient(op, grad):
     """The sum of all members' gradients, which they make together as they made the sum."""
     _check_sum(op)
     _check_device(grad, op.device)
@@ -87,8 +76,26 @@ def _(op, grad):
         )
 
 
+all_reduce_op.samples(covered_by="tests/ops/distributed/test_collectives.py")
+
+reduce_op = Op(
+    "NcclReduce",
+    "input: num_devices * T -> data: T",
+    stateful=True,
+    T=_NUMBERS,
+    reduction=_REDUCTION,
+    num_devices=attr("int", minimum=1),
+)
+reduce_op.shape(lambda input: functools.reduce(TensorShape.merge_with, input))
+
+
+@reduce_op.kernel
+def _reduce_kernel(input, *, reduction, device):
+    return functools.reduce(MERGE[_MERGE_OPS[reduction]], [value.to(device) for value in input])
+
+
 @reduce_op.gradient
-def _(op, grad):
+def _reduce_gradient(op, grad):
     _check_sum(op)
     _check_device(grad, op.device)
     with device(op.device):
@@ -96,40 +103,7 @@ def _(op, grad):
     return [spread] * len(op.inputs)
 
 
-@broadcast_op.gradient
-def _(op, grad):
-    """The sum that was made of the receivers' gradients, made by one reduction instead."""
-    grads = list(grad.op.inputs)
-    for tensor in grads:
-        _check_device(tensor)
-    with device(op.device):
-        return reduce_op(grads, reduction="sum")
-
-
-reduce_op.samples()
-broadcast_op.samples()
-
-# ------------------------------------------------------------------------------------------------ functions
-
-
-def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The sum of the tensors, on the device of each of them."""
-    return _all_reduced("sum", tensors)
-
-
-def all_prod(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The product of the tensors, on the device of each of them."""
-    return _all_reduced("prod", tensors)
-
-
-def all_min(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The least of the tensors, on the device of each of them."""
-    return _all_reduced("min", tensors)
-
-
-def all_max(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """The greatest of the tensors, on the device of each of them."""
-    return _all_reduced("max", tensors)
+reduce_op.samples(covered_by="tests/ops/distributed/test_collectives.py")
 
 
 def reduce_sum(tensors: Sequence[Tensor]) -> Tensor:
@@ -147,11 +121,41 @@ def reduce_sum(tensors: Sequence[Tensor]) -> Tensor:
     return result
 
 
+broadcast_op = Op("NcclBroadcast", "input: T -> output: T", stateful=True, T=_NUMBERS, shape=attr("shape"))
+broadcast_op.shape(lambda input, *, shape: shape)
+
+
+@broadcast_op.kernel
+def _broadcast_kernel(input):
+    return input
+
+
+@broadcast_op.gradient
+def _broadcast_gradient(op, grad):
+    """The sum that was made of the receivers' gradients, made by one reduction instead."""
+    grads = list(grad.op.inputs)
+    for tensor in grads:
+        _check_device(tensor)
+    with device(op.device):
+        return reduce_op(grads, reduction="sum")
+
+
+broadcast_op.samples(covered_by="tests/ops/distributed/test_collectives.py")
+
+
 def broadcast(tensor: Tensor) -> Tensor:
     """The same tensor, for the use of other devices."""
     _check_device(tensor)
     with device(tensor.device):
         return broadcast_op(tensor, shape=tensor.shape)
+
+
+_numbers = itertools.count()
+
+
+def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The sum of the tensors, on the device of each of them."""
+    return _all_reduced("sum", tensors)
 
 
 def _all_reduced(reduction: str, tensors: Sequence[Tensor]) -> list[Tensor]:
@@ -168,13 +172,16 @@ def _all_reduced(reduction: str, tensors: Sequence[Tensor]) -> list[Tensor]:
     return made
 
 
-def _check_sum(op: Any) -> None:
-    if op.attrs["reduction"] != "sum":
-        raise LookupError(f"No gradient defined for {op.type} except sum.")
+def all_prod(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The product of the tensors, on the device of each of them."""
+    return _all_reduced("prod", tensors)
 
 
-def _check_device(tensor: Tensor, expected: str = "") -> None:
-    if not canonical_name(tensor.device):
-        raise ValueError("Device assignment required for nccl collective ops")
-    if expected and expected != tensor.device:
-        raise ValueError(f"Expected device {expected}, got {tensor.device}")
+def all_min(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The least of the tensors, on the device of each of them."""
+    return _all_reduced("min", tensors)
+
+
+def all_max(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The greatest of the tensors, on the device of each of them."""
+    return _all_reduced("max", tensors)

@@ -14,7 +14,6 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.runtime import waiting
 
 SEND, RECV = "_Send", "_Recv"
-
 _ENDS = {
     "tensor_name": attr("string"),  # the edge
     "send_device": attr("string"),
@@ -22,6 +21,20 @@ _ENDS = {
 }
 
 send_op = Op(SEND, "tensor: T", stateful=True, on_host=True, differentiable=False, **_ENDS)
+
+
+@send_op.shape
+def _send_shape(tensor: TensorShape) -> list:
+    return []
+
+
+@send_op.kernel
+def _send_kernel(tensor: Any, *, tensor_name: str, recv_device: str) -> None:
+    waiting.limits().rendezvous.put(tensor_name, tensor, recv_device)
+
+
+send_op.samples(covered_by="tests/cluster/test_steps.py")
+
 recv_op = Op(
     RECV,
     " -> tensor: tensor_type",
@@ -34,25 +47,14 @@ recv_op = Op(
 )
 
 
-@send_op.shape
-def _(tensor: TensorShape) -> list:
-    return []
-
-
-@send_op.kernel
-def _(tensor: Any, *, tensor_name: str, recv_device: str) -> None:
-    waiting.limits().rendezvous.put(tensor_name, tensor, recv_device)
-
-
 @recv_op.shape
-def _(*, shape: TensorShape) -> TensorShape:
+def _recv_shape(*, shape: TensorShape) -> TensorShape:
     return shape
 
 
 @recv_op.kernel
-def _(*, tensor_name: str, suspendable: bool) -> Any:
+def _recv_kernel(*, tensor_name: str, suspendable: bool) -> Any:
     return waiting.limits().rendezvous.take(tensor_name, suspendable)
 
 
-send_op.samples()  # a Send alone has nobody to meet: tests/cluster runs the two
-recv_op.samples()
+recv_op.samples(covered_by="tests/cluster/test_steps.py")

@@ -24,47 +24,13 @@ PACK, UNPACK = "_PackVariant", "_UnpackVariant"
 _LIST, _OPTIONAL, _TENSOR = "tensorflow::TensorList", "tensorflow::OptionalVariant", "tensorflow::Tensor"
 
 pack_op = Op(PACK, "value: variant -> packed: string", differentiable=False, on_host=True)
-unpack_op = Op(UNPACK, "packed: string -> value: variant", differentiable=False, on_host=True)
-
 pack_op.shape(lambda value: [])
-unpack_op.shape(lambda packed: None)
 
 
-@pack_op.kernel
-def pack(value: np.ndarray) -> np.ndarray:
-    """Variants as one string."""
-    return as_variant(_message(value).SerializeToString())
-
-
-@unpack_op.kernel
-def unpack(packed: np.ndarray) -> np.ndarray:
-    """The variants that a string holds; DataLossError if it holds none."""
-    try:
-        return _value(TensorProto.FromString(packed[()]))
-    except (DecodeError, ValueError, TypeError, KeyError) as error:
-        raise errors.data_loss(f"What has come is no variant: {error!s:.100}") from None
-
-
-pack_op.samples()  # values of their own are in the tests: a sample has no variants
-unpack_op.samples()
-
-
-# ------------------------------------------------------------------------------------------------ to messages
-
-
-def _message(value: Any) -> TensorProto:
-    """A tensor of numbers, strings or variants. Where there are no cells, it does not matter of which."""
-    array = to_numpy(value)
-    if array.dtype != object:
-        return tensor_proto(array, dtypes.as_dtype(array.dtype))
-    cells = array.ravel().tolist()
-    if all(isinstance(cell, bytes) for cell in cells):
-        return tensor_proto(array, dtypes.string)
-    proto = TensorProto(
-        dtype=dtypes.variant.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto()
+def _data(kind: str, about: dict[str, Any], values: list[Any]) -> VariantTensorDataProto:
+    return VariantTensorDataProto(
+        type_name=kind, metadata=json.dumps(about).encode(), tensors=map(_message, values)
     )
-    proto.variant_val.extend(map(_cell_message, cells))
-    return proto
 
 
 def _cell_message(cell: Any) -> VariantTensorDataProto:
@@ -85,22 +51,34 @@ def _cell_message(cell: Any) -> VariantTensorDataProto:
     )
 
 
-def _data(kind: str, about: dict[str, Any], values: list[Any]) -> VariantTensorDataProto:
-    return VariantTensorDataProto(
-        type_name=kind, metadata=json.dumps(about).encode(), tensors=map(_message, values)
+# ------------------------------------------------------------------------------------------------ to messages
+
+
+def _message(value: Any) -> TensorProto:
+    """A tensor of numbers, strings or variants. Where there are no cells, it does not matter of which."""
+    array = to_numpy(value)
+    if array.dtype != object:
+        return tensor_proto(array, dtypes.as_dtype(array.dtype))
+    cells = array.ravel().tolist()
+    if all(isinstance(cell, bytes) for cell in cells):
+        return tensor_proto(array, dtypes.string)
+    proto = TensorProto(
+        dtype=dtypes.variant.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto()
     )
+    proto.variant_val.extend(map(_cell_message, cells))
+    return proto
 
 
-# ---------------------------------------------------------------------------------------------- from messages
+@pack_op.kernel
+def pack(value: np.ndarray) -> np.ndarray:
+    """Variants as one string."""
+    return as_variant(_message(value).SerializeToString())
 
 
-def _value(proto: TensorProto) -> Any:
-    if proto.dtype != dtypes.variant.as_datatype_enum:
-        return to_torch(make_ndarray(proto))
-    cells = np.empty(len(proto.variant_val), dtype=object)
-    for i, data in enumerate(proto.variant_val):
-        cells[i] = _cell(data)
-    return cells.reshape([dim.size for dim in proto.tensor_shape.dim])
+pack_op.samples(covered_by="tests/cluster/test_steps.py")
+
+unpack_op = Op(UNPACK, "packed: string -> value: variant", differentiable=False, on_host=True)
+unpack_op.shape(lambda packed: None)
 
 
 def _cell(data: VariantTensorDataProto) -> Any:
@@ -115,3 +93,27 @@ def _cell(data: VariantTensorDataProto) -> Any:
         return Optional(None if about["empty"] else values)
     (value,) = values
     return value
+
+
+# ---------------------------------------------------------------------------------------------- from messages
+
+
+def _value(proto: TensorProto) -> Any:
+    if proto.dtype != dtypes.variant.as_datatype_enum:
+        return to_torch(make_ndarray(proto))
+    cells = np.empty(len(proto.variant_val), dtype=object)
+    for i, data in enumerate(proto.variant_val):
+        cells[i] = _cell(data)
+    return cells.reshape([dim.size for dim in proto.tensor_shape.dim])
+
+
+@unpack_op.kernel
+def unpack(packed: np.ndarray) -> np.ndarray:
+    """The variants that a string holds; DataLossError if it holds none."""
+    try:
+        return _value(TensorProto.FromString(packed[()]))
+    except (DecodeError, ValueError, TypeError, KeyError) as error:
+        raise errors.data_loss(f"What has come is no variant: {error!s:.100}") from None
+
+
+unpack_op.samples(covered_by="tests/cluster/test_steps.py")

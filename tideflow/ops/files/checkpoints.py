@@ -27,32 +27,6 @@ from tideflow.ops.helpers.axes import of_rank, one_value
 from tideflow.ops.helpers.samples import f32, i32, text
 from tideflow.runtime.values import to_numpy, to_torch
 
-save_v2_op = Op(
-    "SaveV2",
-    "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes",
-    dtypes=attr("list(type)", minimum=1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-restore_v2_op = Op(
-    "RestoreV2",
-    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
-    dtypes=attr("list(type)", minimum=1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-merge_v2_checkpoints_op = Op(
-    "MergeV2Checkpoints",
-    "checkpoint_prefixes: string, destination_prefix: string",
-    delete_old_dirs=True,
-    allow_missing_files=False,
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-
 
 def _strings(value: np.ndarray) -> list[str]:
     return [item.decode(errors="surrogateescape") for item in value.reshape(-1).tolist()]
@@ -62,15 +36,6 @@ def _string(value: np.ndarray, name: str) -> str:
     return _strings(one_value(value, name))[0]
 
 
-def check_counts(names: list[str], slices: list[str], count: int) -> None:
-    """As many names, and as many slices, as tensors."""
-    if not len(names) == len(slices) == count:
-        raise errors.invalid_argument(
-            f"{len(names)} tensor_names and {len(slices)} shape_and_slices for {count} tensors: there must "
-            "be one of each for each tensor",
-        )
-
-
 def _vectors(prefix: Any, names: Any, slices: Any, count: int) -> None:
     of_rank(prefix, 0)
     for vector in (of_rank(names, 1), of_rank(slices, 1)):
@@ -78,17 +43,29 @@ def _vectors(prefix: Any, names: Any, slices: Any, count: int) -> None:
             raise ShapeError(f"Dimension must be {count} but is {vector.tuple[0]}")
 
 
+_FOLDER = os.path.join(tempfile.gettempdir(), "tideflow-samples")
+_HERE = text(os.path.join(_FOLDER, "sample"), shape=())
+
+save_v2_op = Op(
+    "SaveV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes",
+    dtypes=attr("list(type)", minimum=1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+
 # ----------------------------------------------------------------------------------------------------- saving
 
 
 @save_v2_op.shape
-def _(prefix, tensor_names, shape_and_slices, tensors):
+def _save_v2_shape(prefix, tensor_names, shape_and_slices, tensors):
     _vectors(prefix, tensor_names, shape_and_slices, len(tensors))
     return []
 
 
 @save_v2_op.kernel
-def _(prefix, tensor_names, shape_and_slices, tensors, *, dtypes):
+def _save_v2_kernel(prefix, tensor_names, shape_and_slices, tensors, *, dtypes):
     names, slices = _strings(tensor_names), _strings(shape_and_slices)
     check_counts(names, slices, len(tensors))
     with BundleWriter(_string(prefix, "prefix")) as writer:
@@ -100,16 +77,20 @@ def _(prefix, tensor_names, shape_and_slices, tensors, *, dtypes):
                 writer.add(name, to_numpy(value), dtype)
 
 
-# -------------------------------------------------------------------------------------------------- restoring
+save_v2_op.samples(
+    (_HERE, text("a", "b"), text("", ""), [f32(2, 3), i32()]),
+    (_HERE, text("a", "b"), text("4 3 0,2:-", ""), [f32(2, 3), text("x", "yz")]),
+)
+save_v2_op.refuses((_HERE, text("a"), text("", ""), [f32(2)]), "Dimension must be 1 but is 2")
 
-
-@restore_v2_op.shape
-def _(prefix, tensor_names, shape_and_slices, *, dtypes, values):
-    _vectors(prefix, tensor_names, shape_and_slices, len(dtypes))
-    specs = values[2]
-    if specs is None or len(specs) != len(dtypes):
-        return [None] * len(dtypes)
-    return [_restored_shape(spec) for spec in specs]
+restore_v2_op = Op(
+    "RestoreV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
+    dtypes=attr("list(type)", minimum=1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
 
 
 def _restored_shape(spec: Any) -> tuple[int, ...] | None:
@@ -123,13 +104,244 @@ def _restored_shape(spec: Any) -> tuple[int, ...] | None:
     return region_shape(part.region(shape))
 
 
+# -------------------------------------------------------------------------------------------------- restoring
+
+
+@restore_v2_op.shape
+def _restore_v2_shape(prefix, tensor_names, shape_and_slices, *, dtypes, values):
+    _vectors(prefix, tensor_names, shape_and_slices, len(dtypes))
+    specs = values[2]
+    if specs is None or len(specs) != len(dtypes):
+        return [None] * len(dtypes)
+    return [_restored_shape(spec) for spec in specs]
+
+
 @restore_v2_op.kernel
-def _(prefix, tensor_names, shape_and_slices, *, dtypes):
+def _restore_v2_kernel(prefix, tensor_names, shape_and_slices, *, dtypes):
     names, slices = _strings(tensor_names), _strings(shape_and_slices)
     check_counts(names, slices, len(dtypes))
     with open_checkpoint(_string(prefix, "prefix")) as reader:
         parts = [part_to_restore(reader, *one) for one in zip(names, slices, dtypes)]
         return [to_torch(reader.read(name, part)) for name, part in zip(names, parts)]
+
+
+restore_v2_op.samples(covered_by="tests/train/test_saver.py")
+restore_v2_op.refuses(
+    (text("a"), text("a"), text(""), {"dtypes": [dtypes.float32]}), "Shape must be rank 0 but is rank 1"
+)
+
+merge_v2_checkpoints_op = Op(
+    "MergeV2Checkpoints",
+    "checkpoint_prefixes: string, destination_prefix: string",
+    delete_old_dirs=True,
+    allow_missing_files=False,
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+
+# ------------------------------------------------------------------------------------------- several into one
+
+
+@merge_v2_checkpoints_op.shape
+def _merge_v2_checkpoints_shape(checkpoint_prefixes, destination_prefix):
+    of_rank(checkpoint_prefixes, 1)
+    of_rank(destination_prefix, 0)
+    return []
+
+
+@merge_v2_checkpoints_op.kernel
+def _merge_v2_checkpoints_kernel(
+    checkpoint_prefixes, destination_prefix, *, delete_old_dirs, allow_missing_files
+):
+    if checkpoint_prefixes.ndim != 1:
+        raise errors.invalid_argument("checkpoint_prefixes must be a vector")
+    prefixes = [local_path(prefix) for prefix in _strings(checkpoint_prefixes)]
+    target = local_path(_string(destination_prefix, "destination_prefix"))
+    merge_bundles(prefixes, target, allow_missing_files)
+    if delete_old_dirs:
+        for folder in {os.path.dirname(prefix) for prefix in prefixes} - {os.path.dirname(target)}:
+            with contextlib.suppress(OSError):  # something else may be in it
+                os.rmdir(folder)
+
+
+merge_v2_checkpoints_op.samples(
+    (text(shape=(0,)), text(os.path.join(_FOLDER, "merged"), shape=())),
+)
+merge_v2_checkpoints_op.refuses((_HERE, _HERE), "Shape must be rank 1 but is rank 0")
+
+
+def _sharded_filename_family_shape(*inputs):
+    for shape in inputs:
+        of_rank(shape, 0)
+    return []
+
+
+def _file_name(basename: np.ndarray, shard: str, num_shards: torch.Tensor) -> np.ndarray:
+    count = one_value(num_shards, "num_shards").item()
+    return np.array(b"%s-%s-of-%05d" % (one_value(basename, "basename")[()], shard.encode(), count), object)
+
+
+_BASE = text("a/b", shape=())
+
+# --------------------------------------------------------------------------------------------- names of files
+
+sharded_filename_op = Op(
+    "ShardedFilename",
+    "basename: string, shard: int32, num_shards: int32 -> filename: string",
+    on_host=True,
+    differentiable=False,
+)
+sharded_filename_op.shape(_sharded_filename_family_shape)
+
+
+@sharded_filename_op.kernel
+def _sharded_filename_kernel(basename, shard, num_shards):
+    return _file_name(basename, f"{one_value(shard, 'shard').item():05d}", num_shards)
+
+
+sharded_filename_op.samples(
+    (_BASE, np.int32(3), np.int32(12)), against=lambda *_: np.array(b"a/b-00003-of-00012", object)
+)
+sharded_filename_op.refuses((_BASE, i32(2), i32()), "Shape must be rank 0 but is rank 1")
+
+sharded_filespec_op = Op(
+    "ShardedFilespec",
+    "basename: string, num_shards: int32 -> filename: string",
+    on_host=True,
+    differentiable=False,
+)
+sharded_filespec_op.shape(_sharded_filename_family_shape)
+
+
+@sharded_filespec_op.kernel
+def _sharded_filespec_kernel(basename, num_shards):
+    return _file_name(basename, "?????", num_shards)
+
+
+sharded_filespec_op.samples((_BASE, np.int32(12)), against=lambda *_: np.array(b"a/b-?????-of-00012", object))
+sharded_filespec_op.refuses((_BASE, i32(2)), "Shape must be rank 0 but is rank 1")
+
+
+def _save_old(filename: np.ndarray, names: list[str], slices: list[str], data: list, types: list) -> None:
+    check_counts(names, slices, len(data))
+    parts = []
+    for name, spec, tensor, dtype in zip(names, slices, data, types):
+        value = to_numpy(tensor)
+        whole = value.shape, TensorSlice.whole(value.ndim)
+        shape, part = parse_shape_and_slice(spec) if spec else whole
+        parts.append((name, shape, part, value, dtype))
+    write_old_checkpoint(_string(filename, "filename"), parts)
+
+
+# ------------------------------------------------------------------------------------------- the first format
+
+save_op = Op(
+    "Save",
+    "filename: string, tensor_names: string, data: T",
+    T=attr("list(type)", minimum=1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@save_op.shape
+def _save_shape(filename, tensor_names, data):
+    _vectors(filename, tensor_names, tensor_names, len(data))
+    return []
+
+
+@save_op.kernel
+def _save_kernel(filename, tensor_names, data, *, T):
+    names = _strings(tensor_names)
+    _save_old(filename, names, [""] * len(names), data, T)
+
+
+save_op.samples(covered_by="tests/train/test_saver.py")
+
+save_slices_op = Op(
+    "SaveSlices",
+    "filename: string, tensor_names: string, shapes_and_slices: string, data: T",
+    T=attr("list(type)", minimum=1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@save_slices_op.shape
+def _save_slices_shape(filename, tensor_names, shapes_and_slices, data):
+    _vectors(filename, tensor_names, shapes_and_slices, len(data))
+    return []
+
+
+@save_slices_op.kernel
+def _save_slices_kernel(filename, tensor_names, shapes_and_slices, data, *, T):
+    _save_old(filename, _strings(tensor_names), _strings(shapes_and_slices), data, T)
+
+
+save_slices_op.samples(covered_by="tests/train/test_saver.py")
+
+
+def _restore_family_shape(*inputs):
+    for shape in inputs:
+        of_rank(shape, 0)
+    return None
+
+
+def _restore_one(pattern: np.ndarray, tensor_name: np.ndarray, spec: str, dtype: dtypes.DType) -> Any:
+    name = _string(tensor_name, "tensor_name")
+    with open_checkpoint(_string(pattern, "file_pattern")) as reader:
+        return to_torch(reader.read(name, part_to_restore(reader, name, spec, dtype)))
+
+
+restore_op = Op(
+    "Restore",
+    "file_pattern: string, tensor_name: string -> tensor: dt",
+    dt=attr("type"),
+    preferred_shard=-1,
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+restore_op.shape(_restore_family_shape)
+
+
+@restore_op.kernel
+def _restore_kernel(file_pattern, tensor_name, *, dt):
+    return _restore_one(file_pattern, tensor_name, "", dt)
+
+
+restore_op.samples(covered_by="tests/train/test_saver.py")
+
+restore_slice_op = Op(
+    "RestoreSlice",
+    "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
+    dt=attr("type"),
+    preferred_shard=-1,
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+restore_slice_op.shape(_restore_family_shape)
+
+
+@restore_slice_op.kernel
+def _restore_slice_kernel(file_pattern, tensor_name, shape_and_slice, *, dt):
+    return _restore_one(file_pattern, tensor_name, _string(shape_and_slice, "shape_and_slice"), dt)
+
+
+restore_slice_op.samples(covered_by="tests/train/test_saver.py")
+
+
+def check_counts(names: list[str], slices: list[str], count: int) -> None:
+    """As many names, and as many slices, as tensors."""
+    if not len(names) == len(slices) == count:
+        raise errors.invalid_argument(
+            f"{len(names)} tensor_names and {len(slices)} shape_and_slices for {count} tensors: there must "
+            "be one of each for each tensor",
+        )
 
 
 def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DType) -> Any:
@@ -149,192 +361,3 @@ def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DT
             f"stored in checkpoint: {list(entry.shape)} ({reader.place(name)})",
         )
     return part
-
-
-# ------------------------------------------------------------------------------------------- several into one
-
-
-@merge_v2_checkpoints_op.shape
-def _(checkpoint_prefixes, destination_prefix):
-    of_rank(checkpoint_prefixes, 1)
-    of_rank(destination_prefix, 0)
-    return []
-
-
-@merge_v2_checkpoints_op.kernel
-def _(checkpoint_prefixes, destination_prefix, *, delete_old_dirs, allow_missing_files):
-    if checkpoint_prefixes.ndim != 1:
-        raise errors.invalid_argument("checkpoint_prefixes must be a vector")
-    prefixes = [local_path(prefix) for prefix in _strings(checkpoint_prefixes)]
-    target = local_path(_string(destination_prefix, "destination_prefix"))
-    merge_bundles(prefixes, target, allow_missing_files)
-    if delete_old_dirs:
-        for folder in {os.path.dirname(prefix) for prefix in prefixes} - {os.path.dirname(target)}:
-            with contextlib.suppress(OSError):  # something else may be in it
-                os.rmdir(folder)
-
-
-_FOLDER = os.path.join(tempfile.gettempdir(), "tideflow-samples")
-_HERE = text(os.path.join(_FOLDER, "sample"), shape=())
-save_v2_op.samples(
-    (_HERE, text("a", "b"), text("", ""), [f32(2, 3), i32()]),
-    (_HERE, text("a", "b"), text("4 3 0,2:-", ""), [f32(2, 3), text("x", "yz")]),
-)
-save_v2_op.refuses((_HERE, text("a"), text("", ""), [f32(2)]), "Dimension must be 1 but is 2")
-restore_v2_op.samples()
-restore_v2_op.refuses(
-    (text("a"), text("a"), text(""), {"dtypes": [dtypes.float32]}), "Shape must be rank 0 but is rank 1"
-)
-merge_v2_checkpoints_op.samples(
-    (text(shape=(0,)), text(os.path.join(_FOLDER, "merged"), shape=())),
-)
-merge_v2_checkpoints_op.refuses((_HERE, _HERE), "Shape must be rank 1 but is rank 0")
-
-# --------------------------------------------------------------------------------------------- names of files
-
-sharded_filename_op = Op(
-    "ShardedFilename",
-    "basename: string, shard: int32, num_shards: int32 -> filename: string",
-    on_host=True,
-    differentiable=False,
-)
-sharded_filespec_op = Op(
-    "ShardedFilespec",
-    "basename: string, num_shards: int32 -> filename: string",
-    on_host=True,
-    differentiable=False,
-)
-
-
-@sharded_filename_op.shape
-@sharded_filespec_op.shape
-def _(*inputs):
-    for shape in inputs:
-        of_rank(shape, 0)
-    return []
-
-
-def _file_name(basename: np.ndarray, shard: str, num_shards: torch.Tensor) -> np.ndarray:
-    count = one_value(num_shards, "num_shards").item()
-    return np.array(b"%s-%s-of-%05d" % (one_value(basename, "basename")[()], shard.encode(), count), object)
-
-
-@sharded_filename_op.kernel
-def _(basename, shard, num_shards):
-    return _file_name(basename, f"{one_value(shard, 'shard').item():05d}", num_shards)
-
-
-@sharded_filespec_op.kernel
-def _(basename, num_shards):
-    return _file_name(basename, "?????", num_shards)
-
-
-_BASE = text("a/b", shape=())
-sharded_filename_op.samples(
-    (_BASE, np.int32(3), np.int32(12)), against=lambda *_: np.array(b"a/b-00003-of-00012", object)
-)
-sharded_filespec_op.samples((_BASE, np.int32(12)), against=lambda *_: np.array(b"a/b-?????-of-00012", object))
-sharded_filename_op.refuses((_BASE, i32(2), i32()), "Shape must be rank 0 but is rank 1")
-sharded_filespec_op.refuses((_BASE, i32(2)), "Shape must be rank 0 but is rank 1")
-
-
-# ------------------------------------------------------------------------------------------- the first format
-
-save_op = Op(
-    "Save",
-    "filename: string, tensor_names: string, data: T",
-    T=attr("list(type)", minimum=1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-save_slices_op = Op(
-    "SaveSlices",
-    "filename: string, tensor_names: string, shapes_and_slices: string, data: T",
-    T=attr("list(type)", minimum=1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-restore_op = Op(
-    "Restore",
-    "file_pattern: string, tensor_name: string -> tensor: dt",
-    dt=attr("type"),
-    preferred_shard=-1,
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-restore_slice_op = Op(
-    "RestoreSlice",
-    "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
-    dt=attr("type"),
-    preferred_shard=-1,
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-
-
-@save_op.shape
-def _(filename, tensor_names, data):
-    _vectors(filename, tensor_names, tensor_names, len(data))
-    return []
-
-
-@save_slices_op.shape
-def _(filename, tensor_names, shapes_and_slices, data):
-    _vectors(filename, tensor_names, shapes_and_slices, len(data))
-    return []
-
-
-@restore_op.shape
-@restore_slice_op.shape
-def _(*inputs):
-    for shape in inputs:
-        of_rank(shape, 0)
-    return None
-
-
-def _save_old(filename: np.ndarray, names: list[str], slices: list[str], data: list, types: list) -> None:
-    check_counts(names, slices, len(data))
-    parts = []
-    for name, spec, tensor, dtype in zip(names, slices, data, types):
-        value = to_numpy(tensor)
-        whole = value.shape, TensorSlice.whole(value.ndim)
-        shape, part = parse_shape_and_slice(spec) if spec else whole
-        parts.append((name, shape, part, value, dtype))
-    write_old_checkpoint(_string(filename, "filename"), parts)
-
-
-@save_op.kernel
-def _(filename, tensor_names, data, *, T):
-    names = _strings(tensor_names)
-    _save_old(filename, names, [""] * len(names), data, T)
-
-
-@save_slices_op.kernel
-def _(filename, tensor_names, shapes_and_slices, data, *, T):
-    _save_old(filename, _strings(tensor_names), _strings(shapes_and_slices), data, T)
-
-
-@restore_op.kernel
-def _(file_pattern, tensor_name, *, dt):
-    return _restore_one(file_pattern, tensor_name, "", dt)
-
-
-@restore_slice_op.kernel
-def _(file_pattern, tensor_name, shape_and_slice, *, dt):
-    return _restore_one(file_pattern, tensor_name, _string(shape_and_slice, "shape_and_slice"), dt)
-
-
-def _restore_one(pattern: np.ndarray, tensor_name: np.ndarray, spec: str, dtype: dtypes.DType) -> Any:
-    name = _string(tensor_name, "tensor_name")
-    with open_checkpoint(_string(pattern, "file_pattern")) as reader:
-        return to_torch(reader.read(name, part_to_restore(reader, name, spec, dtype)))
-
-
-save_op.samples()
-save_slices_op.samples()
-restore_op.samples()
-restore_slice_op.samples()

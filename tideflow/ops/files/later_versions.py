@@ -34,14 +34,14 @@ dense_bincount_op = Op(
 
 
 @dense_bincount_op.shape
-def _(input, size, weights):
+def _dense_bincount_shape(input, size, weights):
     if input.ndims is not None and input.ndims not in (1, 2):
         raise ShapeError(f"Shape must be at most rank 2 but is rank {input.ndims}")
     return None if input.tuple is None else [*input.tuple[:-1], size]
 
 
 @dense_bincount_op.kernel
-def _(input, size, weights, *, binary_output):
+def _dense_bincount_kernel(input, size, weights, *, binary_output):
     """Each row of a matrix is counted by itself; what has no bin is not counted."""
     rows = input.reshape(math.prod(input.shape[:-1]), input.shape[-1]).long()
     if size < 0:
@@ -80,44 +80,47 @@ dense_bincount_op.refuses((i32(2, 2, 2, low=0), np.int32(2), f32(0)), "Shape mus
 # ---------------------------------------------------------------------------------- diagonals, aligned
 
 _ALIGN = attr("string", "RIGHT_LEFT", allowed=["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])
+
 matrix_diag_v3_op = Op(
     "MatrixDiagV3",
     "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
     align=_ALIGN,
     host="k, num_rows, num_cols",
 )
+matrix_diag_v3_op.shape(diagonals.matrix_diag_v2_op.shape_rule)
+
+
+@matrix_diag_v3_op.kernel
+def _matrix_diag_v3_kernel(diagonal, k, num_rows, num_cols, padding_value, *, align):
+    return diagonals.with_diagonals(diagonal, k, num_rows, num_cols, padding_value, align)
+
+
 matrix_diag_part_v3_op = Op(
     "MatrixDiagPartV3",
     "input: T, k: int32, padding_value: T -> diagonal: T",
     align=_ALIGN,
     host="k",
 )
-matrix_set_diag_v3_op = Op(
-    "MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", align=_ALIGN, host="k"
-)
-matrix_diag_v3_op.shape(diagonals.matrix_diag_v2_op.shape_rule)
 matrix_diag_part_v3_op.shape(diagonals.matrix_diag_part_v2_op.shape_rule)
-matrix_set_diag_v3_op.shape(diagonals.matrix_set_diag_v2_op.shape_rule)
-
-
-@matrix_diag_v3_op.kernel
-def _(diagonal, k, num_rows, num_cols, padding_value, *, align):
-    return diagonals.with_diagonals(diagonal, k, num_rows, num_cols, padding_value, align)
 
 
 @matrix_diag_part_v3_op.kernel
-def _(input, k, padding_value, *, align):
+def _matrix_diag_part_v3_kernel(input, k, padding_value, *, align):
     return diagonals.diagonals_of(input, k, padding_value, align)
 
 
+matrix_set_diag_v3_op = Op(
+    "MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", align=_ALIGN, host="k"
+)
+matrix_set_diag_v3_op.shape(diagonals.matrix_set_diag_v2_op.shape_rule)
+
+
 @matrix_set_diag_v3_op.kernel
-def _(input, diagonal, k, *, align):
+def _matrix_set_diag_v3_kernel(input, diagonal, k, *, align):
     return diagonals.diagonals_replaced(input, diagonal, k, align)
 
 
 diagonals.define_gradients(matrix_diag_v3_op, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
-
-
 for _align in _ALIGN.allowed:
     _side = {"align": _align}
     matrix_diag_v3_op.samples((f32(2, 3, 3), *int32s([-1, 1], -1, -1), f32(), _side))
@@ -129,7 +132,7 @@ for _align in _ALIGN.allowed:
 disable_copy_on_read_op = Op("DisableCopyOnRead", "resource: resource", stateful=True, differentiable=False)
 disable_copy_on_read_op.shape(lambda resource: [])
 disable_copy_on_read_op.kernel(lambda resource: None)  # reads copy nothing here
-disable_copy_on_read_op.samples()
+disable_copy_on_read_op.samples(covered_by="tests/saved_model/test_loading.py")
 
 # ---------------------------------------------------------------------------------- examples
 
@@ -151,7 +154,7 @@ parse_example_v2_op = Op(
 
 
 @parse_example_v2_op.shape
-def _(
+def _parse_example_v2_shape(
     serialized,
     names,
     sparse_keys,
@@ -182,7 +185,7 @@ def _(
 
 
 @parse_example_v2_op.kernel
-def _(
+def _parse_example_v2_kernel(
     serialized,
     names,
     sparse_keys,

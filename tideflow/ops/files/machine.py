@@ -22,16 +22,16 @@ timestamp_op = Op("Timestamp", " -> ts: double", stateful=True, differentiable=F
 
 
 @timestamp_op.shape
-def _():
+def _timestamp_shape():
     return []
 
 
 @timestamp_op.kernel
-def _():
+def _timestamp_kernel():
     return torch.tensor(time.time(), dtype=torch.float64)
 
 
-timestamp_op.samples()
+timestamp_op.samples(covered_by="tests/ops/files/test_machine.py")
 
 
 @export("timestamp")
@@ -52,15 +52,8 @@ immutable_const_op = Op(
 
 
 @immutable_const_op.shape
-def _(*, shape):
+def _immutable_const_shape(*, shape):
     return shape
-
-
-@immutable_const_op.kernel
-def _(*, dtype, shape, memory_region_name, state, device):
-    if "value" not in state:
-        state["value"] = _mapped(memory_region_name, dtype, shape.as_list()).to(device)
-    return state["value"]
 
 
 def _mapped(path, dtype, sizes):
@@ -84,7 +77,14 @@ def _mapped(path, dtype, sizes):
     return torch.frombuffer(memory, dtype=dtype.torch, count=int(np.prod(sizes))).reshape(sizes)
 
 
-immutable_const_op.samples()
+@immutable_const_op.kernel
+def _immutable_const_kernel(*, dtype, shape, memory_region_name, state, device):
+    if "value" not in state:
+        state["value"] = _mapped(memory_region_name, dtype, shape.as_list()).to(device)
+    return state["value"]
+
+
+immutable_const_op.samples(covered_by="tests/ops/files/test_machine.py")
 
 # ---------------------------------------------------------------------------------- the end
 
@@ -93,12 +93,12 @@ abort_op.effects = True  # TensorFlow's list of op types does not say so
 
 
 @abort_op.shape
-def _():
+def _abort_shape():
     return []
 
 
 @abort_op.kernel
-def _(*, error_msg, exit_without_error):
+def _abort_kernel(*, error_msg, exit_without_error):
     sys.stdout.flush()
     if exit_without_error:
         os._exit(0)
@@ -106,7 +106,7 @@ def _(*, error_msg, exit_without_error):
     os.abort()
 
 
-abort_op.samples()
+abort_op.samples(covered_by="tests/ops/files/test_machine.py")
 
 # ---------------------------------------------------------------------------------- a fact
 
@@ -114,12 +114,12 @@ fact_op = Op("Fact", " -> fact: string", differentiable=False)
 
 
 @fact_op.shape
-def _():
+def _fact_shape():
     return []
 
 
 @fact_op.kernel
-def _():
+def _fact_kernel():
     return np.array(b"0! == 1", dtype=object)
 
 

@@ -41,8 +41,28 @@ from tideflow.runtime.values import to_numpy, to_torch
 
 FEATURE_TYPES = attr("list(type)", allowed=types("float int64 string"), minimum=0)
 _COUNT = attr("int", minimum=0)
-_KEYS = attr("list(string)", minimum=0)
 _SHAPES = attr("list(shape)", minimum=0)
+
+
+def _check_dense_shapes(dense_shapes: Sequence[TensorShape]) -> None:
+    for i, shape in enumerate(dense_shapes):
+        if shape.ndims is None or None in shape.tuple[1:]:
+            raise ShapeError(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {shape}")
+
+
+def _sample(**features: list) -> bytes:
+    """An Example for the samples."""
+    kinds = {
+        int: lambda v: {"int64_list": Int64List(value=v)},
+        float: lambda v: {"float_list": FloatList(value=v)},
+    }
+    other = lambda v: {"bytes_list": BytesList(value=v)}
+    made = {key: Feature(**kinds.get(type(v[0]), other)(v)) for key, v in features.items()}
+    return Example(features=Features(feature=made)).SerializeToString(deterministic=True)
+
+
+MESSAGES = (_sample(a=[1, 2], b=[0.5], c=[b"x", b"y"]), _sample(a=[3, 4]), _sample(a=[5, 6], b=[1.5, 2.5]))
+_NOTHING = np.zeros(0, np.int64)
 
 parse_example_op = Op(
     "ParseExample",
@@ -57,6 +77,97 @@ parse_example_op = Op(
     on_host=True,
     differentiable=False,
 )
+
+
+@parse_example_op.shape
+def _parse_example_shape(
+    serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes, Nsparse
+):
+    batch = axes.of_rank(serialized, 1).tuple[0]
+    axes.of_rank(names, 1)
+    check_counts(sparse_keys=sparse_keys, sparse_types=sparse_types)
+    check_counts(dense_keys=dense_keys, dense_types=Tdense, dense_shapes=dense_shapes)
+    _check_dense_shapes(dense_shapes)
+    return sparse_shapes_of(Nsparse, 2) + [[batch, *shape.tuple] for shape in dense_shapes]
+
+
+def _text(key: np.ndarray) -> str:
+    return key.item().decode(errors="surrogateescape")
+
+
+@parse_example_op.kernel
+def _parse_example_kernel(
+    serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes
+):
+    if serialized.ndim != 1:
+        raise refusal(f"Expected serialized to be a vector, got shape: {shape_text(serialized.shape)}")
+    if names.size and len(names) != len(serialized):
+        raise refusal(f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}")
+    wanted = [
+        *sparse_wanted([_text(key) for key in sparse_keys], sparse_types),
+        *dense_wanted([_text(key) for key in dense_keys], Tdense, dense_shapes, dense_defaults),
+    ]
+    return tensors(serialized.tolist(), wanted, Blame(names.tolist()))
+
+
+_WANTED_SAMPLE = {
+    "sparse_types": [dtypes.float32, dtypes.string],
+    "dense_shapes": [[2], [None]],
+    "Tdense": [dtypes.int64, dtypes.float32],
+}
+parse_example_op.samples(
+    (
+        text(*MESSAGES),
+        text(),
+        [text("c", shape=())],
+        [text("a", shape=()), text("b", shape=())],
+        [_NOTHING, np.float32(-1).reshape(())],
+        {**_WANTED_SAMPLE, "sparse_types": [dtypes.string]},
+    ),
+    (
+        text(*MESSAGES[:1]),
+        text("first"),
+        [text("b", shape=())],
+        [],
+        [],
+        {"sparse_types": [dtypes.float32], "dense_shapes": [], "Tdense": []},
+    ),
+    (
+        text(),
+        text(),
+        [text("b", shape=())],
+        [text("a", shape=())],
+        [np.array([7, 8])],
+        {"sparse_types": [dtypes.float32], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
+    ),
+)
+parse_example_op.refuses(
+    (
+        text(*MESSAGES),
+        text(),
+        [],
+        [text("a", shape=())],
+        [np.array([1, 2, 3])],
+        {"sparse_types": [], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
+    ),
+    "def_value[0].shape() == [3] is not compatible with dense_shapes_[0] == [2]",
+    InvalidArgumentError,
+)
+parse_example_op.refuses(
+    (
+        text(*MESSAGES),
+        text(),
+        [],
+        [text("b", shape=())],
+        [np.zeros(0, np.float32)],
+        {"sparse_types": [], "dense_shapes": [[1]], "Tdense": [dtypes.float32]},
+    ),
+    "Name: <unknown>, Key: b, Index: 2.  Number of float values != expected.  Values size: 2",
+    InvalidArgumentError,
+)
+
+_KEYS = attr("list(string)", minimum=0)
+
 parse_single_example_op = Op(
     "ParseSingleExample",
     "serialized: string, dense_defaults: Tdense -> sparse_indices: num_sparse * int64, "
@@ -71,42 +182,9 @@ parse_single_example_op = Op(
     differentiable=False,
 )
 
-# ----------------------------------------------------------------------------------------------- shape rules
-
-
-def sparse_shapes_of(count: int, rank: int) -> list[list]:
-    """The shapes of the indices, values and shapes of sparse tensors of a rank."""
-    return [[None, rank]] * count + [[None]] * count + [[rank]] * count
-
-
-def check_counts(**lists: Sequence) -> None:
-    """The lists that describe the features one by one are equally long."""
-    (first, items), *rest = lists.items()
-    for name, others in rest:
-        if len(items) != len(others):
-            raise ShapeError(f"len({first}) != len({name}): {len(items)} vs {len(others)}")
-
-
-def _check_dense_shapes(dense_shapes: Sequence[TensorShape]) -> None:
-    for i, shape in enumerate(dense_shapes):
-        if shape.ndims is None or None in shape.tuple[1:]:
-            raise ShapeError(f"dense_shapes[{i}] has unknown rank or unknown inner dimensions: {shape}")
-
-
-@parse_example_op.shape
-def _(
-    serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes, Nsparse
-):
-    batch = axes.of_rank(serialized, 1).tuple[0]
-    axes.of_rank(names, 1)
-    check_counts(sparse_keys=sparse_keys, sparse_types=sparse_types)
-    check_counts(dense_keys=dense_keys, dense_types=Tdense, dense_shapes=dense_shapes)
-    _check_dense_shapes(dense_shapes)
-    return sparse_shapes_of(Nsparse, 2) + [[batch, *shape.tuple] for shape in dense_shapes]
-
 
 @parse_single_example_op.shape
-def _(
+def _parse_single_example_shape(
     serialized,
     dense_defaults,
     *,
@@ -124,24 +202,10 @@ def _(
     return sparse_shapes_of(num_sparse, 1) + list(dense_shapes)
 
 
-# --------------------------------------------------------------------------------------------------- kernels
-
-
-@parse_example_op.kernel
-def _(serialized, names, sparse_keys, dense_keys, dense_defaults, *, sparse_types, Tdense, dense_shapes):
-    if serialized.ndim != 1:
-        raise refusal(f"Expected serialized to be a vector, got shape: {shape_text(serialized.shape)}")
-    if names.size and len(names) != len(serialized):
-        raise refusal(f"Expected len(names) == len(serialized), but got: {len(names)} vs. {len(serialized)}")
-    wanted = [
-        *sparse_wanted([_text(key) for key in sparse_keys], sparse_types),
-        *dense_wanted([_text(key) for key in dense_keys], Tdense, dense_shapes, dense_defaults),
-    ]
-    return tensors(serialized.tolist(), wanted, Blame(names.tolist()))
-
-
 @parse_single_example_op.kernel
-def _(serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes, state):
+def _parse_single_example_kernel(
+    serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes, state
+):
     if serialized.ndim:
         raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
     made_of, wanted = state.get("wanted", ((), None))
@@ -155,6 +219,130 @@ def _(serialized, dense_defaults, *, sparse_keys, sparse_types, dense_keys, Tden
     if found is not None:
         return [to_torch(array) for array in found]
     return tensors([serialized.item()], wanted, Blame(None), single=True)
+
+
+parse_single_example_op.samples(
+    (
+        text(MESSAGES[0], shape=()),
+        [_NOTHING, np.zeros((), np.float32)],
+        {
+            "num_sparse": 1,
+            "sparse_keys": ["c"],
+            "dense_keys": ["a", "b"],
+            "sparse_types": [dtypes.string],
+            "dense_shapes": [[2], [None, 1]],
+            "Tdense": [dtypes.int64, dtypes.float32],
+        },
+    ),
+)
+parse_single_example_op.refuses(
+    (
+        text(MESSAGES[1], shape=()),
+        [np.zeros(0, np.float32)],
+        {
+            "num_sparse": 0,
+            "sparse_keys": [],
+            "dense_keys": ["b"],
+            "sparse_types": [],
+            "dense_shapes": [[]],
+            "Tdense": [dtypes.float32],
+        },
+    ),
+    "Feature: b (data type: float) is required but could not be found.",
+    InvalidArgumentError,
+)
+
+
+@export("io.parse_single_example", "parse_single_example")
+def parse_single_example(
+    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """The features of one serialized Example: tensors and SparseTensors by key."""
+    if not features:
+        raise ValueError("Missing features.")
+    features = with_open_length(features)
+    split = Split(features, OF_EXAMPLES)
+    if example_names is not None:
+        return merged(features, _parsed_with_name(serialized, split, name, example_names))
+    with name_scope(name, "ParseSingleExample", [serialized]):
+        serialized = convert_to_tensor(serialized, name="serialized")
+        split.check_disjoint()
+        *sparse_parts, dense_values = parse_single_example_op(
+            serialized,
+            split.default_tensors(),
+            num_sparse=len(split.sparse),
+            sparse_keys=list(split.sparse),
+            sparse_types=list(split.sparse.values()),
+            dense_keys=list(split.dense),
+            dense_shapes=split.shapes,
+            name=name,
+        )
+        results = split.results(tuple(sparse_parts), dense_values)
+    return merged(features, results)
+
+
+OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
+
+
+def _parsed(serialized: Any, split: Split, name: str | None, names: Any) -> dict[str, Any]:
+    with name_scope(name, "ParseExample", [serialized, names]):
+        split.check_disjoint()
+        defaults = split.default_tensors()
+        *sparse_parts, dense_values = parse_example_op(
+            serialized,
+            [] if names is None else names,
+            list(split.sparse),
+            list(split.dense),
+            defaults,
+            sparse_types=list(split.sparse.values()),
+            dense_shapes=split.shapes,
+            name=name,
+        )
+        return split.results(tuple(sparse_parts), dense_values)
+
+
+def _scalar(value: Any, what: str) -> Tensor:
+    """The tensor, which is a scalar: known here, or checked in the step."""
+    value = convert_to_tensor(value)
+    message = f"Input {what} must be a scalar"
+    if value.shape.ndims is not None:
+        if value.shape.ndims:
+            raise ValueError(message)
+        return value
+    title = what.title()
+    is_scalar = grouping.Assert(binary.equal(shapes.rank(value), 0), [message], name=f"{title}IsScalar")
+    return grouping.with_dependencies([is_scalar], value, name=f"{title}Dependencies")
+
+
+def _parsed_with_name(serialized: Any, split: Split, name: str | None, example_name: Any) -> dict[str, Any]:
+    """A batch of one, so that errors can name it."""
+    with name_scope(name, "ParseSingleExample", [serialized, example_name]):
+        serialized = shapes.expand_dims(_scalar(serialized, "serialized"), 0)
+        names = shapes.expand_dims(_scalar(example_name, "names"), 0)
+        results = _parsed(serialized, split, name, names)
+        for key in split.dense:
+            results[key] = shapes.squeeze(results[key], [0], name=f"Squeeze_{node_name(key)}")
+        for key in split.sparse:
+            found = results[key]
+            results[key] = SparseTensor(
+                slicing.slice(found.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{node_name(key)}"),
+                found.values,
+                slicing.slice(found.dense_shape, [1], [-1], name=f"Squeeze_Shape_{node_name(key)}"),
+            )
+        return results
+
+
+def sparse_shapes_of(count: int, rank: int) -> list[list]:
+    """The shapes of the indices, values and shapes of sparse tensors of a rank."""
+    return [[None, rank]] * count + [[None]] * count + [[rank]] * count
+
+
+def check_counts(**lists: Sequence) -> None:
+    """The lists that describe the features one by one are equally long."""
+    (first, items), *rest = lists.items()
+    for name, others in rest:
+        if len(items) != len(others):
+            raise ShapeError(f"len({first}) != len({name}): {len(items)} vs {len(others)}")
 
 
 def row_parser(op: Operation) -> Callable[[np.ndarray], list[Any]] | None:
@@ -173,10 +361,6 @@ def row_parser(op: Operation) -> Callable[[np.ndarray], list[Any]] | None:
 def refusal(message: str) -> InvalidArgumentError:
     """The error of a kernel that was given what it does not accept."""
     return errors.invalid_argument(message)
-
-
-def _text(key: np.ndarray) -> str:
-    return key.item().decode(errors="surrogateescape")
 
 
 def sparse_wanted(keys: Sequence[str], element_types: Sequence[DType]) -> list[Wanted]:
@@ -230,110 +414,6 @@ def by_kind(parts: Sequence[tuple]) -> list[np.ndarray]:
     return [array for kind in zip(*parts, strict=True) for array in kind]
 
 
-def _sample(**features: list) -> bytes:
-    """An Example for the samples."""
-    kinds = {
-        int: lambda v: {"int64_list": Int64List(value=v)},
-        float: lambda v: {"float_list": FloatList(value=v)},
-    }
-    other = lambda v: {"bytes_list": BytesList(value=v)}
-    made = {key: Feature(**kinds.get(type(v[0]), other)(v)) for key, v in features.items()}
-    return Example(features=Features(feature=made)).SerializeToString(deterministic=True)
-
-
-MESSAGES = (_sample(a=[1, 2], b=[0.5], c=[b"x", b"y"]), _sample(a=[3, 4]), _sample(a=[5, 6], b=[1.5, 2.5]))
-_NOTHING = np.zeros(0, np.int64)
-_WANTED_SAMPLE = {
-    "sparse_types": [dtypes.float32, dtypes.string],
-    "dense_shapes": [[2], [None]],
-    "Tdense": [dtypes.int64, dtypes.float32],
-}
-parse_example_op.samples(
-    (
-        text(*MESSAGES),
-        text(),
-        [text("c", shape=())],
-        [text("a", shape=()), text("b", shape=())],
-        [_NOTHING, np.float32(-1).reshape(())],
-        {**_WANTED_SAMPLE, "sparse_types": [dtypes.string]},
-    ),
-    (
-        text(*MESSAGES[:1]),
-        text("first"),
-        [text("b", shape=())],
-        [],
-        [],
-        {"sparse_types": [dtypes.float32], "dense_shapes": [], "Tdense": []},
-    ),
-    (
-        text(),
-        text(),
-        [text("b", shape=())],
-        [text("a", shape=())],
-        [np.array([7, 8])],
-        {"sparse_types": [dtypes.float32], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
-    ),
-)
-parse_single_example_op.samples(
-    (
-        text(MESSAGES[0], shape=()),
-        [_NOTHING, np.zeros((), np.float32)],
-        {
-            "num_sparse": 1,
-            "sparse_keys": ["c"],
-            "dense_keys": ["a", "b"],
-            "sparse_types": [dtypes.string],
-            "dense_shapes": [[2], [None, 1]],
-            "Tdense": [dtypes.int64, dtypes.float32],
-        },
-    ),
-)
-parse_example_op.refuses(
-    (
-        text(*MESSAGES),
-        text(),
-        [],
-        [text("a", shape=())],
-        [np.array([1, 2, 3])],
-        {"sparse_types": [], "dense_shapes": [[2]], "Tdense": [dtypes.int64]},
-    ),
-    "def_value[0].shape() == [3] is not compatible with dense_shapes_[0] == [2]",
-    InvalidArgumentError,
-)
-parse_example_op.refuses(
-    (
-        text(*MESSAGES),
-        text(),
-        [],
-        [text("b", shape=())],
-        [np.zeros(0, np.float32)],
-        {"sparse_types": [], "dense_shapes": [[1]], "Tdense": [dtypes.float32]},
-    ),
-    "Name: <unknown>, Key: b, Index: 2.  Number of float values != expected.  Values size: 2",
-    InvalidArgumentError,
-)
-parse_single_example_op.refuses(
-    (
-        text(MESSAGES[1], shape=()),
-        [np.zeros(0, np.float32)],
-        {
-            "num_sparse": 0,
-            "sparse_keys": [],
-            "dense_keys": ["b"],
-            "sparse_types": [],
-            "dense_shapes": [[]],
-            "Tdense": [dtypes.float32],
-        },
-    ),
-    "Feature: b (data type: float) is required but could not be found.",
-    InvalidArgumentError,
-)
-
-# ------------------------------------------------------------------------------------------ public functions
-
-OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature)
-
-
 @export("io.parse_example", "parse_example")
 def parse_example(
     serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
@@ -344,82 +424,6 @@ def parse_example(
     features = with_open_length(features)
     split = Split(features, OF_EXAMPLES)
     return merged(features, _parsed(serialized, split, name, example_names))
-
-
-def _parsed(serialized: Any, split: Split, name: str | None, names: Any) -> dict[str, Any]:
-    with name_scope(name, "ParseExample", [serialized, names]):
-        split.check_disjoint()
-        defaults = split.default_tensors()
-        *sparse_parts, dense_values = parse_example_op(
-            serialized,
-            [] if names is None else names,
-            list(split.sparse),
-            list(split.dense),
-            defaults,
-            sparse_types=list(split.sparse.values()),
-            dense_shapes=split.shapes,
-            name=name,
-        )
-        return split.results(tuple(sparse_parts), dense_values)
-
-
-@export("io.parse_single_example", "parse_single_example")
-def parse_single_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
-) -> dict[str, Any]:
-    """The features of one serialized Example: tensors and SparseTensors by key."""
-    if not features:
-        raise ValueError("Missing features.")
-    features = with_open_length(features)
-    split = Split(features, OF_EXAMPLES)
-    if example_names is not None:
-        return merged(features, _parsed_with_name(serialized, split, name, example_names))
-    with name_scope(name, "ParseSingleExample", [serialized]):
-        serialized = convert_to_tensor(serialized, name="serialized")
-        split.check_disjoint()
-        *sparse_parts, dense_values = parse_single_example_op(
-            serialized,
-            split.default_tensors(),
-            num_sparse=len(split.sparse),
-            sparse_keys=list(split.sparse),
-            sparse_types=list(split.sparse.values()),
-            dense_keys=list(split.dense),
-            dense_shapes=split.shapes,
-            name=name,
-        )
-        results = split.results(tuple(sparse_parts), dense_values)
-    return merged(features, results)
-
-
-def _parsed_with_name(serialized: Any, split: Split, name: str | None, example_name: Any) -> dict[str, Any]:
-    """A batch of one, so that errors can name it."""
-    with name_scope(name, "ParseSingleExample", [serialized, example_name]):
-        serialized = shapes.expand_dims(_scalar(serialized, "serialized"), 0)
-        names = shapes.expand_dims(_scalar(example_name, "names"), 0)
-        results = _parsed(serialized, split, name, names)
-        for key in split.dense:
-            results[key] = shapes.squeeze(results[key], [0], name=f"Squeeze_{node_name(key)}")
-        for key in split.sparse:
-            found = results[key]
-            results[key] = SparseTensor(
-                slicing.slice(found.indices, [0, 1], [-1, -1], name=f"Slice_Indices_{node_name(key)}"),
-                found.values,
-                slicing.slice(found.dense_shape, [1], [-1], name=f"Squeeze_Shape_{node_name(key)}"),
-            )
-        return results
-
-
-def _scalar(value: Any, what: str) -> Tensor:
-    """The tensor, which is a scalar: known here, or checked in the step."""
-    value = convert_to_tensor(value)
-    message = f"Input {what} must be a scalar"
-    if value.shape.ndims is not None:
-        if value.shape.ndims:
-            raise ValueError(message)
-        return value
-    title = what.title()
-    is_scalar = grouping.Assert(binary.equal(shapes.rank(value), 0), [message], name=f"{title}IsScalar")
-    return grouping.with_dependencies([is_scalar], value, name=f"{title}Dependencies")
 
 
 def with_open_length(features: Mapping[str, Any]) -> dict[str, Any]:

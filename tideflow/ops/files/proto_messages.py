@@ -24,29 +24,6 @@ from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy, to_torch
 
-decode_proto_op = Op(
-    "DecodeProtoV2",
-    "bytes: string -> sizes: int32, values: output_types",
-    message_type=attr("string"),
-    field_names=attr("list(string)"),
-    output_types=attr("list(type)", minimum=0),
-    descriptor_source="local://",
-    message_format="binary",
-    sanitize=False,
-    on_host=True,
-    differentiable=False,
-)
-encode_proto_op = Op(
-    "EncodeProto",
-    "sizes: int32, values: Tinput_types -> bytes: string",
-    field_names=attr("list(string)"),
-    message_type=attr("string"),
-    descriptor_source="local://",
-    Tinput_types=attr("list(type)", minimum=1),
-    on_host=True,
-    differentiable=False,
-)
-
 # The element types that the values of each type of field can have.
 _SIGNED, _UNSIGNED = types("int32 int64"), types("uint32 uint64")
 _FITTING = {
@@ -70,21 +47,12 @@ _TEXTS = types("string")  # strings, bytes, and messages in messages
 _STAND_INS = ("tideflow.", "tensorboard.")
 
 
-# ------------------------------------------------------------------------------------------------ descriptors
-
-
-@functools.lru_cache
-def _message_class(message_type: str, source: str | bytes) -> Any:
-    pool = _pool(source)
-    names = [message_type]
-    if message_type.startswith("tensorflow."):
-        names += [package + message_type.removeprefix("tensorflow.") for package in _STAND_INS]
-    for name in names:
-        try:
-            return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
-        except KeyError:
-            continue
-    raise refusal(f"No descriptor found for message type {message_type}")
+def _contents(path: bytes) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise refusal(f"Source does not represent serialized file descriptor set proto. ({error})") from None
 
 
 def _pool(source: str | bytes) -> descriptor_pool.DescriptorPool:
@@ -106,12 +74,21 @@ def _pool(source: str | bytes) -> descriptor_pool.DescriptorPool:
     return pool
 
 
-def _contents(path: bytes) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise refusal(f"Source does not represent serialized file descriptor set proto. ({error})") from None
+# ------------------------------------------------------------------------------------------------ descriptors
+
+
+@functools.lru_cache
+def _message_class(message_type: str, source: str | bytes) -> Any:
+    pool = _pool(source)
+    names = [message_type]
+    if message_type.startswith("tensorflow."):
+        names += [package + message_type.removeprefix("tensorflow.") for package in _STAND_INS]
+    for name in names:
+        try:
+            return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+        except KeyError:
+            continue
+    raise refusal(f"No descriptor found for message type {message_type}")
 
 
 def _fields(message_class: Any, names: Sequence[str], message_type: str) -> list[FieldDescriptor]:
@@ -126,18 +103,91 @@ def _is_message(field: FieldDescriptor) -> bool:
     return field.message_type is not None
 
 
+def _is_map(field: FieldDescriptor) -> bool:
+    return _is_message(field) and field.message_type.GetOptions().map_entry
+
+
+_VERSION_FIELDS = {"message_type": "tensorflow.VersionDef", "field_names": ["producer", "bad_consumers"]}
+
+decode_proto_op = Op(
+    "DecodeProtoV2",
+    "bytes: string -> sizes: int32, values: output_types",
+    message_type=attr("string"),
+    field_names=attr("list(string)"),
+    output_types=attr("list(type)", minimum=0),
+    descriptor_source="local://",
+    message_format="binary",
+    sanitize=False,
+    on_host=True,
+    differentiable=False,
+)
+
 # --------------------------------------------------------------------------------------------------- decoding
 
 
 @decode_proto_op.shape
-def _(bytes, *, field_names, output_types):
+def _decode_proto_shape(bytes, *, field_names, output_types):
     if bytes.ndims is None:
         return [None] * (1 + len(output_types))
     return [[*bytes.tuple, len(field_names)], *([*bytes.tuple, None] for _ in output_types)]
 
 
+def _parser(message_class: Any, message_format: str) -> Callable[[bytes], Any]:
+    if message_format not in ("binary", "text"):
+        raise refusal("format must be one of binary or text")
+
+    def parse(data: bytes) -> Any:
+        try:
+            if message_format == "binary":
+                return message_class.FromString(data)
+            return text_format.Parse(data.decode(errors="replace"), message_class())
+        except (DecodeError, text_format.ParseError) as error:
+            raise errors.data_loss(f"Unable to parse {message_format} protobuf: {error}") from None
+
+    return parse
+
+
+def _entries_of(value: Any, field: FieldDescriptor) -> list[Any]:
+    """A map as the repeated messages that it is on the wire."""
+    entry_class = message_factory.GetMessageClass(field.message_type)
+    return [entry_class(key=key, value=item) for key, item in value.items()]
+
+
+def _values_of(message: Any, field: FieldDescriptor) -> list[Any]:
+    """A field's values: none where the message does not have it."""
+    value = getattr(message, field.name)
+    if field.is_repeated:
+        items = _entries_of(value, field) if _is_map(field) else value
+    elif field.has_presence:
+        items = [value] if message.HasField(field.name) else []
+    else:
+        items = [value] if value != field.default_value else []
+    if _is_message(field):
+        return [item.SerializeToString() for item in items]
+    return [item.encode() if isinstance(item, str) else item for item in items]
+
+
+def _blank(field: FieldDescriptor, dtype: DType) -> Any:
+    if _is_message(field) or field.is_repeated:
+        return b"" if dtype is dtypes.string else 0
+    default = field.default_value
+    return default.encode() if isinstance(default, str) else default
+
+
+def _table(found: list[list[Any]], field: FieldDescriptor, dtype: DType) -> np.ndarray:
+    """The values of every message, filled up with the field's default to the most that one has, or to one."""
+    width = max(1, *map(len, found)) if found else 0
+    table = np.empty((len(found), width), dtype.as_numpy_dtype)
+    table[:] = _blank(field, dtype)
+    for row, items in zip(table, found, strict=True):
+        row[: len(items)] = items
+    return table
+
+
 @decode_proto_op.kernel
-def _(bytes, *, message_type, field_names, output_types, descriptor_source, message_format):
+def _decode_proto_kernel(
+    bytes, *, message_type, field_names, output_types, descriptor_source, message_format
+):
     if len(field_names) != len(output_types):
         raise refusal("field_names and output_types attributes must have the same length")
     message_class = _message_class(message_type, descriptor_source)
@@ -156,75 +206,105 @@ def _(bytes, *, message_type, field_names, output_types, descriptor_source, mess
     return [to_torch(array) for array in (sizes.reshape(*bytes.shape, len(fields)), *values)]
 
 
-def _parser(message_class: Any, message_format: str) -> Callable[[bytes], Any]:
-    if message_format not in ("binary", "text"):
-        raise refusal("format must be one of binary or text")
-
-    def parse(data: bytes) -> Any:
-        try:
-            if message_format == "binary":
-                return message_class.FromString(data)
-            return text_format.Parse(data.decode(errors="replace"), message_class())
-        except (DecodeError, text_format.ParseError) as error:
-            raise errors.data_loss(f"Unable to parse {message_format} protobuf: {error}") from None
-
-    return parse
-
-
-def _values_of(message: Any, field: FieldDescriptor) -> list[Any]:
-    """A field's values: none where the message does not have it."""
-    value = getattr(message, field.name)
-    if field.is_repeated:
-        items = _entries_of(value, field) if _is_map(field) else value
-    elif field.has_presence:
-        items = [value] if message.HasField(field.name) else []
-    else:
-        items = [value] if value != field.default_value else []
-    if _is_message(field):
-        return [item.SerializeToString() for item in items]
-    return [item.encode() if isinstance(item, str) else item for item in items]
+_VERSIONS = b"\x08\x03\x18\x04\x18\x05", b"\x10\x07"
+decode_proto_op.samples(
+    (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.int64]}),
+    (text(_VERSIONS[0], shape=()), {**_VERSION_FIELDS, "output_types": [dtypes.int64, dtypes.int32]}),
+    (text(shape=(0,)), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.int32]}),
+    (
+        text("producer: 3"),
+        {
+            "message_type": "tensorflow.VersionDef",
+            "field_names": ["producer"],
+            "output_types": [dtypes.int32],
+            "message_format": "text",
+        },
+    ),
+)
+decode_proto_op.refuses(
+    (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.float32]}),
+    "Unexpected output type for tensorflow.VersionDef.bad_consumers",
+    InvalidArgumentError,
+)
 
 
-def _is_map(field: FieldDescriptor) -> bool:
-    return _is_message(field) and field.message_type.GetOptions().map_entry
+@export("io.decode_proto")
+def decode_proto(
+    bytes: Any,
+    message_type: str,
+    field_names: Sequence[str],
+    output_types: Sequence[Any],
+    descriptor_source: str = "local://",
+    message_format: str = "binary",
+    sanitize: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, list[Tensor]]:
+    """Fields of serialized messages: how many values each message has of each, and the values, filled up."""
+    return decode_proto_op(
+        bytes,
+        message_type=message_type,
+        field_names=field_names,
+        output_types=output_types,
+        descriptor_source=descriptor_source,
+        message_format=message_format,
+        sanitize=sanitize,
+        name=name,
+    )
 
 
-def _entries_of(value: Any, field: FieldDescriptor) -> list[Any]:
-    """A map as the repeated messages that it is on the wire."""
-    entry_class = message_factory.GetMessageClass(field.message_type)
-    return [entry_class(key=key, value=item) for key, item in value.items()]
-
-
-def _table(found: list[list[Any]], field: FieldDescriptor, dtype: DType) -> np.ndarray:
-    """The values of every message, filled up with the field's default to the most that one has, or to one."""
-    width = max(1, *map(len, found)) if found else 0
-    table = np.empty((len(found), width), dtype.as_numpy_dtype)
-    table[:] = _blank(field, dtype)
-    for row, items in zip(table, found, strict=True):
-        row[: len(items)] = items
-    return table
-
-
-def _blank(field: FieldDescriptor, dtype: DType) -> Any:
-    if _is_message(field) or field.is_repeated:
-        return b"" if dtype is dtypes.string else 0
-    default = field.default_value
-    return default.encode() if isinstance(default, str) else default
-
+encode_proto_op = Op(
+    "EncodeProto",
+    "sizes: int32, values: Tinput_types -> bytes: string",
+    field_names=attr("list(string)"),
+    message_type=attr("string"),
+    descriptor_source="local://",
+    Tinput_types=attr("list(type)", minimum=1),
+    on_host=True,
+    differentiable=False,
+)
 
 # --------------------------------------------------------------------------------------------------- encoding
 
 
 @encode_proto_op.shape
-def _(sizes, values):
+def _encode_proto_shape(sizes, values):
     batch = axes.of_rank_at_least(sizes, 2)
     for shape in values:
         axes.of_rank_at_least(shape, 2)
     return None if batch.ndims is None else batch.tuple[:-1]
 
 
+def _add_message(message: Any, field: FieldDescriptor, data: bytes) -> None:
+    if _is_map(field):
+        entry = message_factory.GetMessageClass(field.message_type).FromString(data)
+        container = getattr(message, field.name)
+        if field.message_type.fields_by_name["value"].message_type is None:
+            container[entry.key] = entry.value
+        else:
+            container[entry.key].CopyFrom(entry.value)
+        return
+    target = getattr(message, field.name)
+    (target.add() if field.is_repeated else target).MergeFromString(data)
+
+
+def _set(message: Any, field: FieldDescriptor, items: list[Any]) -> None:
+    """Puts values into a field; one that is not repeated keeps the last."""
+    try:
+        if field.type == FieldDescriptor.TYPE_STRING:
+            items = [item.decode() for item in items]
+        if _is_message(field):
+            for item in items:
+                _add_message(message, field, item)
+        elif field.is_repeated:
+            getattr(message, field.name).extend(items)
+        elif items:
+            setattr(message, field.name, items[-1])
+    except (DecodeError, ValueError, TypeError) as error:
+        raise refusal(f"Cannot write field {field.name}: {error}") from None
+
+
 @encode_proto_op.kernel
-def _(sizes, values, *, field_names, message_type, descriptor_source, Tinput_types):
+def _encode_proto_kernel(sizes, values, *, field_names, message_type, descriptor_source, Tinput_types):
     message_class = _message_class(message_type, descriptor_source)
     fields = _fields(message_class, field_names, message_type)
     for field, dtype in zip(fields, Tinput_types, strict=True):
@@ -252,56 +332,6 @@ def _(sizes, values, *, field_names, message_type, descriptor_source, Tinput_typ
     return encoded.reshape(batch)
 
 
-def _set(message: Any, field: FieldDescriptor, items: list[Any]) -> None:
-    """Puts values into a field; one that is not repeated keeps the last."""
-    try:
-        if field.type == FieldDescriptor.TYPE_STRING:
-            items = [item.decode() for item in items]
-        if _is_message(field):
-            for item in items:
-                _add_message(message, field, item)
-        elif field.is_repeated:
-            getattr(message, field.name).extend(items)
-        elif items:
-            setattr(message, field.name, items[-1])
-    except (DecodeError, ValueError, TypeError) as error:
-        raise refusal(f"Cannot write field {field.name}: {error}") from None
-
-
-def _add_message(message: Any, field: FieldDescriptor, data: bytes) -> None:
-    if _is_map(field):
-        entry = message_factory.GetMessageClass(field.message_type).FromString(data)
-        container = getattr(message, field.name)
-        if field.message_type.fields_by_name["value"].message_type is None:
-            container[entry.key] = entry.value
-        else:
-            container[entry.key].CopyFrom(entry.value)
-        return
-    target = getattr(message, field.name)
-    (target.add() if field.is_repeated else target).MergeFromString(data)
-
-
-_VERSIONS = b"\x08\x03\x18\x04\x18\x05", b"\x10\x07"
-_VERSION_FIELDS = {"message_type": "tensorflow.VersionDef", "field_names": ["producer", "bad_consumers"]}
-decode_proto_op.samples(
-    (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.int64]}),
-    (text(_VERSIONS[0], shape=()), {**_VERSION_FIELDS, "output_types": [dtypes.int64, dtypes.int32]}),
-    (text(shape=(0,)), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.int32]}),
-    (
-        text("producer: 3"),
-        {
-            "message_type": "tensorflow.VersionDef",
-            "field_names": ["producer"],
-            "output_types": [dtypes.int32],
-            "message_format": "text",
-        },
-    ),
-)
-decode_proto_op.refuses(
-    (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.float32]}),
-    "Unexpected output type for tensorflow.VersionDef.bad_consumers",
-    InvalidArgumentError,
-)
 _SIZES = np.array([[1, 2], [0, 1]], np.int32)
 encode_proto_op.samples(
     (_SIZES, [np.array([[3], [9]], np.int32), np.array([[4, 5], [6, 0]], np.int32)], _VERSION_FIELDS),
@@ -311,30 +341,6 @@ encode_proto_op.refuses(
     "Size to write must not be larger than value tensor; but saw: 2 > 1 at message 0 field 1",
     InvalidArgumentError,
 )
-
-
-@export("io.decode_proto")
-def decode_proto(
-    bytes: Any,
-    message_type: str,
-    field_names: Sequence[str],
-    output_types: Sequence[Any],
-    descriptor_source: str = "local://",
-    message_format: str = "binary",
-    sanitize: bool = False,
-    name: str | None = None,
-) -> tuple[Tensor, list[Tensor]]:
-    """Fields of serialized messages: how many values each message has of each, and the values, filled up."""
-    return decode_proto_op(
-        bytes,
-        message_type=message_type,
-        field_names=field_names,
-        output_types=output_types,
-        descriptor_source=descriptor_source,
-        message_format=message_format,
-        sanitize=sanitize,
-        name=name,
-    )
 
 
 @export("io.encode_proto")

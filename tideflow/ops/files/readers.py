@@ -54,7 +54,7 @@ def _maker(
             )
 
         op.kernel(kernel)
-        op.samples()
+        op.samples(covered_by="tests/queues/test_readers.py")
         OPS[op.name] = op
 
 
@@ -83,7 +83,7 @@ def _method(name: str, takes: str, gives: str, shape: Callable, kernel: Callable
         )
         op.shape(shape)
         op.kernel(kernel)
-        op.samples()
+        op.samples(covered_by="tests/queues/test_readers.py")
         OPS[op.name] = op
 
 

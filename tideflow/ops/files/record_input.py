@@ -24,12 +24,12 @@ record_input_op = Op(
     compression_type="",
 )
 record_input_op.shape(lambda: None)
-record_input_op.samples()
+
 _making = threading.Lock()
 
 
 @record_input_op.kernel
-def _(
+def _record_input_kernel(
     *,
     file_pattern,
     file_random_seed,
@@ -47,3 +47,6 @@ def _(
     made = np.empty(batch_size, object)
     made[:] = state["records"].take(batch_size)
     return made
+
+
+record_input_op.samples(covered_by="tests/queues/test_readers.py")

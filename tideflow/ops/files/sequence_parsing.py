@@ -48,7 +48,6 @@ from tideflow.runtime.values import to_torch
 _COUNT = attr("int", 0, minimum=0)
 _TYPES = attr("list(type)", [], allowed=FEATURE_TYPES.allowed, minimum=0)
 _SHAPES = attr("list(shape)", [], minimum=0)
-_KEYS = attr("list(string)", minimum=0)
 _FEATURE_ATTRS = {
     "Ncontext_sparse": _COUNT,
     "Ncontext_dense": _COUNT,
@@ -69,92 +68,6 @@ _OUTPUTS = (
     "feature_list_sparse_shapes: Nfeature_list_sparse * int64, "
     "feature_list_dense_values: feature_list_dense_types"
 )
-
-parse_sequence_example_op = Op(
-    "ParseSequenceExample",
-    "serialized: string, debug_name: string, context_dense_defaults: Tcontext_dense -> "
-    f"{_OUTPUTS}, feature_list_dense_lengths: Nfeature_list_dense * int64",
-    feature_list_dense_missing_assumed_empty=_KEYS,
-    context_sparse_keys=_KEYS,
-    context_dense_keys=_KEYS,
-    feature_list_sparse_keys=_KEYS,
-    feature_list_dense_keys=_KEYS,
-    **_FEATURE_ATTRS,
-    on_host=True,
-    differentiable=False,
-)
-parse_single_sequence_example_op = Op(
-    "ParseSingleSequenceExample",
-    "serialized: string, feature_list_dense_missing_assumed_empty: string, "
-    "context_sparse_keys: Ncontext_sparse * string, context_dense_keys: Ncontext_dense * string, "
-    "feature_list_sparse_keys: Nfeature_list_sparse * string, "
-    "feature_list_dense_keys: Nfeature_list_dense * string, context_dense_defaults: Tcontext_dense, "
-    f"debug_name: string -> {_OUTPUTS}",
-    **_FEATURE_ATTRS,
-    on_host=True,
-    differentiable=False,
-)
-
-
-@parse_sequence_example_op.shape
-def _(
-    serialized,
-    debug_name,
-    context_dense_defaults,
-    *,
-    context_sparse_keys,
-    context_sparse_types,
-    context_dense_keys,
-    context_dense_shapes,
-    feature_list_sparse_keys,
-    feature_list_sparse_types,
-    feature_list_dense_keys,
-    feature_list_dense_shapes,
-):
-    batch = axes.of_rank(serialized, 1).tuple[0]
-    check_counts(context_sparse_keys=context_sparse_keys, context_sparse_types=context_sparse_types)
-    check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
-    check_counts(
-        feature_list_dense_keys=feature_list_dense_keys, feature_list_dense_shapes=feature_list_dense_shapes
-    )
-    return [
-        *sparse_shapes_of(len(context_sparse_keys), 2),
-        *([batch, *shape.tuple] for shape in context_dense_shapes),
-        *sparse_shapes_of(len(feature_list_sparse_keys), 3),
-        *([batch, None, *shape.tuple] for shape in feature_list_dense_shapes),
-        *([batch] for _ in feature_list_dense_shapes),
-    ]
-
-
-@parse_single_sequence_example_op.shape
-def _(
-    serialized,
-    feature_list_dense_missing_assumed_empty,
-    context_sparse_keys,
-    context_dense_keys,
-    feature_list_sparse_keys,
-    feature_list_dense_keys,
-    context_dense_defaults,
-    debug_name,
-    *,
-    context_dense_shapes,
-    feature_list_dense_shapes,
-):
-    axes.of_rank(serialized, 0)
-    axes.of_rank(feature_list_dense_missing_assumed_empty, 1)
-    check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
-    check_counts(
-        feature_list_dense_keys=feature_list_dense_keys, feature_list_dense_shapes=feature_list_dense_shapes
-    )
-    return [
-        *sparse_shapes_of(len(context_sparse_keys), 1),
-        *context_dense_shapes,
-        *sparse_shapes_of(len(feature_list_sparse_keys), 2),
-        *([None, *shape.tuple] for shape in feature_list_dense_shapes),
-    ]
-
-
-# --------------------------------------------------------------------------------------------------- kernels
 
 
 class _Reader:
@@ -221,8 +134,78 @@ class _Reader:
         return (indices[:, 1:], values, shape[1:]) if self.single else (indices, values, shape)
 
 
+def _sample(steps: int) -> bytes:
+    """A SequenceExample for the samples."""
+    message = SequenceExample()
+    message.context.feature["label"].int64_list.value.append(steps)
+    lists = message.feature_lists.feature_list
+    lists["x"].CopyFrom(
+        FeatureList(feature=[Feature(float_list=FloatList(value=[i, i + 0.5])) for i in range(steps)])
+    )
+    lists["tags"].CopyFrom(
+        FeatureList(feature=[Feature(int64_list=Int64List(value=range(i))) for i in range(steps)])
+    )
+    return message.SerializeToString(deterministic=True)
+
+
+_SAMPLE_TYPES = {
+    "context_sparse_types": [dtypes.string],
+    "Tcontext_dense": [dtypes.int64],
+    "context_dense_shapes": [[]],
+    "feature_list_sparse_types": [dtypes.int64],
+    "feature_list_dense_types": [dtypes.float32],
+    "feature_list_dense_shapes": [[2]],
+}
+_NO_DEFAULT = np.zeros(0, np.int64)
+_KEYS = attr("list(string)", minimum=0)
+
+parse_sequence_example_op = Op(
+    "ParseSequenceExample",
+    "serialized: string, debug_name: string, context_dense_defaults: Tcontext_dense -> "
+    f"{_OUTPUTS}, feature_list_dense_lengths: Nfeature_list_dense * int64",
+    feature_list_dense_missing_assumed_empty=_KEYS,
+    context_sparse_keys=_KEYS,
+    context_dense_keys=_KEYS,
+    feature_list_sparse_keys=_KEYS,
+    feature_list_dense_keys=_KEYS,
+    **_FEATURE_ATTRS,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@parse_sequence_example_op.shape
+def _parse_sequence_example_shape(
+    serialized,
+    debug_name,
+    context_dense_defaults,
+    *,
+    context_sparse_keys,
+    context_sparse_types,
+    context_dense_keys,
+    context_dense_shapes,
+    feature_list_sparse_keys,
+    feature_list_sparse_types,
+    feature_list_dense_keys,
+    feature_list_dense_shapes,
+):
+    batch = axes.of_rank(serialized, 1).tuple[0]
+    check_counts(context_sparse_keys=context_sparse_keys, context_sparse_types=context_sparse_types)
+    check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
+    check_counts(
+        feature_list_dense_keys=feature_list_dense_keys, feature_list_dense_shapes=feature_list_dense_shapes
+    )
+    return [
+        *sparse_shapes_of(len(context_sparse_keys), 2),
+        *([batch, *shape.tuple] for shape in context_dense_shapes),
+        *sparse_shapes_of(len(feature_list_sparse_keys), 3),
+        *([batch, None, *shape.tuple] for shape in feature_list_dense_shapes),
+        *([batch] for _ in feature_list_dense_shapes),
+    ]
+
+
 @parse_sequence_example_op.kernel
-def _(
+def _parse_sequence_example_kernel(
     serialized,
     debug_name,
     context_dense_defaults,
@@ -260,72 +243,6 @@ def _(
     return [to_torch(array) for array in (*context, *sparse_lists, *dense_lists, *lengths)]
 
 
-@parse_single_sequence_example_op.kernel
-def _(
-    serialized,
-    feature_list_dense_missing_assumed_empty,
-    context_sparse_keys,
-    context_dense_keys,
-    feature_list_sparse_keys,
-    feature_list_dense_keys,
-    context_dense_defaults,
-    debug_name,
-    *,
-    context_sparse_types,
-    Tcontext_dense,
-    context_dense_shapes,
-    feature_list_sparse_types,
-    feature_list_dense_types,
-    feature_list_dense_shapes,
-):
-    if serialized.ndim:
-        raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
-    reader = _Reader([serialized.item()], SequenceBlame(debug_name.ravel().tolist()))
-    context = reader.context(
-        _texts(context_sparse_keys),
-        context_sparse_types,
-        _texts(context_dense_keys),
-        Tcontext_dense,
-        context_dense_shapes,
-        context_dense_defaults,
-    )
-    sparse_lists = reader.sparse_lists(_texts(feature_list_sparse_keys), feature_list_sparse_types)
-    dense_lists, _ = reader.dense_lists(
-        _texts(feature_list_dense_keys),
-        feature_list_dense_types,
-        feature_list_dense_shapes,
-        _texts(feature_list_dense_missing_assumed_empty),
-    )
-    return [to_torch(array) for array in (*context, *sparse_lists, *dense_lists)]
-
-
-def _texts(keys: Sequence[Any]) -> list[str]:
-    """Keys that come as string tensors, or as a vector of strings."""
-    return [np.asarray(key, object).item().decode(errors="surrogateescape") for key in keys]
-
-
-def _sample(steps: int) -> bytes:
-    """A SequenceExample for the samples."""
-    message = SequenceExample()
-    message.context.feature["label"].int64_list.value.append(steps)
-    lists = message.feature_lists.feature_list
-    lists["x"].CopyFrom(
-        FeatureList(feature=[Feature(float_list=FloatList(value=[i, i + 0.5])) for i in range(steps)])
-    )
-    lists["tags"].CopyFrom(
-        FeatureList(feature=[Feature(int64_list=Int64List(value=range(i))) for i in range(steps)])
-    )
-    return message.SerializeToString(deterministic=True)
-
-
-_SAMPLE_TYPES = {
-    "context_sparse_types": [dtypes.string],
-    "Tcontext_dense": [dtypes.int64],
-    "context_dense_shapes": [[]],
-    "feature_list_sparse_types": [dtypes.int64],
-    "feature_list_dense_types": [dtypes.float32],
-    "feature_list_dense_shapes": [[2]],
-}
 _SAMPLE_KEYS = {
     "feature_list_dense_missing_assumed_empty": [],
     "context_sparse_keys": ["note"],
@@ -337,7 +254,6 @@ _SAMPLE_KEYS = {
     "Nfeature_list_sparse": 1,
     "Nfeature_list_dense": 1,
 }
-_NO_DEFAULT = np.zeros(0, np.int64)
 parse_sequence_example_op.samples(
     (text(_sample(3), _sample(1), _sample(0)), text(), [_NO_DEFAULT], {**_SAMPLE_TYPES, **_SAMPLE_KEYS}),
     (text(_sample(2)), text("a name"), [np.array(7)], {**_SAMPLE_TYPES, **_SAMPLE_KEYS}),
@@ -347,59 +263,6 @@ parse_sequence_example_op.refuses(
     "Feature list 'x' is required but could not be found.",
     InvalidArgumentError,
 )
-
-
-def _single_keys() -> list[list[np.ndarray]]:
-    return [[text(key, shape=())] for key in ("note", "label", "tags", "x")]
-
-
-parse_single_sequence_example_op.samples(
-    (
-        text(_sample(3), shape=()),
-        text(),
-        *_single_keys(),
-        [_NO_DEFAULT],
-        text("", shape=()),
-        _SAMPLE_TYPES,
-    ),
-    (text(b"", shape=()), text("x"), *_single_keys(), [np.array(7)], text("n", shape=()), _SAMPLE_TYPES),
-)
-parse_single_sequence_example_op.refuses(
-    (text(b"", shape=()), text("x"), *_single_keys(), [_NO_DEFAULT], text("n", shape=()), _SAMPLE_TYPES),
-    "Name: n, Context feature 'label' is required but could not be found.",
-    InvalidArgumentError,
-)
-
-# ------------------------------------------------------------------------------------------ public functions
-
-_OF_CONTEXT = (VarLenFeature, FixedLenFeature)
-_OF_STEPS = (VarLenFeature, FixedLenSequenceFeature)
-
-
-def _split(
-    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
-) -> tuple[Split, Split]:
-    if not (context_features or sequence_features):
-        raise ValueError("Missing features.")
-    return Split(context_features, _OF_CONTEXT), Split(sequence_features, _OF_STEPS)
-
-
-def _assumed_empty(steps: Split) -> list[str]:
-    """The lists that a message may lack."""
-    for key, value in steps.defaults.items():
-        if value is not None:
-            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
-    return list(steps.defaults)
-
-
-def _types_and_shapes(context: Split, steps: Split) -> dict[str, Any]:
-    return {
-        "context_sparse_types": list(context.sparse.values()),
-        "context_dense_shapes": context.shapes,
-        "feature_list_sparse_types": list(steps.sparse.values()),
-        "feature_list_dense_types": list(steps.dense.values()),
-        "feature_list_dense_shapes": steps.shapes,
-    }
 
 
 @export("io.parse_sequence_example")
@@ -438,6 +301,143 @@ def parse_sequence_example(
         )
         lengths = dict(zip(steps.dense, outputs[8], strict=True))
         return context.results(outputs[:3], outputs[3]), steps.results(outputs[4:7], outputs[7]), lengths
+
+
+_OF_CONTEXT = (VarLenFeature, FixedLenFeature)
+_OF_STEPS = (VarLenFeature, FixedLenSequenceFeature)
+
+
+def _split(
+    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
+) -> tuple[Split, Split]:
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    return Split(context_features, _OF_CONTEXT), Split(sequence_features, _OF_STEPS)
+
+
+def _assumed_empty(steps: Split) -> list[str]:
+    """The lists that a message may lack."""
+    for key, value in steps.defaults.items():
+        if value is not None:
+            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+    return list(steps.defaults)
+
+
+def _types_and_shapes(context: Split, steps: Split) -> dict[str, Any]:
+    return {
+        "context_sparse_types": list(context.sparse.values()),
+        "context_dense_shapes": context.shapes,
+        "feature_list_sparse_types": list(steps.sparse.values()),
+        "feature_list_dense_types": list(steps.dense.values()),
+        "feature_list_dense_shapes": steps.shapes,
+    }
+
+
+parse_single_sequence_example_op = Op(
+    "ParseSingleSequenceExample",
+    "serialized: string, feature_list_dense_missing_assumed_empty: string, "
+    "context_sparse_keys: Ncontext_sparse * string, context_dense_keys: Ncontext_dense * string, "
+    "feature_list_sparse_keys: Nfeature_list_sparse * string, "
+    "feature_list_dense_keys: Nfeature_list_dense * string, context_dense_defaults: Tcontext_dense, "
+    f"debug_name: string -> {_OUTPUTS}",
+    **_FEATURE_ATTRS,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@parse_single_sequence_example_op.shape
+def _parse_single_sequence_example_shape(
+    serialized,
+    feature_list_dense_missing_assumed_empty,
+    context_sparse_keys,
+    context_dense_keys,
+    feature_list_sparse_keys,
+    feature_list_dense_keys,
+    context_dense_defaults,
+    debug_name,
+    *,
+    context_dense_shapes,
+    feature_list_dense_shapes,
+):
+    axes.of_rank(serialized, 0)
+    axes.of_rank(feature_list_dense_missing_assumed_empty, 1)
+    check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
+    check_counts(
+        feature_list_dense_keys=feature_list_dense_keys, feature_list_dense_shapes=feature_list_dense_shapes
+    )
+    return [
+        *sparse_shapes_of(len(context_sparse_keys), 1),
+        *context_dense_shapes,
+        *sparse_shapes_of(len(feature_list_sparse_keys), 2),
+        *([None, *shape.tuple] for shape in feature_list_dense_shapes),
+    ]
+
+
+def _texts(keys: Sequence[Any]) -> list[str]:
+    """Keys that come as string tensors, or as a vector of strings."""
+    return [np.asarray(key, object).item().decode(errors="surrogateescape") for key in keys]
+
+
+@parse_single_sequence_example_op.kernel
+def _parse_single_sequence_example_kernel(
+    serialized,
+    feature_list_dense_missing_assumed_empty,
+    context_sparse_keys,
+    context_dense_keys,
+    feature_list_sparse_keys,
+    feature_list_dense_keys,
+    context_dense_defaults,
+    debug_name,
+    *,
+    context_sparse_types,
+    Tcontext_dense,
+    context_dense_shapes,
+    feature_list_sparse_types,
+    feature_list_dense_types,
+    feature_list_dense_shapes,
+):
+    if serialized.ndim:
+        raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
+    reader = _Reader([serialized.item()], SequenceBlame(debug_name.ravel().tolist()))
+    context = reader.context(
+        _texts(context_sparse_keys),
+        context_sparse_types,
+        _texts(context_dense_keys),
+        Tcontext_dense,
+        context_dense_shapes,
+        context_dense_defaults,
+    )
+    sparse_lists = reader.sparse_lists(_texts(feature_list_sparse_keys), feature_list_sparse_types)
+    dense_lists, _ = reader.dense_lists(
+        _texts(feature_list_dense_keys),
+        feature_list_dense_types,
+        feature_list_dense_shapes,
+        _texts(feature_list_dense_missing_assumed_empty),
+    )
+    return [to_torch(array) for array in (*context, *sparse_lists, *dense_lists)]
+
+
+def _single_keys() -> list[list[np.ndarray]]:
+    return [[text(key, shape=())] for key in ("note", "label", "tags", "x")]
+
+
+parse_single_sequence_example_op.samples(
+    (
+        text(_sample(3), shape=()),
+        text(),
+        *_single_keys(),
+        [_NO_DEFAULT],
+        text("", shape=()),
+        _SAMPLE_TYPES,
+    ),
+    (text(b"", shape=()), text("x"), *_single_keys(), [np.array(7)], text("n", shape=()), _SAMPLE_TYPES),
+)
+parse_single_sequence_example_op.refuses(
+    (text(b"", shape=()), text("x"), *_single_keys(), [_NO_DEFAULT], text("n", shape=()), _SAMPLE_TYPES),
+    "Name: n, Context feature 'label' is required but could not be found.",
+    InvalidArgumentError,
+)
 
 
 @export("io.parse_single_sequence_example", "parse_single_sequence_example")

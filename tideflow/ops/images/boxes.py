@@ -26,16 +26,6 @@ from tideflow.runtime.philox import Philox, Stream
 from tideflow.runtime.values import to_numpy
 
 _SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("float half"))
-
-# ---------------------------------------------------------------------------------- drawing
-
-draw_boxes_op = Op(
-    "DrawBoundingBoxes", "images: T, boxes: float -> output: T", T=_SHORT_FLOATS, differentiable=False
-)
-draw_boxes_v2_op = Op(
-    "DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T", T=_SHORT_FLOATS
-)
-
 # Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: opaque.
 _COLORS = np.array(
     [
@@ -54,9 +44,7 @@ _COLORS = np.array(
 )
 
 
-@draw_boxes_op.shape
-@draw_boxes_v2_op.shape
-def _(images, boxes, *colors):
+def _draw_boxes_family_shape(images, boxes, *colors):
     *_, channels = of_rank(images, 4).tuple
     *_, corners = of_rank(boxes, 3).tuple
     if channels not in (None, 1, 3, 4):
@@ -66,43 +54,9 @@ def _(images, boxes, *colors):
     return images
 
 
-@draw_boxes_op.kernel
-def _(images, boxes):
-    return _drawn(images, boxes, _default_colors(images))
-
-
 def _default_colors(images: torch.Tensor) -> torch.Tensor:
     colors = torch.from_numpy(_COLORS)
     return torch.ones_like(colors) if images.shape[-1] == 1 else colors
-
-
-@draw_boxes_v2_op.kernel
-def _(images, boxes, colors):
-    if colors.ndim != 2:
-        raise ShapeError(f"colors must be a 2-D matrix, got shape {brackets(colors.shape)}")
-    if images.ndim == 4 and len(colors) and colors.shape[1] < images.shape[3]:
-        raise ShapeError(f"a color must have a value for each of {images.shape[3]} channels")
-    return _drawn(images, boxes, colors if len(colors) else _default_colors(images))
-
-
-@draw_boxes_v2_op.gradient
-def _(op, grad):
-    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
-
-
-def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
-    if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
-        raise ShapeError(f"The images must have 1, 3 or 4 channels, got shape {brackets(images.shape)}")
-    if boxes.ndim != 3 or boxes.shape[2] != 4:
-        raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
-    if len(boxes) != len(images):
-        raise ShapeError(f"The batch sizes should be the same, but are {len(images)} and {len(boxes)}")
-    colors = colors[:, : images.shape[3]].to(images.device, images.dtype)
-    result = images.clone()
-    for image, image_boxes in zip(result, to_numpy(boxes), strict=True):
-        for number, box in enumerate(image_boxes):
-            _draw(image, box, colors[number % len(colors)])
-    return result
 
 
 def _draw(image: torch.Tensor, box: np.ndarray, color: torch.Tensor) -> None:
@@ -124,17 +78,76 @@ def _draw(image: torch.Tensor, box: np.ndarray, color: torch.Tensor) -> None:
             image[rows, column] = color
 
 
+def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
+    if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
+        raise ShapeError(f"The images must have 1, 3 or 4 channels, got shape {brackets(images.shape)}")
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
+    if len(boxes) != len(images):
+        raise ShapeError(f"The batch sizes should be the same, but are {len(images)} and {len(boxes)}")
+    colors = colors[:, : images.shape[3]].to(images.device, images.dtype)
+    result = images.clone()
+    for image, image_boxes in zip(result, to_numpy(boxes), strict=True):
+        for number, box in enumerate(image_boxes):
+            _draw(image, box, colors[number % len(colors)])
+    return result
+
+
 _DRAWN = np.array(
     [[[0.1, 0.2, 0.8, 0.9], [-0.3, 0.5, 0.5, 1.4]], [[0.6, 0.6, 0.2, 0.2], [0, 0, 1, 1]]], np.float32
 )
+
+# ---------------------------------------------------------------------------------- drawing
+
+draw_boxes_op = Op(
+    "DrawBoundingBoxes", "images: T, boxes: float -> output: T", T=_SHORT_FLOATS, differentiable=False
+)
+draw_boxes_op.shape(_draw_boxes_family_shape)
+
+
+@draw_boxes_op.kernel
+def _draw_boxes_kernel(images, boxes):
+    return _drawn(images, boxes, _default_colors(images))
+
+
 draw_boxes_op.samples((f32(2, 6, 8, 3), _DRAWN), (f32(2, 6, 8, 1), _DRAWN), (f32(2, 6, 8, 4), _DRAWN[:, :0]))
 draw_boxes_op.refuses((f32(6, 8, 3), _DRAWN), "Shape must be rank 4 but is rank 3")
+
+draw_boxes_v2_op = Op(
+    "DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T", T=_SHORT_FLOATS
+)
+draw_boxes_v2_op.shape(_draw_boxes_family_shape)
+
+
+@draw_boxes_v2_op.kernel
+def _draw_boxes_v2_kernel(images, boxes, colors):
+    if colors.ndim != 2:
+        raise ShapeError(f"colors must be a 2-D matrix, got shape {brackets(colors.shape)}")
+    if images.ndim == 4 and len(colors) and colors.shape[1] < images.shape[3]:
+        raise ShapeError(f"a color must have a value for each of {images.shape[3]} channels")
+    return _drawn(images, boxes, colors if len(colors) else _default_colors(images))
+
+
+@draw_boxes_v2_op.gradient
+def _draw_boxes_v2_gradient(op, grad):
+    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+
+
 draw_boxes_v2_op.samples(
     (f32(2, 6, 8, 3), _DRAWN, f32(2, 3)),
     (f32(2, 6, 8, 4), _DRAWN, f32(1, 4)),
     (f32(2, 6, 8, 1), _DRAWN, f32(0, 1)),
 )
 draw_boxes_v2_op.refuses((f32(6, 8, 3), _DRAWN, f32(2, 3)), "Shape must be rank 4 but is rank 3")
+
+
+@export("image.draw_bounding_boxes")
+def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+    """Images with boxes drawn on them, in turn in each of `colors`."""
+    if colors is None:
+        return draw_boxes_op(images, boxes, name=name)
+    return draw_boxes_v2_op(images, boxes, colors, name=name)
+
 
 # ---------------------------------------------------------------------------------- random crops
 
@@ -149,28 +162,8 @@ _SAMPLING = {
 }
 _HOST_SAMPLING = {"stateful": True, "on_host": True, "differentiable": False}
 
-sample_box_op = Op(
-    "SampleDistortedBoundingBox",
-    "image_size: T, bounding_boxes: float -> begin: T, size: T, bboxes: float",
-    host="image_size",
-    T=_PLACES,
-    min_object_covered=0.1,
-    **_SAMPLING,
-    **_HOST_SAMPLING,
-)
-sample_box_v2_op = Op(
-    "SampleDistortedBoundingBoxV2",
-    "image_size: T, bounding_boxes: float, min_object_covered: float -> begin: T, size: T, bboxes: float",
-    host="image_size min_object_covered",
-    T=_PLACES,
-    **_SAMPLING,
-    **_HOST_SAMPLING,
-)
 
-
-@sample_box_op.shape
-@sample_box_v2_op.shape
-def _(image_size, bounding_boxes, *covered):
+def _sample_box_family_shape(image_size, bounding_boxes, *covered):
     if vector(image_size) is not None and len(image_size) != 3:
         raise ShapeError(f"Dimension must be 3 but is {len(image_size)}")
     *_, corners = of_rank(bounding_boxes, 3).tuple
@@ -205,6 +198,20 @@ class _Words:
         while (word := self.next()) < skewed:
             pass
         return word % limit
+
+
+def _rounded(number: np.float32) -> int:
+    return int(np.rint(np.float32(number)))
+
+
+def _area(top: int, left: int, bottom: int, right: int) -> int:
+    return (bottom - top) * (right - left)
+
+
+def _shared(box: tuple, other: tuple) -> tuple[int, int, int, int]:
+    top, left = max(box[0], other[0]), max(box[1], other[1])
+    bottom, right = min(box[2], other[2]), min(box[3], other[3])
+    return (0, 0, 0, 0) if top > bottom or left > right else (top, left, bottom, right)
 
 
 @dataclass(frozen=True)
@@ -268,23 +275,32 @@ class _Sampler:
         return False
 
 
-def _rounded(number: np.float32) -> int:
-    return int(np.rint(np.float32(number)))
+def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tuple[int, int]:
+    if host_rank(image_size) != 1 or len(image_size) != 3:
+        raise ShapeError(f"image_size must contain 3 elements [height, width, channels], got {image_size}")
+    height, width, _ = image_size
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
+    if isinstance(covered, list) or covered < 0:
+        raise ShapeError(f"Min object covered must be a non-negative scalar, got {covered}")
+    wrong = ~((boxes >= 0) & (boxes <= 1)).all(-1)
+    if bool(wrong.any()):
+        corners = boxes[wrong][0].tolist()
+        raise ShapeError(f"All bounding box coordinates must be in [0.0, 1.0]: [{corners}]")
+    return height, width
 
 
-def _area(top: int, left: int, bottom: int, right: int) -> int:
-    return (bottom - top) * (right - left)
+def _checked_ranges(aspects: list[float], areas: list[float], attempts: int) -> tuple[list, list]:
+    if len(aspects) != 2 or min(aspects) <= 0 or aspects[0] > aspects[1]:
+        raise ShapeError(f"Aspect ratio range must be two growing positive numbers, got {aspects}")
+    if len(areas) != 2 or min(areas) <= 0 or max(areas) > 1 or areas[0] > areas[1]:
+        raise ShapeError(f"Area range must be two growing numbers in (0.0, 1.0], got {areas}")
+    if attempts <= 0:
+        raise ShapeError(f"Max attempts must be positive, got {attempts}")
+    return [np.float32(value) for value in aspects], [np.float32(value) for value in areas]
 
 
-def _shared(box: tuple, other: tuple) -> tuple[int, int, int, int]:
-    top, left = max(box[0], other[0]), max(box[1], other[1])
-    bottom, right = min(box[2], other[2]), min(box[3], other[3])
-    return (0, 0, 0, 0) if top > bottom or left > right else (top, left, bottom, right)
-
-
-@sample_box_op.kernel
-@sample_box_v2_op.kernel
-def _(
+def _sample_box_family_kernel(
     image_size,
     bounding_boxes,
     *covered_input,
@@ -323,99 +339,40 @@ def _(
     ]
 
 
-def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tuple[int, int]:
-    if host_rank(image_size) != 1 or len(image_size) != 3:
-        raise ShapeError(f"image_size must contain 3 elements [height, width, channels], got {image_size}")
-    height, width, _ = image_size
-    if boxes.ndim != 3 or boxes.shape[2] != 4:
-        raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
-    if isinstance(covered, list) or covered < 0:
-        raise ShapeError(f"Min object covered must be a non-negative scalar, got {covered}")
-    wrong = ~((boxes >= 0) & (boxes <= 1)).all(-1)
-    if bool(wrong.any()):
-        corners = boxes[wrong][0].tolist()
-        raise ShapeError(f"All bounding box coordinates must be in [0.0, 1.0]: [{corners}]")
-    return height, width
-
-
-def _checked_ranges(aspects: list[float], areas: list[float], attempts: int) -> tuple[list, list]:
-    if len(aspects) != 2 or min(aspects) <= 0 or aspects[0] > aspects[1]:
-        raise ShapeError(f"Aspect ratio range must be two growing positive numbers, got {aspects}")
-    if len(areas) != 2 or min(areas) <= 0 or max(areas) > 1 or areas[0] > areas[1]:
-        raise ShapeError(f"Area range must be two growing numbers in (0.0, 1.0], got {areas}")
-    if attempts <= 0:
-        raise ShapeError(f"Max attempts must be positive, got {attempts}")
-    return [np.float32(value) for value in aspects], [np.float32(value) for value in areas]
-
-
 _IMAGE = np.array([40, 60, 3], np.int32)
 _OBJECTS = np.array([[[0.1, 0.2, 0.8, 0.9]], [[0.5, 0.1, 0.7, 0.4]]], np.float32)
+
+sample_box_op = Op(
+    "SampleDistortedBoundingBox",
+    "image_size: T, bounding_boxes: float -> begin: T, size: T, bboxes: float",
+    host="image_size",
+    T=_PLACES,
+    min_object_covered=0.1,
+    **_SAMPLING,
+    **_HOST_SAMPLING,
+)
+sample_box_op.shape(_sample_box_family_shape)
+sample_box_op.kernel(_sample_box_family_kernel)
 sample_box_op.samples(
     (_IMAGE, _OBJECTS, {"seed": 3}),
     (_IMAGE.astype(np.int64), _OBJECTS[:, :0], {"seed2": 2, "use_image_if_no_bounding_boxes": True}),
 )
+
+sample_box_v2_op = Op(
+    "SampleDistortedBoundingBoxV2",
+    "image_size: T, bounding_boxes: float, min_object_covered: float -> begin: T, size: T, bboxes: float",
+    host="image_size min_object_covered",
+    T=_PLACES,
+    **_SAMPLING,
+    **_HOST_SAMPLING,
+)
+sample_box_v2_op.shape(_sample_box_family_shape)
+sample_box_v2_op.kernel(_sample_box_family_kernel)
 sample_box_v2_op.samples(
     (_IMAGE, _OBJECTS, 0.5, {"seed": 3}),
     (_IMAGE, _OBJECTS, 1.0, {"seed": 3, "max_attempts": 2}),
     (_IMAGE, _OBJECTS, 0.1),
 )
-for _op, _covered in ((sample_box_op, ()), (sample_box_v2_op, (0.1,))):
-    _op.refuses((_IMAGE[:2], _OBJECTS, *_covered), "Dimension must be 3 but is 2")
-    _op.refuses((_IMAGE, _OBJECTS[:, :0], *_covered), "No bounding boxes provided", InvalidArgumentError)
-    _op.refuses((_IMAGE, _OBJECTS * 2, *_covered), "must be in [0.0, 1.0]", InvalidArgumentError)
-
-random_crop_op = Op(
-    "RandomCrop",
-    "image: T, size: int64 -> output: T",
-    host="size",
-    T=(*_PLACES, *types("float double")),
-    seed=0,
-    seed2=0,
-    stateful=True,
-    differentiable=False,
-)
-
-
-@random_crop_op.shape
-def _(image, size):
-    *_, channels = of_rank(image, 3).tuple
-    if vector(size) is None:
-        return [None, None, channels]
-    if len(size) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(size)}")
-    return [*as_sizes(size), channels]
-
-
-@random_crop_op.kernel
-def _(image, size, *, seed, seed2, state):
-    if image.ndim != 3 or host_rank(size) != 1 or len(size) != 2:
-        raise ShapeError(
-            f"image must be 3-D and size [height, width], got {brackets(image.shape)} and {size}"
-        )
-    spare = [length - wanted for length, wanted in zip(image.shape, size)]
-    if min(size) < 0 or min(spare) < 0:
-        raise ShapeError(f"image {brackets(image.shape)} must be at least as large as the crop {size}")
-    stream = state.get("stream") or state.setdefault("stream", Stream(seed, seed2))
-    words = _Words(stream.reserve_blocks(1))
-    left, top = (words.next() % (room + 1) if room else 0 for room in reversed(spare))
-    return image[top : top + size[0], left : left + size[1]]
-
-
-random_crop_op.samples(
-    (f32(6, 8, 3), [2, 3], {"seed": 3}), (f32(6, 8, 3), [6, 8], {"seed2": 3}), (f32(6, 8, 1), [2, 3])
-)
-random_crop_op.refuses((f32(6, 8), [2, 3]), "Shape must be rank 3 but is rank 2")
-random_crop_op.refuses((f32(6, 8, 3), [7, 3]), "must be at least as large as the crop", InvalidArgumentError)
-
-# ---------------------------------------------------------------------------------- what users call
-
-
-@export("image.draw_bounding_boxes")
-def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
-    """Images with boxes drawn on them, in turn in each of `colors`."""
-    if colors is None:
-        return draw_boxes_op(images, boxes, name=name)
-    return draw_boxes_v2_op(images, boxes, colors, name=name)
 
 
 @export("image.sample_distorted_bounding_box")
@@ -445,3 +402,52 @@ def sample_distorted_bounding_box(
             use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
             name=name,
         )
+
+
+for _op, _covered in ((sample_box_op, ()), (sample_box_v2_op, (0.1,))):
+    _op.refuses((_IMAGE[:2], _OBJECTS, *_covered), "Dimension must be 3 but is 2")
+    _op.refuses((_IMAGE, _OBJECTS[:, :0], *_covered), "No bounding boxes provided", InvalidArgumentError)
+    _op.refuses((_IMAGE, _OBJECTS * 2, *_covered), "must be in [0.0, 1.0]", InvalidArgumentError)
+
+random_crop_op = Op(
+    "RandomCrop",
+    "image: T, size: int64 -> output: T",
+    host="size",
+    T=(*_PLACES, *types("float double")),
+    seed=0,
+    seed2=0,
+    stateful=True,
+    differentiable=False,
+)
+
+
+@random_crop_op.shape
+def _random_crop_shape(image, size):
+    *_, channels = of_rank(image, 3).tuple
+    if vector(size) is None:
+        return [None, None, channels]
+    if len(size) != 2:
+        raise ShapeError(f"Dimension must be 2 but is {len(size)}")
+    return [*as_sizes(size), channels]
+
+
+@random_crop_op.kernel
+def _random_crop_kernel(image, size, *, seed, seed2, state):
+    if image.ndim != 3 or host_rank(size) != 1 or len(size) != 2:
+        raise ShapeError(
+            f"image must be 3-D and size [height, width], got {brackets(image.shape)} and {size}"
+        )
+    spare = [length - wanted for length, wanted in zip(image.shape, size)]
+    if min(size) < 0 or min(spare) < 0:
+        raise ShapeError(f"image {brackets(image.shape)} must be at least as large as the crop {size}")
+    stream = state.get("stream") or state.setdefault("stream", Stream(seed, seed2))
+    words = _Words(stream.reserve_blocks(1))
+    left, top = (words.next() % (room + 1) if room else 0 for room in reversed(spare))
+    return image[top : top + size[0], left : left + size[1]]
+
+
+random_crop_op.samples(
+    (f32(6, 8, 3), [2, 3], {"seed": 3}), (f32(6, 8, 3), [6, 8], {"seed2": 3}), (f32(6, 8, 1), [2, 3])
+)
+random_crop_op.refuses((f32(6, 8), [2, 3]), "Shape must be rank 3 but is rank 2")
+random_crop_op.refuses((f32(6, 8, 3), [7, 3]), "must be at least as large as the crop", InvalidArgumentError)

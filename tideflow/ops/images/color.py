@@ -22,7 +22,6 @@ from tideflow.ops.helpers.types import types
 from tideflow.ops.math import binary, casting, reductions
 
 _FLOATS = attr("type", dtypes.float32, allowed=types("half bfloat16 float double"))
-_SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("half float"))
 _PICTURE = f32(2, 3, 4, 3, low=0.0)
 
 
@@ -59,21 +58,8 @@ def _by_pixels(images: torch.Tensor, function: Callable) -> torch.Tensor:
     return found.view(images.shape).to(images.dtype)
 
 
-# ---------------------------------------------------------------------------------- hue, saturation, value
-
-rgb_to_hsv_op = Op("RGBToHSV", "images: T -> output: T", T=_FLOATS)
-hsv_to_rgb_op = Op("HSVToRGB", "images: T -> output: T", T=_FLOATS, differentiable=False)
-
-
-@rgb_to_hsv_op.shape
-@hsv_to_rgb_op.shape
-def _(images):
+def _rgb_to_hsv_family_shape(images):
     return _colors(images)
-
-
-@rgb_to_hsv_op.kernel
-def _(images):
-    return _by_pixels(_check_colors(images), _hsv)
 
 
 def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -90,23 +76,25 @@ def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[to
     return torch.where(hue < 0, hue + 1, hue), saturation, value
 
 
-@hsv_to_rgb_op.kernel
-def _(images):
-    return _by_pixels(_check_colors(images), lambda hue, *others: _rgb(hue * 6, *others))
-
-
-def _rgb(sextant: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
-    """Colours from a hue between 0 and 6."""
-    shares = (
-        ((sextant - 3).abs() - 1).clamp(0, 1),
-        (2 - (sextant - 2).abs()).clamp(0, 1),
-        (2 - (sextant - 4).abs()).clamp(0, 1),
+def _by_pixel(function: Callable) -> Callable:
+    return lambda images: np.array([function(*pixel) for pixel in images.reshape(-1, 3)]).reshape(
+        images.shape
     )
-    return [((1 - saturation) + saturation * share) * value for share in shares]
+
+
+# ---------------------------------------------------------------------------------- hue, saturation, value
+
+rgb_to_hsv_op = Op("RGBToHSV", "images: T -> output: T", T=_FLOATS)
+rgb_to_hsv_op.shape(_rgb_to_hsv_family_shape)
+
+
+@rgb_to_hsv_op.kernel
+def _rgb_to_hsv_kernel(images):
+    return _by_pixels(_check_colors(images), _hsv)
 
 
 @rgb_to_hsv_op.gradient
-def _(op, grad):
+def _rgb_to_hsv_gradient(op, grad):
     """Slopes by each colour. Of equal colours red counts as the largest and blue as the smallest."""
     images = op.inputs[0]
     dtype = images.dtype
@@ -129,36 +117,67 @@ def _(op, grad):
     )
 
 
-def _by_pixel(function: Callable) -> Callable:
-    return lambda images: np.array([function(*pixel) for pixel in images.reshape(-1, 3)]).reshape(
-        images.shape
-    )
-
-
 rgb_to_hsv_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.rgb_to_hsv))
-hsv_to_rgb_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.hsv_to_rgb))
 rgb_to_hsv_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
 rgb_to_hsv_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
+
+
+@export("image.rgb_to_hsv")
+def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+    """Hue, saturation and value of colours between 0 and 1."""
+    return rgb_to_hsv_op(images, name=name)
+
+
+def _rgb(sextant: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
+    """Colours from a hue between 0 and 6."""
+    shares = (
+        ((sextant - 3).abs() - 1).clamp(0, 1),
+        (2 - (sextant - 2).abs()).clamp(0, 1),
+        (2 - (sextant - 4).abs()).clamp(0, 1),
+    )
+    return [((1 - saturation) + saturation * share) * value for share in shares]
+
+
+hsv_to_rgb_op = Op("HSVToRGB", "images: T -> output: T", T=_FLOATS, differentiable=False)
+hsv_to_rgb_op.shape(_rgb_to_hsv_family_shape)
+
+
+@hsv_to_rgb_op.kernel
+def _hsv_to_rgb_kernel(images):
+    return _by_pixels(_check_colors(images), lambda hue, *others: _rgb(hue * 6, *others))
+
+
+hsv_to_rgb_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.hsv_to_rgb))
 hsv_to_rgb_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
+
+
+@export("image.hsv_to_rgb")
+def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+    """Colours of hue, saturation and value, each between 0 and 1."""
+    return hsv_to_rgb_op(images, name=name)
+
+
+_SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("half float"))
+
+
+def _adjust_hue_family_shape(images, amount):
+    return of_rank_at_least(images, 3)
+
+
+def _one(value: Any, name: str) -> float:
+    if isinstance(value, list):
+        raise ShapeError(f"{name} must be scalar: {value}")
+    return value
+
 
 # ---------------------------------------------------------------------------------- hue and saturation
 
 adjust_hue_op = Op("AdjustHue", "images: T, delta: float -> output: T", host="delta", T=_SHORT_FLOATS)
-adjust_saturation_op = Op(
-    "AdjustSaturation", "images: T, scale: float -> output: T", host="scale", T=_SHORT_FLOATS
-)
-adjust_hue_op.gradient(undefined_gradient)
-adjust_saturation_op.gradient(undefined_gradient)
-
-
-@adjust_hue_op.shape
-@adjust_saturation_op.shape
-def _(images, amount):
-    return of_rank_at_least(images, 3)
+adjust_hue_op.shape(_adjust_hue_family_shape)
 
 
 @adjust_hue_op.kernel
-def _(images, delta):
+def _adjust_hue_kernel(images, delta):
     """The largest and the smallest colour stay; the hue turns, by `delta` of a full circle."""
     turn = float(np.float32(_one(delta, "delta")) * np.float32(6))
 
@@ -169,8 +188,18 @@ def _(images, delta):
     return _by_pixels(_check_colors(images, 3), turned)
 
 
+adjust_hue_op.gradient(undefined_gradient)
+adjust_hue_op.samples((_PICTURE, 0.3), (_PICTURE, -0.9), (f32(0, 2, 3), 0.5))
+adjust_hue_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
+
+adjust_saturation_op = Op(
+    "AdjustSaturation", "images: T, scale: float -> output: T", host="scale", T=_SHORT_FLOATS
+)
+adjust_saturation_op.shape(_adjust_hue_family_shape)
+
+
 @adjust_saturation_op.kernel
-def _(images, scale):
+def _adjust_saturation_kernel(images, scale):
     factor = _one(scale, "scale")
 
     def scaled(*colors: torch.Tensor) -> list[torch.Tensor]:
@@ -180,37 +209,9 @@ def _(images, scale):
     return _by_pixels(_check_colors(images, 3), scaled)
 
 
-def _one(value: Any, name: str) -> float:
-    if isinstance(value, list):
-        raise ShapeError(f"{name} must be scalar: {value}")
-    return value
-
-
-adjust_hue_op.samples((_PICTURE, 0.3), (_PICTURE, -0.9), (f32(0, 2, 3), 0.5))
+adjust_saturation_op.gradient(undefined_gradient)
 adjust_saturation_op.samples((_PICTURE, 0.5), (_PICTURE, 3.0), (f32(0, 2, 3), 0.5))
-adjust_hue_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
 adjust_saturation_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
-
-# ---------------------------------------------------------------------------------- contrast
-
-adjust_contrast_op = Op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T", T=_SHORT_FLOATS)
-adjust_contrast_v1_op = Op(
-    "AdjustContrast",
-    "images: T, contrast_factor: float, min_value: float, max_value: float -> output: float",
-    T=types("uint8 int8 int16 int32 int64 float double"),
-)
-adjust_contrast_v1_op.gradient(undefined_gradient)
-
-
-@adjust_contrast_op.shape
-def _(images, contrast_factor):
-    of_rank(contrast_factor, 0)
-    return of_rank_at_least(images, 3)
-
-
-@adjust_contrast_v1_op.shape
-def _(images, contrast_factor, min_value, max_value):
-    return of_rank_at_least(images, 3)
 
 
 def _contrast(images: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
@@ -222,19 +223,24 @@ def _contrast(images: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
     return (images - mean) * one_value(factor, "contrast_factor") + mean
 
 
+# ---------------------------------------------------------------------------------- contrast
+
+adjust_contrast_op = Op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T", T=_SHORT_FLOATS)
+
+
+@adjust_contrast_op.shape
+def _adjust_contrast_shape(images, contrast_factor):
+    of_rank(contrast_factor, 0)
+    return of_rank_at_least(images, 3)
+
+
 @adjust_contrast_op.kernel
-def _(images, contrast_factor):
+def _adjust_contrast_kernel(images, contrast_factor):
     return _contrast(images, contrast_factor).to(images.dtype)
 
 
-@adjust_contrast_v1_op.kernel
-def _(images, contrast_factor, min_value, max_value):
-    low, high = one_value(min_value, "min_value"), one_value(max_value, "max_value")
-    return _contrast(images, contrast_factor).clamp(low, high)
-
-
 @adjust_contrast_op.gradient
-def _(op, grad):
+def _adjust_contrast_gradient(op, grad):
     images, factor = op.inputs
     centred = images - reductions.reduce_mean(images, axis=[-3, -2], keepdims=True)
     to_factor = reductions.reduce_sum(casting.cast(grad * centred, dtypes.float32))
@@ -245,21 +251,27 @@ adjust_contrast_op.samples(
     (_PICTURE, np.float32(0.5)), (f32(3, 4, 2), np.float32(2)), (f32(0, 2, 2, 3), np.float32(2))
 )
 adjust_contrast_op.refuses((f32(4, 3), np.float32(1)), "Shape must be at least rank 3 but is rank 2")
+
+adjust_contrast_v1_op = Op(
+    "AdjustContrast",
+    "images: T, contrast_factor: float, min_value: float, max_value: float -> output: float",
+    T=types("uint8 int8 int16 int32 int64 float double"),
+)
+
+
+@adjust_contrast_v1_op.shape
+def _adjust_contrast_v1_shape(images, contrast_factor, min_value, max_value):
+    return of_rank_at_least(images, 3)
+
+
+@adjust_contrast_v1_op.kernel
+def _adjust_contrast_v1_kernel(images, contrast_factor, min_value, max_value):
+    low, high = one_value(min_value, "min_value"), one_value(max_value, "max_value")
+    return _contrast(images, contrast_factor).clamp(low, high)
+
+
+adjust_contrast_v1_op.gradient(undefined_gradient)
 adjust_contrast_v1_op.samples(
     (_PICTURE, np.float32(2), np.float32(0.1), np.float32(0.9)),
     (i32(2, 3, 2), np.float32(0.5), np.float32(-3), np.float32(3)),
 )
-
-# ---------------------------------------------------------------------------------- what users call
-
-
-@export("image.rgb_to_hsv")
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Hue, saturation and value of colours between 0 and 1."""
-    return rgb_to_hsv_op(images, name=name)
-
-
-@export("image.hsv_to_rgb")
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Colours of hue, saturation and value, each between 0 and 1."""
-    return hsv_to_rgb_op(images, name=name)

@@ -23,34 +23,7 @@ from tideflow.ops.helpers.types import types
 from tideflow.ops.random.distributions import device_generator
 
 _PIXELS = types("uint8 uint16 int8 int16 int32 int64 half float double")
-_CACHED_ELEMENTS = 1 << 17  # of crops that are made at a time
 _METHOD = attr("string", "bilinear", allowed=("bilinear", "nearest"))
-
-crop_and_resize_op = Op(
-    "CropAndResize",
-    "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float",
-    host="crop_size",
-    T=_PIXELS,
-    method=_METHOD,
-    extrapolation_value=0.0,
-)
-crop_and_resize_grad_boxes_op = Op(
-    "CropAndResizeGradBoxes",
-    "grads: float, image: T, boxes: float, box_ind: int32 -> output: float",
-    T=_PIXELS,
-    method=attr("string", "bilinear", allowed=("bilinear",)),
-    differentiable=False,
-)
-crop_and_resize_grad_image_op = Op(
-    "CropAndResizeGradImage",
-    "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T",
-    host="image_size",
-    T=types("float half double"),
-    method=_METHOD,
-    differentiable=False,
-)
-
-# ---------------------------------------------------------------------------------- shapes
 
 
 def _box_count(boxes: TensorShape, box_ind: TensorShape) -> int | None:
@@ -61,33 +34,6 @@ def _box_count(boxes: TensorShape, box_ind: TensorShape) -> int | None:
     if count is not None and indices is not None and count != indices:
         raise ShapeError(f"Dimensions must be equal, but are {count} and {indices}")
     return indices if count is None else count
-
-
-@crop_and_resize_op.shape
-def _(image, boxes, box_ind, crop_size):
-    *_, depth = of_rank(image, 4).tuple
-    count = _box_count(boxes, box_ind)
-    if vector(crop_size) is None:
-        return [count, None, None, depth]
-    if len(crop_size) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(crop_size)}")
-    return [count, *as_sizes(crop_size), depth]
-
-
-@crop_and_resize_grad_boxes_op.shape
-def _(grads, image, boxes, box_ind):
-    of_rank(grads, 4), of_rank(image, 4)
-    _box_count(boxes, box_ind)
-    return boxes
-
-
-@crop_and_resize_grad_image_op.shape
-def _(grads, boxes, box_ind, image_size):
-    of_rank(grads, 4)
-    _box_count(boxes, box_ind)
-    if vector(image_size) is not None and len(image_size) != 4:
-        raise ShapeError(f"Dimension must be 4 but is {len(image_size)}")
-    return [None] * 4 if image_size is None else as_sizes(image_size)
 
 
 # ---------------------------------------------------------------------------------- where crops come from
@@ -172,21 +118,45 @@ def _checked_boxes(images: list[int], boxes: torch.Tensor, box_ind: torch.Tensor
         raise ShapeError(f"box_ind must have one index for each of {len(boxes)} boxes, got {len(box_ind)}")
 
 
-# ---------------------------------------------------------------------------------- kernels
+_BOXES = np.array([[0.11, 0.23, 0.83, 0.91], [0.71, 0.63, 0.22, 0.13], [0.17, 0.09, 0.61, 0.94]], np.float32)
+_OWNERS = np.array([0, 1, 0], np.int32)
+
+crop_and_resize_op = Op(
+    "CropAndResize",
+    "image: T, boxes: float, box_ind: int32, crop_size: int32 -> crops: float",
+    host="crop_size",
+    T=_PIXELS,
+    method=_METHOD,
+    extrapolation_value=0.0,
+)
 
 
-@crop_and_resize_op.kernel
-def _(image, boxes, box_ind, crop_size, *, method, extrapolation_value):
-    _checked_boxes(list(image.shape), boxes, box_ind)
-    if host_rank(crop_size) != 1 or len(crop_size) != 2 or min(crop_size) <= 0:
-        raise ShapeError(f"crop_size must be two positive sizes (height, width), got {crop_size}")
-    depth = image.shape[3]
-    step = max(len(boxes), 1)
-    if not image.is_cuda:
-        step = min(step, max(1, _CACHED_ELEMENTS // (crop_size[0] * crop_size[1] * depth)))
-    groups = zip(boxes.split(step), box_ind.split(step), strict=True)
-    found = [_cropped(image, *group, crop_size, method, extrapolation_value) for group in groups]
-    return torch.cat(found)
+@crop_and_resize_op.shape
+def _crop_and_resize_shape(image, boxes, box_ind, crop_size):
+    *_, depth = of_rank(image, 4).tuple
+    count = _box_count(boxes, box_ind)
+    if vector(crop_size) is None:
+        return [count, None, None, depth]
+    if len(crop_size) != 2:
+        raise ShapeError(f"Dimension must be 2 but is {len(crop_size)}")
+    return [count, *as_sizes(crop_size), depth]
+
+
+_CACHED_ELEMENTS = 1 << 17  # of crops that are made at a time
+
+
+def _between(
+    top_left: torch.Tensor,
+    top_right: torch.Tensor,
+    bottom_left: torch.Tensor,
+    bottom_right: torch.Tensor,
+    down: torch.Tensor,
+    right: torch.Tensor,
+) -> torch.Tensor:
+    """Between four pixels; what they are in is written over."""
+    top = top_right.sub_(top_left).mul_(right).add_(top_left)
+    bottom = bottom_right.sub_(bottom_left).mul_(right).add_(bottom_left)
+    return bottom.sub_(top).mul_(down).add_(top)
 
 
 def _cropped(
@@ -210,46 +180,96 @@ def _cropped(
     return torch.where(crops.inside, found, outside)
 
 
-def _between(
-    top_left: torch.Tensor,
-    top_right: torch.Tensor,
-    bottom_left: torch.Tensor,
-    bottom_right: torch.Tensor,
-    down: torch.Tensor,
-    right: torch.Tensor,
-) -> torch.Tensor:
-    """Between four pixels; what they are in is written over."""
-    top = top_right.sub_(top_left).mul_(right).add_(top_left)
-    bottom = bottom_right.sub_(bottom_left).mul_(right).add_(bottom_left)
-    return bottom.sub_(top).mul_(down).add_(top)
+@crop_and_resize_op.kernel
+def _crop_and_resize_kernel(image, boxes, box_ind, crop_size, *, method, extrapolation_value):
+    _checked_boxes(list(image.shape), boxes, box_ind)
+    if host_rank(crop_size) != 1 or len(crop_size) != 2 or min(crop_size) <= 0:
+        raise ShapeError(f"crop_size must be two positive sizes (height, width), got {crop_size}")
+    depth = image.shape[3]
+    step = max(len(boxes), 1)
+    if not image.is_cuda:
+        step = min(step, max(1, _CACHED_ELEMENTS // (crop_size[0] * crop_size[1] * depth)))
+    groups = zip(boxes.split(step), box_ind.split(step), strict=True)
+    found = [_cropped(image, *group, crop_size, method, extrapolation_value) for group in groups]
+    return torch.cat(found)
 
 
-@crop_and_resize_grad_image_op.kernel
-def _(grads, boxes, box_ind, image_size, *, T, method):
-    if host_rank(image_size) != 1 or len(image_size) != 4:
-        raise ShapeError(f"image_size must have four elements, got {image_size}")
-    _checked_boxes(image_size, boxes, box_ind)
-    *sizes, depth = image_size
-    crops = _Crops.of(sizes, boxes, box_ind, list(grads.shape[1:3]))
-    working = torch.float64 if T is dtypes.float64 else torch.float32
-    found = grads.new_zeros((int(np.prod(sizes)), depth), dtype=working)
-    grads = torch.where(crops.inside, grads, 0)
-    for places, weight in _shares(crops, method):
-        found.index_add_(0, places, (grads * weight).reshape(-1, depth).to(working))
-    return found.view(image_size).to(T.torch)
+@crop_and_resize_op.gradient
+def _crop_and_resize_gradient(op, grad):
+    """The boxes' slope is that of bilinear crops, even where the nearest pixel was taken."""
+    image, boxes, box_ind, _ = op.inputs
+    to_boxes = crop_and_resize_grad_boxes_op(grad, image, boxes, box_ind)
+    if not image.dtype.is_floating:
+        return [None, to_boxes, None, None]
+    size = image.shape.as_list() if image.shape.is_fully_defined() else shapes.shape(image)
+    to_image = crop_and_resize_grad_image_op(
+        grad, boxes, box_ind, size, T=image.dtype, method=op.attrs["method"]
+    )
+    return [to_image, to_boxes, None, None]
 
 
-def _shares(crops: _Crops, method: str) -> list[tuple]:
-    """The pixels that an element is made of, and how much each counts."""
-    if method == "nearest":
-        return [(crops.pixels(crops.rows.nearest, crops.columns.nearest), 1)]
-    down, right = crops.parts
-    weights = [(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right]
-    return list(zip(crops.corners(), weights, strict=True))
+# Even planes, so that moving a corner changes a crop evenly.
+_SLOPES = [np.add.outer(np.arange(5) * 0.3, np.arange(6) * slope) for slope in (0.2, -0.5)]
+_PLANES = np.stack(_SLOPES)[..., None].astype(np.float32)
+crop_and_resize_op.samples(
+    (_PLANES, _BOXES, _OWNERS, [3, 4]),
+    (_PLANES, _BOXES, _OWNERS, [1, 4], {"extrapolation_value": 7.0}),
+    (np.repeat(_PLANES, 3, axis=3), _BOXES, _OWNERS, [7, 1]),
+    (f32(2, 5, 6, 1), _BOXES[:0], _OWNERS[:0], [3, 4]),
+)
+crop_and_resize_op.refuses((f32(5, 6, 3), _BOXES, _OWNERS, [3, 4]), "Shape must be rank 4 but is rank 3")
+crop_and_resize_op.refuses((f32(1, 5, 6, 3), _BOXES, _OWNERS[:2], [3, 4]), "must be equal, but are 3 and 2")
+crop_and_resize_op.refuses(
+    (f32(1, 5, 6, 3), _BOXES, _OWNERS, [3, 4]), "box_index has values outside", OutOfRangeError
+)
+
+
+@export("image.crop_and_resize")
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_ind: Any = None,
+    crop_size: Any = None,
+    method: str = "bilinear",
+    extrapolation_value: float = 0,
+    name: str | None = None,
+    box_indices: Any = None,
+) -> Tensor:
+    """Boxes cut out of images and resized to one size; `box_ind` says of which image each is."""
+    owners = renamed("box_indices", box_indices, "box_ind", box_ind)
+    return crop_and_resize_op(
+        image, boxes, owners, crop_size, method=method, extrapolation_value=extrapolation_value, name=name
+    )
+
+
+crop_and_resize_grad_boxes_op = Op(
+    "CropAndResizeGradBoxes",
+    "grads: float, image: T, boxes: float, box_ind: int32 -> output: float",
+    T=_PIXELS,
+    method=attr("string", "bilinear", allowed=("bilinear",)),
+    differentiable=False,
+)
+
+
+@crop_and_resize_grad_boxes_op.shape
+def _crop_and_resize_grad_boxes_shape(grads, image, boxes, box_ind):
+    of_rank(grads, 4), of_rank(image, 4)
+    _box_count(boxes, box_ind)
+    return boxes
+
+
+def _moves(slopes: torch.Tensor, size: int, crop_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The slopes by the start and by the stop of each box along an axis."""
+    last = size - 1
+    if crop_size == 1:
+        both = slopes.sum(1) * (0.5 * last)
+        return both, both
+    by_stop = torch.arange(crop_size, dtype=slopes.dtype, device=slopes.device) * (last / (crop_size - 1))
+    return (slopes * (last - by_stop)).sum(1), (slopes * by_stop).sum(1)
 
 
 @crop_and_resize_grad_boxes_op.kernel
-def _(grads, image, boxes, box_ind):
+def _crop_and_resize_grad_boxes_kernel(grads, image, boxes, box_ind):
     """How crops change as their corners move: the image's slope, times how far each element moves."""
     _checked_boxes(list(image.shape), boxes, box_ind)
     *sizes, depth = image.shape
@@ -271,46 +291,51 @@ def _(grads, image, boxes, box_ind):
     return torch.stack([ends[0][0], ends[1][0], ends[0][1], ends[1][1]], 1)
 
 
-def _moves(slopes: torch.Tensor, size: int, crop_size: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The slopes by the start and by the stop of each box along an axis."""
-    last = size - 1
-    if crop_size == 1:
-        both = slopes.sum(1) * (0.5 * last)
-        return both, both
-    by_stop = torch.arange(crop_size, dtype=slopes.dtype, device=slopes.device) * (last / (crop_size - 1))
-    return (slopes * (last - by_stop)).sum(1), (slopes * by_stop).sum(1)
-
-
-@crop_and_resize_op.gradient
-def _(op, grad):
-    """The boxes' slope is that of bilinear crops, even where the nearest pixel was taken."""
-    image, boxes, box_ind, _ = op.inputs
-    to_boxes = crop_and_resize_grad_boxes_op(grad, image, boxes, box_ind)
-    if not image.dtype.is_floating:
-        return [None, to_boxes, None, None]
-    size = image.shape.as_list() if image.shape.is_fully_defined() else shapes.shape(image)
-    to_image = crop_and_resize_grad_image_op(
-        grad, boxes, box_ind, size, T=image.dtype, method=op.attrs["method"]
-    )
-    return [to_image, to_boxes, None, None]
-
-
-_BOXES = np.array([[0.11, 0.23, 0.83, 0.91], [0.71, 0.63, 0.22, 0.13], [0.17, 0.09, 0.61, 0.94]], np.float32)
-_OWNERS = np.array([0, 1, 0], np.int32)
-_PLANES = np.stack([np.add.outer(np.arange(5) * 0.3, np.arange(6) * slope) for slope in (0.2, -0.5)])
-_PLANES = _PLANES[..., None].astype(np.float32)  # even, so that moving a corner changes a crop evenly
-crop_and_resize_op.samples(
-    (_PLANES, _BOXES, _OWNERS, [3, 4]),
-    (_PLANES, _BOXES, _OWNERS, [1, 4], {"extrapolation_value": 7.0}),
-    (np.repeat(_PLANES, 3, axis=3), _BOXES, _OWNERS, [7, 1]),
-    (f32(2, 5, 6, 1), _BOXES[:0], _OWNERS[:0], [3, 4]),
-)
-crop_and_resize_op.refuses((f32(5, 6, 3), _BOXES, _OWNERS, [3, 4]), "Shape must be rank 4 but is rank 3")
-crop_and_resize_op.refuses((f32(1, 5, 6, 3), _BOXES, _OWNERS[:2], [3, 4]), "must be equal, but are 3 and 2")
-crop_and_resize_op.refuses(
-    (f32(1, 5, 6, 3), _BOXES, _OWNERS, [3, 4]), "box_index has values outside", OutOfRangeError
-)
 crop_and_resize_grad_boxes_op.samples((f32(3, 3, 4, 2), f32(2, 5, 6, 2), _BOXES, _OWNERS))
+
+crop_and_resize_grad_image_op = Op(
+    "CropAndResizeGradImage",
+    "grads: float, boxes: float, box_ind: int32, image_size: int32 -> output: T",
+    host="image_size",
+    T=types("float half double"),
+    method=_METHOD,
+    differentiable=False,
+)
+
+
+@crop_and_resize_grad_image_op.shape
+def _crop_and_resize_grad_image_shape(grads, boxes, box_ind, image_size):
+    of_rank(grads, 4)
+    _box_count(boxes, box_ind)
+    if vector(image_size) is not None and len(image_size) != 4:
+        raise ShapeError(f"Dimension must be 4 but is {len(image_size)}")
+    return [None] * 4 if image_size is None else as_sizes(image_size)
+
+
+def _shares(crops: _Crops, method: str) -> list[tuple]:
+    """The pixels that an element is made of, and how much each counts."""
+    if method == "nearest":
+        return [(crops.pixels(crops.rows.nearest, crops.columns.nearest), 1)]
+    down, right = crops.parts
+    weights = [(1 - down) * (1 - right), (1 - down) * right, down * (1 - right), down * right]
+    return list(zip(crops.corners(), weights, strict=True))
+
+
+@crop_and_resize_grad_image_op.kernel
+def _crop_and_resize_grad_image_kernel(grads, boxes, box_ind, image_size, *, T, method):
+    if host_rank(image_size) != 1 or len(image_size) != 4:
+        raise ShapeError(f"image_size must have four elements, got {image_size}")
+    _checked_boxes(image_size, boxes, box_ind)
+    *sizes, depth = image_size
+    crops = _Crops.of(sizes, boxes, box_ind, list(grads.shape[1:3]))
+    working = torch.float64 if T is dtypes.float64 else torch.float32
+    found = grads.new_zeros((int(np.prod(sizes)), depth), dtype=working)
+    grads = torch.where(crops.inside, grads, 0)
+    for places, weight in _shares(crops, method):
+        found.index_add_(0, places, (grads * weight).reshape(-1, depth).to(working))
+    return found.view(image_size).to(T.torch)
+
+
 crop_and_resize_grad_image_op.samples(
     (f32(3, 3, 4, 2), _BOXES, _OWNERS, [2, 5, 6, 2], {"T": dtypes.float32}),
     (f32(3, 3, 4, 2), _BOXES, _OWNERS, [2, 5, 6, 2], {"T": dtypes.float64, "method": "nearest"}),
@@ -331,7 +356,7 @@ extract_glimpse_op = Op(
 
 
 @extract_glimpse_op.shape
-def _(input, size, offsets):
+def _extract_glimpse_shape(input, size, offsets):
     batch, _, _, depth = of_rank(input, 4).tuple
     count, pair = of_rank(offsets, 2).tuple
     if pair not in (None, 2):
@@ -343,30 +368,6 @@ def _(input, size, offsets):
     if len(size) != 2:
         raise ShapeError(f"Dimension must be 2 but is {len(size)}")
     return [count if batch is None else batch, *as_sizes(size), depth]
-
-
-@extract_glimpse_op.kernel
-def _(input, size, offsets, *, centered, normalized, uniform_noise, noise):
-    """A window around each image's offset; what it has outside of the image is noise."""
-    if input.ndim != 4 or offsets.shape != (len(input), 2):
-        raise ShapeError(
-            f"input must be 4-dimensional and offsets [batch size, 2], got {brackets(input.shape)} and "
-            f"{brackets(offsets.shape)}"
-        )
-    if host_rank(size) != 1 or len(size) != 2 or min(size) <= 0:
-        raise ShapeError(f"size must be two positive sizes (height, width), got {size}")
-    kind = _noise_kind(uniform_noise, noise)
-    places, inside = zip(
-        *(
-            _glimpsed(offsets[:, axis], length, wanted, centered, normalized)
-            for axis, (length, wanted) in enumerate(zip(input.shape[1:3], size, strict=True))
-        ),
-        strict=True,
-    )
-    images = torch.arange(len(input), device=input.device)[:, None, None]
-    found = input[images, places[0][:, :, None], places[1][:, None, :]]
-    seen = (inside[0][:, :, None] & inside[1][:, None, :]).unsqueeze(-1)
-    return torch.where(seen, found, _noise(kind, input, found))
 
 
 def _noise_kind(uniform_noise: bool, noise: str) -> str:
@@ -401,6 +402,30 @@ def _noise(kind: str, images: torch.Tensor, like: torch.Tensor) -> torch.Tensor 
     return numbers.normal_(generator=generator) * deviation + mean
 
 
+@extract_glimpse_op.kernel
+def _extract_glimpse_kernel(input, size, offsets, *, centered, normalized, uniform_noise, noise):
+    """A window around each image's offset; what it has outside of the image is noise."""
+    if input.ndim != 4 or offsets.shape != (len(input), 2):
+        raise ShapeError(
+            f"input must be 4-dimensional and offsets [batch size, 2], got {brackets(input.shape)} and "
+            f"{brackets(offsets.shape)}"
+        )
+    if host_rank(size) != 1 or len(size) != 2 or min(size) <= 0:
+        raise ShapeError(f"size must be two positive sizes (height, width), got {size}")
+    kind = _noise_kind(uniform_noise, noise)
+    places, inside = zip(
+        *(
+            _glimpsed(offsets[:, axis], length, wanted, centered, normalized)
+            for axis, (length, wanted) in enumerate(zip(input.shape[1:3], size, strict=True))
+        ),
+        strict=True,
+    )
+    images = torch.arange(len(input), device=input.device)[:, None, None]
+    found = input[images, places[0][:, :, None], places[1][:, None, :]]
+    seen = (inside[0][:, :, None] & inside[1][:, None, :]).unsqueeze(-1)
+    return torch.where(seen, found, _noise(kind, input, found))
+
+
 _POINTS = np.array([[0.1, -0.2], [0.9, 0.4]], np.float32)
 _EMPTY_OUTSIDE = {"uniform_noise": False, "noise": "zero"}
 extract_glimpse_op.samples(
@@ -411,26 +436,6 @@ extract_glimpse_op.samples(
 )
 extract_glimpse_op.refuses((f32(8, 9, 3), [3, 4], _POINTS), "Shape must be rank 4 but is rank 3")
 extract_glimpse_op.refuses((f32(3, 8, 9, 3), [3, 4], _POINTS), "must be equal, but are 3 and 2")
-
-# ---------------------------------------------------------------------------------- what users call
-
-
-@export("image.crop_and_resize")
-def crop_and_resize(
-    image: Any,
-    boxes: Any,
-    box_ind: Any = None,
-    crop_size: Any = None,
-    method: str = "bilinear",
-    extrapolation_value: float = 0,
-    name: str | None = None,
-    box_indices: Any = None,
-) -> Tensor:
-    """Boxes cut out of images and resized to one size; `box_ind` says of which image each is."""
-    owners = renamed("box_indices", box_indices, "box_ind", box_ind)
-    return crop_and_resize_op(
-        image, boxes, owners, crop_size, method=method, extrapolation_value=extrapolation_value, name=name
-    )
 
 
 @export("image.extract_glimpse")

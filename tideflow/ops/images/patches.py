@@ -27,24 +27,6 @@ from tideflow.ops.nn.windows import Window, aten_padding
 _GEOMETRY = ("ksizes", "strides", "rates", "padding")
 _PADDING = attr("string", allowed=("SAME", "VALID"))
 
-image_patches_op = Op(
-    "ExtractImagePatches",
-    "images: T -> patches: T",
-    ksizes=attr("list(int)", minimum=4),
-    strides=attr("list(int)", minimum=4),
-    rates=attr("list(int)", minimum=4),
-    T=(*FLOATS, *INTEGERS, *COMPLEX, bool_type),
-    padding=_PADDING,
-)
-volume_patches_op = Op(
-    "ExtractVolumePatches",
-    "input: T -> patches: T",
-    ksizes=attr("list(int)", minimum=5),
-    strides=attr("list(int)", minimum=5),
-    T=REAL,
-    padding=_PADDING,
-)
-
 
 def _window(
     ksizes: Sequence[int], strides: Sequence[int], rates: Sequence[int] | None, padding: str, rank: int
@@ -62,12 +44,6 @@ def _window(
     return Window(ksizes[1:-1], strides[1:-1], given["rates"][1:-1], padding, [])
 
 
-def _patches_shape(images: TensorShape, window: Window) -> list:
-    batch, *sizes, channels = of_rank(images, len(window.sizes) + 2).tuple
-    places = [_places(window, axis, size) for axis, size in enumerate(sizes)]
-    return [batch, *places, size_product(*window.sizes, channels)]
-
-
 def _places(window: Window, axis: int, size: int | None) -> int | None:
     """How many places the window has along an axis. One that is just too large for it has none."""
     if size is None or window.padding == "SAME":
@@ -80,6 +56,12 @@ def _places(window: Window, axis: int, size: int | None) -> int | None:
             f"({size}) along spatial axis {axis}"
         )
     return max(room, 0) // stride
+
+
+def _patches_shape(images: TensorShape, window: Window) -> list:
+    batch, *sizes, channels = of_rank(images, len(window.sizes) + 2).tuple
+    places = [_places(window, axis, size) for axis, size in enumerate(sizes)]
+    return [batch, *places, size_product(*window.sizes, channels)]
 
 
 def _patches(images: torch.Tensor, window: Window) -> torch.Tensor:
@@ -98,28 +80,6 @@ def _patches(images: torch.Tensor, window: Window) -> torch.Tensor:
     return images.as_strided(sizes, [batch, *places, *inside, channel]).reshape(shape)
 
 
-@image_patches_op.shape
-def _(images, *, ksizes, strides, rates, padding):
-    return _patches_shape(images, _window(ksizes, strides, rates, padding, 4))
-
-
-@volume_patches_op.shape
-def _(input, *, ksizes, strides, padding):
-    return _patches_shape(input, _window(ksizes, strides, None, padding, 5))
-
-
-@image_patches_op.kernel
-def _(images, *, ksizes, strides, rates, padding):
-    return _patches(images, _window(ksizes, strides, rates, padding, 4))
-
-
-@volume_patches_op.kernel
-def _(input, *, ksizes, strides, padding):
-    return _patches(input, _window(ksizes, strides, None, padding, 5))
-
-
-@image_patches_op.gradient
-@volume_patches_op.gradient
 def _patches_gradient(op: Operation, grad: Tensor) -> Tensor:
     """Every element of a patch is added where it came from; what came from the padding is dropped.
 
@@ -163,6 +123,28 @@ def _geometry_of(ksizes: list, strides: list, padding: str, rates: list | None =
     return geometry if rates is None else {**geometry, "rates": [1, *rates, 1]}
 
 
+image_patches_op = Op(
+    "ExtractImagePatches",
+    "images: T -> patches: T",
+    ksizes=attr("list(int)", minimum=4),
+    strides=attr("list(int)", minimum=4),
+    rates=attr("list(int)", minimum=4),
+    T=(*FLOATS, *INTEGERS, *COMPLEX, bool_type),
+    padding=_PADDING,
+)
+
+
+@image_patches_op.shape
+def _image_patches_shape(images, *, ksizes, strides, rates, padding):
+    return _patches_shape(images, _window(ksizes, strides, rates, padding, 4))
+
+
+@image_patches_op.kernel
+def _image_patches_kernel(images, *, ksizes, strides, rates, padding):
+    return _patches(images, _window(ksizes, strides, rates, padding, 4))
+
+
+image_patches_op.gradient(_patches_gradient)
 image_patches_op.samples(
     (f32(2, 5, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])),
     (f32(2, 5, 6, 3), _geometry_of([3, 2], [2, 3], "SAME", [2, 1])),
@@ -177,16 +159,6 @@ image_patches_op.refuses(
     (f32(1, 1, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])),
     "the window (3) is larger than the image",
 )
-volume_patches_op.samples(
-    (f32(2, 4, 5, 6, 3), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")),
-    (f32(1, 4, 5, 6, 2), _geometry_of([2, 3, 2], [2, 2, 3], "SAME")),
-    against=_cut_out,
-)
-volume_patches_op.refuses(
-    (f32(5, 6, 3, 1), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")), "Shape must be rank 5 but is rank 4"
-)
-
-# ---------------------------------------------------------------------------------- what users call
 
 
 @export("image.extract_patches")
@@ -202,6 +174,45 @@ def extract_patches(
     return image_patches_op(images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
 
 
+volume_patches_op = Op(
+    "ExtractVolumePatches",
+    "input: T -> patches: T",
+    ksizes=attr("list(int)", minimum=5),
+    strides=attr("list(int)", minimum=5),
+    T=REAL,
+    padding=_PADDING,
+)
+
+
+@volume_patches_op.shape
+def _volume_patches_shape(input, *, ksizes, strides, padding):
+    return _patches_shape(input, _window(ksizes, strides, None, padding, 5))
+
+
+@volume_patches_op.kernel
+def _volume_patches_kernel(input, *, ksizes, strides, padding):
+    return _patches(input, _window(ksizes, strides, None, padding, 5))
+
+
+volume_patches_op.gradient(_patches_gradient)
+volume_patches_op.samples(
+    (f32(2, 4, 5, 6, 3), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")),
+    (f32(1, 4, 5, 6, 2), _geometry_of([2, 3, 2], [2, 2, 3], "SAME")),
+    against=_cut_out,
+)
+volume_patches_op.refuses(
+    (f32(5, 6, 3, 1), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")), "Shape must be rank 5 but is rank 4"
+)
+
+
+@export("extract_volume_patches")
+def extract_volume_patches(
+    input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
+) -> Tensor:
+    """The patches of a volume at every place of a window that moves by `strides`, as channels."""
+    return volume_patches_op(input, ksizes=ksizes, strides=strides, padding=padding, name=name)
+
+
 @export("image.extract_image_patches", "extract_image_patches")
 def extract_image_patches(
     images: Any,
@@ -214,11 +225,3 @@ def extract_image_patches(
 ) -> Tensor:
     """As `tf.image.extract_patches`; `ksizes` is the older name of `sizes`."""
     return extract_patches(images, renamed("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
-
-
-@export("extract_volume_patches")
-def extract_volume_patches(
-    input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
-) -> Tensor:
-    """The patches of a volume at every place of a window that moves by `strides`, as channels."""
-    return volume_patches_op(input, ksizes=ksizes, strides=strides, padding=padding, name=name)

@@ -25,62 +25,7 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy
 
-_T = attr("type", dtypes.float32, allowed=types("half float"))
-_BLOCK = 256  # boxes that are compared with each other at once
-Overlaps = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of these boxes with those, by number: a matrix
 _ON_HOST = {"on_host": True, "differentiable": False}
-_LIMITS = "max_output_size iou_threshold score_threshold"
-
-nms_op = Op(
-    "NonMaxSuppression",
-    "boxes: float, scores: float, max_output_size: int32 -> selected_indices: int32",
-    host="max_output_size",
-    iou_threshold=0.5,
-    **_ON_HOST,
-)
-nms_v2_op = Op(
-    "NonMaxSuppressionV2",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
-    host="max_output_size iou_threshold",
-    T=_T,
-    T_threshold=_T,
-    **_ON_HOST,
-)
-nms_v3_op = Op(
-    "NonMaxSuppressionV3",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
-    "-> selected_indices: int32",
-    host=_LIMITS,
-    T=_T,
-    T_threshold=_T,
-    **_ON_HOST,
-)
-nms_v4_op = Op(
-    "NonMaxSuppressionV4",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
-    "-> selected_indices: int32, valid_outputs: int32",
-    host=_LIMITS,
-    T=_T,
-    T_threshold=_T,
-    pad_to_max_output_size=False,
-    **_ON_HOST,
-)
-nms_v5_op = Op(
-    "NonMaxSuppressionV5",
-    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
-    "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
-    host=f"{_LIMITS} soft_nms_sigma",
-    T=_T,
-    pad_to_max_output_size=False,
-    **_ON_HOST,
-)
-nms_overlaps_op = Op(
-    "NonMaxSuppressionWithOverlaps",
-    "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, "
-    "score_threshold: float -> selected_indices: int32",
-    host="max_output_size overlap_threshold score_threshold",
-    **_ON_HOST,
-)
 
 
 def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4) -> None:
@@ -92,35 +37,427 @@ def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4
         raise ShapeError(f"Dimension must be {columns} but is {width}")
 
 
-@nms_op.shape
-@nms_v2_op.shape
-@nms_v3_op.shape
-def _(boxes, scores, *limits):
+def _nms_family_shape(boxes, scores, *limits):
     _check_pair(boxes, scores)
     for limit in limits:
         scalar(limit)
     return [None]
 
 
+def _checked_arrays(boxes: torch.Tensor, scores: torch.Tensor, columns: int | None) -> Iterator[np.ndarray]:
+    if boxes.ndim != 2 or columns is not None and boxes.shape[1] != columns:
+        raise ShapeError(f"boxes must be [number of boxes, 4], got shape {brackets(boxes.shape)}")
+    if scores.ndim != 1 or len(scores) != len(boxes):
+        raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)} for {len(boxes)} boxes")
+    return (to_numpy(value.float()) for value in (boxes, scores))
+
+
+def _check_limits(limit: int, overlap_threshold: float, name: str = "iou_threshold") -> None:
+    if isinstance(limit, list) or limit < 0:
+        raise ShapeError(f"max_output_size must be a non-negative scalar, got {limit}")
+    if isinstance(overlap_threshold, list):
+        raise ShapeError(f"{name} must be 0-D, got {overlap_threshold}")
+    if name == "iou_threshold" and not 0 <= overlap_threshold <= 1:
+        raise ShapeError(f"iou_threshold must be in [0, 1], got {overlap_threshold}")
+
+
+def _of_boxes(
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    limit: Any,
+    threshold: Any,
+    least: Any = -np.inf,
+    sigma: Any = 0.0,
+) -> tuple[list[int], list[float]]:
+    _check_limits(limit, threshold)
+    for name, value in (("score_threshold", least), ("soft_nms_sigma", sigma)):
+        if isinstance(value, list):
+            raise ShapeError(f"{name} must be 0-D, got {value}")
+    if sigma < 0:
+        raise ShapeError(f"soft_nms_sigma must be >= 0, got {sigma}")
+    corners, numbers = _checked_arrays(boxes, scores, 4)
+    given = numbers, overlaps_of(corners), limit, threshold, least
+    if sigma:
+        return select_softly(*given, sigma)
+    chosen = select(*given)
+    return chosen, numbers[chosen].tolist()
+
+
+def _indices(chosen: list[int], length: int | None = None) -> torch.Tensor:
+    padding = [0] * ((length or 0) - len(chosen))
+    return torch.tensor(chosen + padding, dtype=torch.int32)
+
+
+_BOXES = np.array(
+    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [1, 101, 0, 100]],
+    np.float32,
+)
+_SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], np.float32)
+
+nms_op = Op(
+    "NonMaxSuppression",
+    "boxes: float, scores: float, max_output_size: int32 -> selected_indices: int32",
+    host="max_output_size",
+    iou_threshold=0.5,
+    **_ON_HOST,
+)
+nms_op.shape(_nms_family_shape)
+
+
+@nms_op.kernel
+def _nms_kernel(boxes, scores, max_output_size, *, iou_threshold):
+    return _indices(_of_boxes(boxes, scores, max_output_size, iou_threshold)[0])
+
+
+nms_op.samples((_BOXES, _SCORES, 3), (_BOXES, _SCORES, 30), (_BOXES[:0], _SCORES[:0], 3))
+
+_T = attr("type", dtypes.float32, allowed=types("half float"))
+
+
+def _nms_v2_family_kernel(boxes, scores, max_output_size, *thresholds):
+    return _indices(_of_boxes(boxes, scores, max_output_size, *thresholds)[0])
+
+
+nms_v2_op = Op(
+    "NonMaxSuppressionV2",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold -> selected_indices: int32",
+    host="max_output_size iou_threshold",
+    T=_T,
+    T_threshold=_T,
+    **_ON_HOST,
+)
+nms_v2_op.shape(_nms_family_shape)
+nms_v2_op.kernel(_nms_v2_family_kernel)
+nms_v2_op.samples((_BOXES, _SCORES, 3, 0.5), (_BOXES, _SCORES, 0, 0.5))
+
+_LIMITS = "max_output_size iou_threshold score_threshold"
+_NO_LIMIT = float("-inf")
+
+nms_v3_op = Op(
+    "NonMaxSuppressionV3",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
+    "-> selected_indices: int32",
+    host=_LIMITS,
+    T=_T,
+    T_threshold=_T,
+    **_ON_HOST,
+)
+nms_v3_op.shape(_nms_family_shape)
+nms_v3_op.kernel(_nms_v2_family_kernel)
+nms_v3_op.samples((_BOXES, _SCORES, 3, 0.5, 0.0), (_BOXES, _SCORES, 30, 0.9, 0.55))
+nms_v3_op.refuses((_BOXES, _SCORES, 3, 1.5, 0.0), "iou_threshold must be in [0, 1]", InvalidArgumentError)
+
+
+@export("image.non_max_suppression")
+def non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _NO_LIMIT,
+    name: str | None = None,
+) -> Tensor:
+    """The indices of the best boxes, none of which overlaps a better one by more than `iou_threshold`."""
+    with name_scope(name, "non_max_suppression"):
+        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
+        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
+        return nms_v3_op(boxes, scores, max_output_size, iou_threshold, score_threshold)
+
+
+nms_v4_op = Op(
+    "NonMaxSuppressionV4",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: T_threshold "
+    "-> selected_indices: int32, valid_outputs: int32",
+    host=_LIMITS,
+    T=_T,
+    T_threshold=_T,
+    pad_to_max_output_size=False,
+    **_ON_HOST,
+)
+
+
+@nms_v4_op.shape
+def _nms_v4_shape(boxes, scores, max_output_size, *limits, pad_to_max_output_size):
+    nms_v3_op.shape_rule(boxes, scores, max_output_size, *limits)
+    return [[max_output_size if pad_to_max_output_size else None], []]
+
+
+@nms_v4_op.kernel
+def _nms_v4_kernel(boxes, scores, max_output_size, iou_threshold, score_threshold, *, pad_to_max_output_size):
+    chosen, _ = _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
+    length = max_output_size if pad_to_max_output_size else None
+    return [_indices(chosen, length), torch.tensor(len(chosen), dtype=torch.int32)]
+
+
+nms_v4_op.samples(
+    (_BOXES, _SCORES, 2, 0.5, 0.0), (_BOXES, _SCORES, 9, 0.5, 0.4, {"pad_to_max_output_size": True})
+)
+
+
+@export("image.non_max_suppression_padded")
+def non_max_suppression_padded(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _NO_LIMIT,
+    pad_to_max_output_size: bool = False,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The indices of the best boxes, with zeros up to `max_output_size` if so wished, and their number."""
+    with name_scope(name, "non_max_suppression_padded"):
+        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
+        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
+        return nms_v4_op(
+            boxes,
+            scores,
+            max_output_size,
+            iou_threshold,
+            score_threshold,
+            pad_to_max_output_size=pad_to_max_output_size,
+        )
+
+
+nms_v5_op = Op(
+    "NonMaxSuppressionV5",
+    "boxes: T, scores: T, max_output_size: int32, iou_threshold: T, score_threshold: T, soft_nms_sigma: T "
+    "-> selected_indices: int32, selected_scores: T, valid_outputs: int32",
+    host=f"{_LIMITS} soft_nms_sigma",
+    T=_T,
+    pad_to_max_output_size=False,
+    **_ON_HOST,
+)
+
+
+@nms_v5_op.shape
+def _nms_v5_shape(boxes, scores, max_output_size, *limits, pad_to_max_output_size):
+    nms_v3_op.shape_rule(boxes, scores, max_output_size, *limits)
+    selected = [max_output_size if pad_to_max_output_size else None]
+    return [selected, selected, []]
+
+
+@nms_v5_op.kernel
+def _nms_v5_kernel(boxes, scores, max_output_size, *thresholds, pad_to_max_output_size):
+    chosen, chosen_scores = _of_boxes(boxes, scores, max_output_size, *thresholds)
+    length = max_output_size if pad_to_max_output_size else len(chosen)
+    best = torch.zeros(length, dtype=scores.dtype)
+    best[: len(chosen)] = torch.tensor(np.array(chosen_scores, np.float32))
+    return [_indices(chosen, length), best, torch.tensor(len(chosen), dtype=torch.int32)]
+
+
+nms_v5_op.samples(
+    (_BOXES, _SCORES, 9, 0.5, 0.0, 0.0),
+    (_BOXES, _SCORES, 9, 1.0, 0.0, 0.5),
+    (_BOXES, _SCORES, 9, 0.5, 0.4, 0.5, {"pad_to_max_output_size": True}),
+)
+
+
+@export("image.non_max_suppression_with_scores")
+def non_max_suppression_with_scores(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _NO_LIMIT,
+    soft_nms_sigma: Any = 0.0,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Indices and scores of the best boxes; with `soft_nms_sigma`, boxes lose score where they overlap."""
+    with name_scope(name, "non_max_suppression_with_scores"):
+        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
+        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
+        soft_nms_sigma = convert_to_tensor(soft_nms_sigma, name="soft_nms_sigma")
+        made = nms_v5_op(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
+        return made.selected_indices, made.selected_scores
+
+
+nms_overlaps_op = Op(
+    "NonMaxSuppressionWithOverlaps",
+    "overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, "
+    "score_threshold: float -> selected_indices: int32",
+    host="max_output_size overlap_threshold score_threshold",
+    **_ON_HOST,
+)
+
+
 @nms_overlaps_op.shape
-def _(overlaps, scores, *limits):
+def _nms_overlaps_shape(overlaps, scores, *limits):
     _check_pair(overlaps, scores, None)
     for limit in limits:
         scalar(limit)
     return [None]
 
 
-@nms_v4_op.shape
-def _(boxes, scores, max_output_size, *limits, pad_to_max_output_size):
-    nms_v3_op.shape_rule(boxes, scores, max_output_size, *limits)
-    return [[max_output_size if pad_to_max_output_size else None], []]
+@nms_overlaps_op.kernel
+def _nms_overlaps_kernel(overlaps, scores, max_output_size, overlap_threshold, score_threshold):
+    _check_limits(max_output_size, overlap_threshold, "overlap_threshold")
+    table, numbers = _checked_arrays(overlaps, scores, len(overlaps))
+    overlap = lambda these, those: table[np.ix_(these, those)]
+    return _indices(select(numbers, overlap, max_output_size, overlap_threshold, score_threshold))
 
 
-@nms_v5_op.shape
-def _(boxes, scores, max_output_size, *limits, pad_to_max_output_size):
-    nms_v3_op.shape_rule(boxes, scores, max_output_size, *limits)
-    selected = [max_output_size if pad_to_max_output_size else None]
-    return [selected, selected, []]
+nms_overlaps_op.samples((f32(6, 6, low=0.0), _SCORES, 3, 0.5, 0.0))
+nms_overlaps_op.refuses((f32(6, 6), _SCORES[:3], 3, 0.5, 0.0), "Dimensions must be equal, but are 6 and 3")
+
+
+@export("image.non_max_suppression_overlaps")
+def non_max_suppression_overlaps(
+    overlaps: Any,
+    scores: Any,
+    max_output_size: Any,
+    overlap_threshold: Any = 0.5,
+    score_threshold: Any = _NO_LIMIT,
+    name: str | None = None,
+) -> Tensor:
+    """As `non_max_suppression`, with a table of how much each two boxes overlap."""
+    with name_scope(name, "non_max_suppression_overlaps"):
+        overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")
+        return nms_overlaps_op(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
+
+
+for _op, _rest in (
+    (nms_op, (3,)), (nms_v2_op, (3, 0.5)), (nms_v3_op, (3, 0.5, 0.0)), (nms_v4_op, (3, 0.5, 0.0)),
+    (nms_v5_op, (3, 0.5, 0.0, 0.0)),
+):  # fmt: skip
+    _op.refuses((_BOXES, _SCORES[:3], *_rest), "Dimensions must be equal, but are 6 and 3")
+    _op.refuses((_BOXES, _SCORES, -1, *_rest[1:]), "must be a non-negative scalar", InvalidArgumentError)
+
+# ---------------------------------------------------------------------------------- of several classes
+
+combined_nms_op = Op(
+    "CombinedNonMaxSuppression",
+    "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
+    "iou_threshold: float, score_threshold: float -> nmsed_boxes: float, nmsed_scores: float, "
+    "nmsed_classes: float, valid_detections: int32",
+    host="max_output_size_per_class max_total_size iou_threshold score_threshold",
+    pad_per_class=False,
+    clip_boxes=True,
+    **_ON_HOST,
+)
+
+
+@combined_nms_op.shape
+def _combined_nms_shape(boxes, scores, max_output_size_per_class, max_total_size, *thresholds, pad_per_class):
+    batch, count, variants, corners = of_rank(boxes, 4).tuple
+    score_batch, score_count, classes = of_rank(scores, 3).tuple
+    if corners not in (None, 4):
+        raise ShapeError(f"Dimension must be 4 but is {corners}")
+    if count is not None and score_count is not None and count != score_count:
+        raise ShapeError(f"Dimensions must be equal, but are {count} and {score_count}")
+    if variants not in (None, 1) and classes is not None and variants != classes:
+        raise ShapeError(
+            f"third dimension of boxes must be either 1 or equal to the number of classes ({classes})"
+        )
+    per_class, total = scalar(max_output_size_per_class), scalar(max_total_size)
+    if total is not None and total <= 0:
+        raise ShapeError("max_total_size should be > 0 ")
+    if pad_per_class:
+        known = per_class is not None and classes is not None and total is not None
+        total = min(total, per_class * classes) if known else None
+    batch = score_batch if batch is None else batch
+    return [[batch, total, 4], [batch, total], [batch, total], [batch]]
+
+
+def _best_of_classes(
+    boxes: np.ndarray, scores: np.ndarray, limit: int, overlap_threshold: float, score_threshold: float
+) -> list[tuple]:
+    """(score, class, box) of what is selected in any class, the best first."""
+    best = []
+    for category in range(scores.shape[1]):
+        of_class = np.ascontiguousarray(boxes[:, min(category, boxes.shape[1] - 1)])
+        chosen = select(
+            scores[:, category],
+            overlaps_of(of_class),
+            limit,
+            overlap_threshold,
+            score_threshold,
+            too_much=np.greater,
+        )
+        best += [(scores[box, category], category, of_class[box]) for box in chosen]
+    return sorted(best, key=lambda entry: -entry[0])
+
+
+def _check_combined(boxes: torch.Tensor, scores: torch.Tensor, limits: tuple) -> None:
+    if boxes.ndim != 4 or boxes.shape[3] != 4:
+        raise ShapeError(f"boxes must be [batch, boxes, 1 or classes, 4], got shape {brackets(boxes.shape)}")
+    if scores.ndim != 3 or scores.shape[:2] != boxes.shape[:2]:
+        raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)}")
+    if boxes.shape[2] not in (1, scores.shape[2]):
+        raise ShapeError(
+            "third dimension of boxes must be either 1 or equal to the third dimension of scores"
+        )
+    if any(host_rank(limit) for limit in limits):
+        raise ShapeError(f"sizes and thresholds must be scalars, got {limits}")
+    per_class, total, overlap_threshold, _ = limits
+    if per_class <= 0 or total <= 0:
+        raise ShapeError(f"max_size_per_class and max_total_size must be > 0, got {per_class} and {total}")
+    if not 0 <= overlap_threshold <= 1:
+        raise ShapeError(f"iou_threshold must be in [0, 1], got {overlap_threshold}")
+
+
+@combined_nms_op.kernel
+def _combined_nms_kernel(
+    boxes, scores, max_output_size_per_class, max_total_size, *thresholds, pad_per_class, clip_boxes
+):
+    limits = max_output_size_per_class, max_total_size, *thresholds
+    _check_combined(boxes, scores, limits)
+    per_class, total = limits[:2]
+    classes = scores.shape[2]
+    length = min(total, per_class * classes) if pad_per_class else total
+    found_boxes = np.zeros((len(boxes), length, 4), np.float32)
+    found = np.zeros((2, len(boxes), length), np.float32)
+    counts = np.zeros(len(boxes), np.int32)
+    for number, (image_boxes, image_scores) in enumerate(zip(to_numpy(boxes), to_numpy(scores), strict=True)):
+        best = _best_of_classes(image_boxes, image_scores, per_class, *thresholds)[:length]
+        counts[number] = count = len(best)
+        for place, (score, category, box) in enumerate(best):
+            found[:, number, place] = score, category
+            found_boxes[number, place] = box
+        if clip_boxes:
+            found_boxes[number, :count] = found_boxes[number, :count].clip(0, 1)
+    return [torch.from_numpy(part) for part in (found_boxes, found[0], found[1], counts)]
+
+
+_COMBINED = (f32(2, 6, 1, 4, low=0.0), f32(2, 6, 3, low=0.0), 2, 5, 0.5, 0.1)
+combined_nms_op.samples(
+    _COMBINED,
+    (*_COMBINED, {"pad_per_class": True}),
+    (f32(1, 6, 3, 4), f32(1, 6, 3), 3, 7, 0.3, -9.0, {"clip_boxes": False}),
+)
+combined_nms_op.refuses((f32(6, 1, 4), *_COMBINED[1:]), "Shape must be rank 4 but is rank 3")
+combined_nms_op.refuses((*_COMBINED[:4], 1.5, 0.1), "iou_threshold must be in [0, 1]", InvalidArgumentError)
+
+
+@export("image.combined_non_max_suppression")
+def combined_non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size_per_class: Any,
+    max_total_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _NO_LIMIT,
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Boxes, scores and classes of the best of each class, the best of all first, and their number."""
+    with name_scope(name, "combined_non_max_suppression"):
+        iou_threshold = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
+        score_threshold = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
+        return combined_nms_op(
+            boxes,
+            scores,
+            max_output_size_per_class,
+            max_total_size,
+            iou_threshold,
+            score_threshold,
+            pad_per_class=pad_per_class,
+            clip_boxes=clip_boxes,
+        )
+
+
+_BLOCK = 256  # boxes that are compared with each other at once
+Overlaps = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of these boxes with those, by number: a matrix
 
 
 def overlaps_of(boxes: np.ndarray) -> Overlaps:
@@ -190,318 +527,3 @@ def select_softly(
         kept = ~(shared >= overlap_threshold) & (left_scores > score_threshold)
         left, left_scores = left[kept], left_scores[kept]
     return chosen, chosen_scores
-
-
-def _checked_arrays(boxes: torch.Tensor, scores: torch.Tensor, columns: int | None) -> Iterator[np.ndarray]:
-    if boxes.ndim != 2 or columns is not None and boxes.shape[1] != columns:
-        raise ShapeError(f"boxes must be [number of boxes, 4], got shape {brackets(boxes.shape)}")
-    if scores.ndim != 1 or len(scores) != len(boxes):
-        raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)} for {len(boxes)} boxes")
-    return (to_numpy(value.float()) for value in (boxes, scores))
-
-
-def _check_limits(limit: int, overlap_threshold: float, name: str = "iou_threshold") -> None:
-    if isinstance(limit, list) or limit < 0:
-        raise ShapeError(f"max_output_size must be a non-negative scalar, got {limit}")
-    if isinstance(overlap_threshold, list):
-        raise ShapeError(f"{name} must be 0-D, got {overlap_threshold}")
-    if name == "iou_threshold" and not 0 <= overlap_threshold <= 1:
-        raise ShapeError(f"iou_threshold must be in [0, 1], got {overlap_threshold}")
-
-
-def _of_boxes(
-    boxes: torch.Tensor,
-    scores: torch.Tensor,
-    limit: Any,
-    threshold: Any,
-    least: Any = -np.inf,
-    sigma: Any = 0.0,
-) -> tuple[list[int], list[float]]:
-    _check_limits(limit, threshold)
-    for name, value in (("score_threshold", least), ("soft_nms_sigma", sigma)):
-        if isinstance(value, list):
-            raise ShapeError(f"{name} must be 0-D, got {value}")
-    if sigma < 0:
-        raise ShapeError(f"soft_nms_sigma must be >= 0, got {sigma}")
-    corners, numbers = _checked_arrays(boxes, scores, 4)
-    given = numbers, overlaps_of(corners), limit, threshold, least
-    if sigma:
-        return select_softly(*given, sigma)
-    chosen = select(*given)
-    return chosen, numbers[chosen].tolist()
-
-
-def _indices(chosen: list[int], length: int | None = None) -> torch.Tensor:
-    padding = [0] * ((length or 0) - len(chosen))
-    return torch.tensor(chosen + padding, dtype=torch.int32)
-
-
-@nms_op.kernel
-def _(boxes, scores, max_output_size, *, iou_threshold):
-    return _indices(_of_boxes(boxes, scores, max_output_size, iou_threshold)[0])
-
-
-@nms_v2_op.kernel
-@nms_v3_op.kernel
-def _(boxes, scores, max_output_size, *thresholds):
-    return _indices(_of_boxes(boxes, scores, max_output_size, *thresholds)[0])
-
-
-@nms_v4_op.kernel
-def _(boxes, scores, max_output_size, iou_threshold, score_threshold, *, pad_to_max_output_size):
-    chosen, _ = _of_boxes(boxes, scores, max_output_size, iou_threshold, score_threshold)
-    length = max_output_size if pad_to_max_output_size else None
-    return [_indices(chosen, length), torch.tensor(len(chosen), dtype=torch.int32)]
-
-
-@nms_v5_op.kernel
-def _(boxes, scores, max_output_size, *thresholds, pad_to_max_output_size):
-    chosen, chosen_scores = _of_boxes(boxes, scores, max_output_size, *thresholds)
-    length = max_output_size if pad_to_max_output_size else len(chosen)
-    best = torch.zeros(length, dtype=scores.dtype)
-    best[: len(chosen)] = torch.tensor(np.array(chosen_scores, np.float32))
-    return [_indices(chosen, length), best, torch.tensor(len(chosen), dtype=torch.int32)]
-
-
-@nms_overlaps_op.kernel
-def _(overlaps, scores, max_output_size, overlap_threshold, score_threshold):
-    _check_limits(max_output_size, overlap_threshold, "overlap_threshold")
-    table, numbers = _checked_arrays(overlaps, scores, len(overlaps))
-    overlap = lambda these, those: table[np.ix_(these, those)]
-    return _indices(select(numbers, overlap, max_output_size, overlap_threshold, score_threshold))
-
-
-_BOXES = np.array(
-    [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [1, 101, 0, 100]],
-    np.float32,
-)
-_SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], np.float32)
-nms_op.samples((_BOXES, _SCORES, 3), (_BOXES, _SCORES, 30), (_BOXES[:0], _SCORES[:0], 3))
-nms_v2_op.samples((_BOXES, _SCORES, 3, 0.5), (_BOXES, _SCORES, 0, 0.5))
-nms_v3_op.samples((_BOXES, _SCORES, 3, 0.5, 0.0), (_BOXES, _SCORES, 30, 0.9, 0.55))
-nms_v4_op.samples(
-    (_BOXES, _SCORES, 2, 0.5, 0.0), (_BOXES, _SCORES, 9, 0.5, 0.4, {"pad_to_max_output_size": True})
-)
-nms_v5_op.samples(
-    (_BOXES, _SCORES, 9, 0.5, 0.0, 0.0),
-    (_BOXES, _SCORES, 9, 1.0, 0.0, 0.5),
-    (_BOXES, _SCORES, 9, 0.5, 0.4, 0.5, {"pad_to_max_output_size": True}),
-)
-nms_overlaps_op.samples((f32(6, 6, low=0.0), _SCORES, 3, 0.5, 0.0))
-for _op, _rest in (
-    (nms_op, (3,)), (nms_v2_op, (3, 0.5)), (nms_v3_op, (3, 0.5, 0.0)), (nms_v4_op, (3, 0.5, 0.0)),
-    (nms_v5_op, (3, 0.5, 0.0, 0.0)),
-):  # fmt: skip
-    _op.refuses((_BOXES, _SCORES[:3], *_rest), "Dimensions must be equal, but are 6 and 3")
-    _op.refuses((_BOXES, _SCORES, -1, *_rest[1:]), "must be a non-negative scalar", InvalidArgumentError)
-nms_v3_op.refuses((_BOXES, _SCORES, 3, 1.5, 0.0), "iou_threshold must be in [0, 1]", InvalidArgumentError)
-nms_overlaps_op.refuses((f32(6, 6), _SCORES[:3], 3, 0.5, 0.0), "Dimensions must be equal, but are 6 and 3")
-
-# ---------------------------------------------------------------------------------- of several classes
-
-combined_nms_op = Op(
-    "CombinedNonMaxSuppression",
-    "boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
-    "iou_threshold: float, score_threshold: float -> nmsed_boxes: float, nmsed_scores: float, "
-    "nmsed_classes: float, valid_detections: int32",
-    host="max_output_size_per_class max_total_size iou_threshold score_threshold",
-    pad_per_class=False,
-    clip_boxes=True,
-    **_ON_HOST,
-)
-
-
-@combined_nms_op.shape
-def _(boxes, scores, max_output_size_per_class, max_total_size, *thresholds, pad_per_class):
-    batch, count, variants, corners = of_rank(boxes, 4).tuple
-    score_batch, score_count, classes = of_rank(scores, 3).tuple
-    if corners not in (None, 4):
-        raise ShapeError(f"Dimension must be 4 but is {corners}")
-    if count is not None and score_count is not None and count != score_count:
-        raise ShapeError(f"Dimensions must be equal, but are {count} and {score_count}")
-    if variants not in (None, 1) and classes is not None and variants != classes:
-        raise ShapeError(
-            f"third dimension of boxes must be either 1 or equal to the number of classes ({classes})"
-        )
-    per_class, total = scalar(max_output_size_per_class), scalar(max_total_size)
-    if total is not None and total <= 0:
-        raise ShapeError("max_total_size should be > 0 ")
-    if pad_per_class:
-        known = per_class is not None and classes is not None and total is not None
-        total = min(total, per_class * classes) if known else None
-    batch = score_batch if batch is None else batch
-    return [[batch, total, 4], [batch, total], [batch, total], [batch]]
-
-
-@combined_nms_op.kernel
-def _(boxes, scores, max_output_size_per_class, max_total_size, *thresholds, pad_per_class, clip_boxes):
-    limits = max_output_size_per_class, max_total_size, *thresholds
-    _check_combined(boxes, scores, limits)
-    per_class, total = limits[:2]
-    classes = scores.shape[2]
-    length = min(total, per_class * classes) if pad_per_class else total
-    found_boxes = np.zeros((len(boxes), length, 4), np.float32)
-    found = np.zeros((2, len(boxes), length), np.float32)
-    counts = np.zeros(len(boxes), np.int32)
-    for number, (image_boxes, image_scores) in enumerate(zip(to_numpy(boxes), to_numpy(scores), strict=True)):
-        best = _best_of_classes(image_boxes, image_scores, per_class, *thresholds)[:length]
-        counts[number] = count = len(best)
-        for place, (score, category, box) in enumerate(best):
-            found[:, number, place] = score, category
-            found_boxes[number, place] = box
-        if clip_boxes:
-            found_boxes[number, :count] = found_boxes[number, :count].clip(0, 1)
-    return [torch.from_numpy(part) for part in (found_boxes, found[0], found[1], counts)]
-
-
-def _best_of_classes(
-    boxes: np.ndarray, scores: np.ndarray, limit: int, overlap_threshold: float, score_threshold: float
-) -> list[tuple]:
-    """(score, class, box) of what is selected in any class, the best first."""
-    best = []
-    for category in range(scores.shape[1]):
-        of_class = np.ascontiguousarray(boxes[:, min(category, boxes.shape[1] - 1)])
-        chosen = select(
-            scores[:, category],
-            overlaps_of(of_class),
-            limit,
-            overlap_threshold,
-            score_threshold,
-            too_much=np.greater,
-        )
-        best += [(scores[box, category], category, of_class[box]) for box in chosen]
-    return sorted(best, key=lambda entry: -entry[0])
-
-
-def _check_combined(boxes: torch.Tensor, scores: torch.Tensor, limits: tuple) -> None:
-    if boxes.ndim != 4 or boxes.shape[3] != 4:
-        raise ShapeError(f"boxes must be [batch, boxes, 1 or classes, 4], got shape {brackets(boxes.shape)}")
-    if scores.ndim != 3 or scores.shape[:2] != boxes.shape[:2]:
-        raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)}")
-    if boxes.shape[2] not in (1, scores.shape[2]):
-        raise ShapeError(
-            "third dimension of boxes must be either 1 or equal to the third dimension of scores"
-        )
-    if any(host_rank(limit) for limit in limits):
-        raise ShapeError(f"sizes and thresholds must be scalars, got {limits}")
-    per_class, total, overlap_threshold, _ = limits
-    if per_class <= 0 or total <= 0:
-        raise ShapeError(f"max_size_per_class and max_total_size must be > 0, got {per_class} and {total}")
-    if not 0 <= overlap_threshold <= 1:
-        raise ShapeError(f"iou_threshold must be in [0, 1], got {overlap_threshold}")
-
-
-_COMBINED = (f32(2, 6, 1, 4, low=0.0), f32(2, 6, 3, low=0.0), 2, 5, 0.5, 0.1)
-combined_nms_op.samples(
-    _COMBINED,
-    (*_COMBINED, {"pad_per_class": True}),
-    (f32(1, 6, 3, 4), f32(1, 6, 3), 3, 7, 0.3, -9.0, {"clip_boxes": False}),
-)
-combined_nms_op.refuses((f32(6, 1, 4), *_COMBINED[1:]), "Shape must be rank 4 but is rank 3")
-combined_nms_op.refuses((*_COMBINED[:4], 1.5, 0.1), "iou_threshold must be in [0, 1]", InvalidArgumentError)
-
-# ---------------------------------------------------------------------------------- what users call
-
-_NO_LIMIT = float("-inf")
-
-
-@export("image.non_max_suppression")
-def non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    name: str | None = None,
-) -> Tensor:
-    """The indices of the best boxes, none of which overlaps a better one by more than `iou_threshold`."""
-    with name_scope(name, "non_max_suppression"):
-        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
-        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
-        return nms_v3_op(boxes, scores, max_output_size, iou_threshold, score_threshold)
-
-
-@export("image.non_max_suppression_with_scores")
-def non_max_suppression_with_scores(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    soft_nms_sigma: Any = 0.0,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Indices and scores of the best boxes; with `soft_nms_sigma`, boxes lose score where they overlap."""
-    with name_scope(name, "non_max_suppression_with_scores"):
-        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
-        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
-        soft_nms_sigma = convert_to_tensor(soft_nms_sigma, name="soft_nms_sigma")
-        made = nms_v5_op(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
-        return made.selected_indices, made.selected_scores
-
-
-@export("image.non_max_suppression_padded")
-def non_max_suppression_padded(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    pad_to_max_output_size: bool = False,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor]:
-    """The indices of the best boxes, with zeros up to `max_output_size` if so wished, and their number."""
-    with name_scope(name, "non_max_suppression_padded"):
-        iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
-        score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
-        return nms_v4_op(
-            boxes,
-            scores,
-            max_output_size,
-            iou_threshold,
-            score_threshold,
-            pad_to_max_output_size=pad_to_max_output_size,
-        )
-
-
-@export("image.non_max_suppression_overlaps")
-def non_max_suppression_overlaps(
-    overlaps: Any,
-    scores: Any,
-    max_output_size: Any,
-    overlap_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    name: str | None = None,
-) -> Tensor:
-    """As `non_max_suppression`, with a table of how much each two boxes overlap."""
-    with name_scope(name, "non_max_suppression_overlaps"):
-        overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")
-        return nms_overlaps_op(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
-
-
-@export("image.combined_non_max_suppression")
-def combined_non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    pad_per_class: bool = False,
-    clip_boxes: bool = True,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Boxes, scores and classes of the best of each class, the best of all first, and their number."""
-    with name_scope(name, "combined_non_max_suppression"):
-        iou_threshold = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
-        score_threshold = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
-        return combined_nms_op(
-            boxes,
-            scores,
-            max_output_size_per_class,
-            max_total_size,
-            iou_threshold,
-            score_threshold,
-            pad_per_class=pad_per_class,
-            clip_boxes=clip_boxes,
-        )

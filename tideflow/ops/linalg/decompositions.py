@@ -26,20 +26,21 @@ from tideflow.ops.linalg.matrices import (
     square,
 )
 
+_POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
+
 # ---------------------------------------------------------------------------------- Cholesky
 
 cholesky_op = Op("Cholesky", "input: T -> output: T", T=MATRIX_TYPES)
-cholesky_grad_op = Op("CholeskyGrad", "l: T, grad: T -> output: T", T=types("half float double"))
 
 
 @cholesky_op.shape
-def _(input):
+def _cholesky_shape(input):
     return square(input)
 
 
 @cholesky_op.kernel
 @on_square
-def _(input):
+def _cholesky_kernel(input):
     factor, failed_at = torch.linalg.cholesky_ex(input)
     failed = failed_at > 0
     if failed.any():
@@ -52,8 +53,14 @@ def _(input):
     return factor
 
 
+def _half(matrix: Tensor) -> Tensor:
+    """The lower triangle, its diagonal halved: added to its transpose, a symmetric matrix again."""
+    halved = diagonals.matrix_set_diag(matrix, 0.5 * diagonals.matrix_diag_part(matrix))
+    return diagonals.matrix_band_part(halved, -1, 0)
+
+
 @cholesky_op.gradient
-def _(op, grad):
+def _cholesky_gradient(op, grad):
     """L⁻ᴴ · half(Lᴴ·grad) · L⁻¹, made self-adjoint."""
     factor = op.outputs[0]
     size = shapes.shape(factor)
@@ -63,32 +70,6 @@ def _(op, grad):
     result = matmul.matmul(matmul.matmul(inverse, middle, adjoint_a=True), inverse)
     return (result + shapes.adjoint(result)) * 0.5
 
-
-def _half(matrix: Tensor) -> Tensor:
-    """The lower triangle, its diagonal halved: added to its transpose, a symmetric matrix again."""
-    halved = diagonals.matrix_set_diag(matrix, 0.5 * diagonals.matrix_diag_part(matrix))
-    return diagonals.matrix_band_part(halved, -1, 0)
-
-
-@cholesky_grad_op.shape
-def _(l, grad):
-    return square(l)
-
-
-@cholesky_grad_op.kernel
-@on_matrices
-def _(l, grad):
-    check_matrices(l, grad)
-    middle = torch.tril(l.mT @ grad)
-    middle.diagonal(dim1=-2, dim2=-1).mul_(0.5)
-    left = torch.linalg.solve_triangular(l.mT, middle, upper=True)
-    result = torch.linalg.solve_triangular(l, left, upper=False, left=False)
-    return (result + result.mT) * 0.5
-
-
-cholesky_grad_op.gradient(undefined_gradient)
-
-_POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
 
 cholesky_op.samples(
     np.stack([_POSITIVE, 2 * _POSITIVE]).astype(np.float32),
@@ -100,7 +81,6 @@ cholesky_op.samples(
 cholesky_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 cholesky_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 cholesky_op.refuses((-_POSITIVE,), "Cholesky decomposition was not successful", InvalidArgumentError)
-cholesky_grad_op.samples((np.linalg.cholesky(_POSITIVE), f64(3, 3)), (np.zeros((0, 2, 2)), f64(0, 2, 2)))
 
 
 @export("cholesky", "linalg.cholesky")
@@ -109,13 +89,35 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return cholesky_op(input, name=name)
 
 
+cholesky_grad_op = Op("CholeskyGrad", "l: T, grad: T -> output: T", T=types("half float double"))
+
+
+@cholesky_grad_op.shape
+def _cholesky_grad_shape(l, grad):
+    return square(l)
+
+
+@cholesky_grad_op.kernel
+@on_matrices
+def _cholesky_grad_kernel(l, grad):
+    check_matrices(l, grad)
+    middle = torch.tril(l.mT @ grad)
+    middle.diagonal(dim1=-2, dim2=-1).mul_(0.5)
+    left = torch.linalg.solve_triangular(l.mT, middle, upper=True)
+    result = torch.linalg.solve_triangular(l, left, upper=False, left=False)
+    return (result + result.mT) * 0.5
+
+
+cholesky_grad_op.gradient(undefined_gradient)
+cholesky_grad_op.samples((np.linalg.cholesky(_POSITIVE), f64(3, 3)), (np.zeros((0, 2, 2)), f64(0, 2, 2)))
+
 # ---------------------------------------------------------------------------------- QR
 
 qr_op = Op("Qr", "input: T -> q: T, r: T", full_matrices=False, T=MATRIX_TYPES)
 
 
 @qr_op.shape
-def _(input, *, full_matrices):
+def _qr_shape(input, *, full_matrices):
     rows, columns = sides(input)
     inner = rows if full_matrices else None if None in (rows, columns) else min(rows, columns)
     return [input[:-2].concatenate([rows, inner]), input[:-2].concatenate([inner, columns])]
@@ -123,23 +125,9 @@ def _(input, *, full_matrices):
 
 @qr_op.kernel
 @on_matrices
-def _(input, *, full_matrices):
+def _qr_kernel(input, *, full_matrices):
     check_matrices(input)
     return tuple(torch.linalg.qr(input, mode="complete" if full_matrices else "reduced"))
-
-
-@qr_op.gradient
-def _(op, grad_q, grad_r):
-    q, r = op.outputs
-    if q.dtype.is_complex or r.shape.ndims is None or r.shape.tuple[-2] != r.shape.tuple[-1]:
-        raise LookupError(
-            f"No gradient defined for '{op.name}' (Qr): it is known for real matrices with at least as many "
-            "rows as columns, and full_matrices=False."
-        )
-    from_q = matmul.matmul(q, grad_q, adjoint_a=True)
-    from_r = matmul.matmul(r, grad_r, adjoint_b=True)
-    below = diagonals.matrix_band_part(_antisymmetric(from_q) + _antisymmetric(from_r), -1, 0)
-    return matmul.matmul(q, grad_r + _divided(below, r)) + _divided(grad_q - matmul.matmul(q, from_q), r)
 
 
 def _antisymmetric(matrix: Tensor) -> Tensor:
@@ -150,6 +138,20 @@ def _divided(matrix: Tensor, upper: Tensor) -> Tensor:
     """matrix · upper⁻ᴴ"""
     turned = shapes.adjoint(matrix)
     return shapes.adjoint(solvers.matrix_triangular_solve(upper, turned, lower=False, adjoint=False))
+
+
+@qr_op.gradient
+def _qr_gradient(op, grad_q, grad_r):
+    q, r = op.outputs
+    if q.dtype.is_complex or r.shape.ndims is None or r.shape.tuple[-2] != r.shape.tuple[-1]:
+        raise LookupError(
+            f"No gradient defined for '{op.name}' (Qr): it is known for real matrices with at least as many "
+            "rows as columns, and full_matrices=False."
+        )
+    from_q = matmul.matmul(q, grad_q, adjoint_a=True)
+    from_r = matmul.matmul(r, grad_r, adjoint_b=True)
+    below = diagonals.matrix_band_part(_antisymmetric(from_q) + _antisymmetric(from_r), -1, 0)
+    return matmul.matmul(q, grad_r + _divided(below, r)) + _divided(grad_q - matmul.matmul(q, from_q), r)
 
 
 qr_op.samples(
@@ -181,14 +183,14 @@ lu_op = Op(
 
 
 @lu_op.shape
-def _(input):
+def _lu_shape(input):
     whole = square(input)
     return [whole, whole[:-1]]
 
 
 @lu_op.kernel
 @on_square
-def _(input, *, output_idx_type):
+def _lu_kernel(input, *, output_idx_type):
     packed, swaps, _ = torch.linalg.lu_factor_ex(input)
     check_invertible(packed.diagonal(dim1=-2, dim2=-1), "Input is not invertible.")
     permutation, _, _ = torch.lu_unpack(packed, swaps, unpack_data=False)

@@ -23,48 +23,6 @@ from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.math import casting, reductions, unary
 
-SPARSE_HINTED = attr("type", dtypes.float32, allowed=types("float bfloat16"))
-
-matmul_op = Op(
-    "MatMul",
-    "a: T, b: T -> product: T",
-    T=types("bfloat16 half float double int32 int64 uint8 uint16 uint32 uint64 complex64 complex128"),
-    transpose_a=False,
-    transpose_b=False,
-    grad_a=False,
-    grad_b=False,
-)
-sparse_matmul_op = Op(
-    "SparseMatMul",
-    "a: Ta, b: Tb -> product: float",
-    Ta=SPARSE_HINTED,
-    Tb=SPARSE_HINTED,
-    transpose_a=False,
-    transpose_b=False,
-    a_is_sparse=False,
-    b_is_sparse=False,
-)
-
-
-def _batch_op(name: str, allowed: str) -> Op:
-    options = {"adj_x": False, "adj_y": False, "grad_x": False, "grad_y": False}
-    return Op(name, "x: T, y: T -> output: T", T=types(allowed), **options)
-
-
-batch_matmul_op = _batch_op("BatchMatMul", "bfloat16 half float double int32 int64 complex64 complex128")
-batch_matmul_v2_op = _batch_op(
-    "BatchMatMulV2",
-    "bfloat16 half float double int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128",
-)
-
-# ---------------------------------------------------------------------------------- shapes
-
-
-@matmul_op.shape
-@sparse_matmul_op.shape
-def _(a, b, *, transpose_a, transpose_b):
-    return _product_sizes(of_rank(a, 2).tuple, of_rank(b, 2).tuple, transpose_a, transpose_b, "a", "b")
-
 
 def _product_sizes(
     left: tuple, right: tuple, turn_left: bool, turn_right: bool, *names: str
@@ -81,40 +39,14 @@ def _product_sizes(
     return [rows, columns]
 
 
-@batch_matmul_op.shape
-def _(x, y, *, adj_x, adj_y):
-    of_rank_at_least(x, 2)
-    of_rank_at_least(y, 2)
-    if x.ndims is None or y.ndims is None:
-        return None
-    batch = merged(x[:-2], y[:-2])
-    return [*batch.tuple, *_product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")]
-
-
-@batch_matmul_v2_op.shape
-def _(x, y, *, adj_x, adj_y):
-    of_rank_at_least(x, 2)
-    of_rank_at_least(y, 2)
-    if x.ndims is None or y.ndims is None:
-        return None
-    product = _product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")
-    return [*broadcast_shapes(x[:-2], y[:-2]).tuple, *product]
-
-
-# ---------------------------------------------------------------------------------- kernels
+def _matmul_family_shape(a, b, *, transpose_a, transpose_b):
+    return _product_sizes(of_rank(a, 2).tuple, of_rank(b, 2).tuple, transpose_a, transpose_b, "a", "b")
 
 
 def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if a.is_cuda and not (a.is_floating_point() or a.is_complex()):  # cuBLAS multiplies no integers
         return (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2, dtype=a.dtype)
     return torch.matmul(a, b)
-
-
-@matmul_op.kernel
-@unsigned.modular
-def _(a, b, *, transpose_a, transpose_b):
-    _check(a, b, transpose_a, transpose_b, 2)
-    return _multiplied(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
 
 def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: int | None) -> None:
@@ -127,13 +59,27 @@ def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: i
     _product_sizes(tuple(a.shape), tuple(b.shape), turn_a, turn_b, "In[0]", "In[1]")
 
 
-@matmul_op.specialize
-def _(node):
-    """Where the output's shape is known, the inputs' fit."""
-    a, b = node.inputs
-    if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
-        return None
-    return _DIRECT[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
+def _turned(x: np.ndarray, turn: bool) -> np.ndarray:
+    return np.swapaxes(x, -1, -2) if turn else x
+
+
+matmul_op = Op(
+    "MatMul",
+    "a: T, b: T -> product: T",
+    T=types("bfloat16 half float double int32 int64 uint8 uint16 uint32 uint64 complex64 complex128"),
+    transpose_a=False,
+    transpose_b=False,
+    grad_a=False,
+    grad_b=False,
+)
+matmul_op.shape(_matmul_family_shape)
+
+
+@matmul_op.kernel
+@unsigned.modular
+def _matmul_kernel(a, b, *, transpose_a, transpose_b):
+    _check(a, b, transpose_a, transpose_b, 2)
+    return _multiplied(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
 
 def _left_turned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -156,41 +102,17 @@ _DIRECT = {
 }
 
 
-@sparse_matmul_op.kernel
-def _(a, b, *, transpose_a, transpose_b):
-    _check(a, b, transpose_a, transpose_b, 2)
-    a, b = a.float(), b.float()
-    return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
-
-
-@batch_matmul_op.kernel
-def _(x, y, *, adj_x, adj_y):
-    merged(TensorShape(x.shape[:-2]), TensorShape(y.shape[:-2]))
-    return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
-
-
-@batch_matmul_v2_op.kernel
-@unsigned.modular
-def _(x, y, *, adj_x, adj_y):
-    _check(x, y, adj_x, adj_y, None)
-    return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)
-
-
-@batch_matmul_op.specialize
-@batch_matmul_v2_op.specialize
-def _(node):
-    x, y = node.inputs
-    turned = node.attrs["adj_x"] or node.attrs["adj_y"]
-    if turned or not x.dtype.is_floating or not node.outputs[0].shape.is_fully_defined():
+@matmul_op.specialize
+def _matmul_specialized(node):
+    """Where the output's shape is known, the inputs' fit."""
+    a, b = node.inputs
+    if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
         return None
-    return torch.matmul, (x, y)
-
-
-# ---------------------------------------------------------------------------------- gradients
+    return _DIRECT[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
 
 
 @matmul_op.gradient
-def _(op, grad):
+def _matmul_gradient(op, grad):
     a, b = (unary.conj(value) for value in op.inputs)
     turned = op.attrs["transpose_a"], op.attrs["transpose_b"]
     if turned == (False, False):
@@ -203,8 +125,45 @@ def _(op, grad):
     return [matmul_op(b, grad, **both), matmul_op(grad, a, **both)]
 
 
+matmul_op.samples(
+    (f32(2, 3), f32(3, 4)),
+    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
+    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
+    (c64(3, 2), c64(4, 3), {"transpose_a": True, "transpose_b": True}),
+    (i32(2, 3), i32(3, 2)),
+    (f32(2, 0), f32(0, 3)),
+    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+)
+matmul_op.refuses(
+    (f32(2, 3), f32(4, 5)),
+    "Dimensions must be equal, but are 3 and 4: a's columns (axis -1) against b's rows",
+)
+matmul_op.refuses((f32(3), f32(3, 4)), "Shape must be rank 2 but is rank 1")
+
+SPARSE_HINTED = attr("type", dtypes.float32, allowed=types("float bfloat16"))
+
+sparse_matmul_op = Op(
+    "SparseMatMul",
+    "a: Ta, b: Tb -> product: float",
+    Ta=SPARSE_HINTED,
+    Tb=SPARSE_HINTED,
+    transpose_a=False,
+    transpose_b=False,
+    a_is_sparse=False,
+    b_is_sparse=False,
+)
+sparse_matmul_op.shape(_matmul_family_shape)
+
+
+@sparse_matmul_op.kernel
+def _sparse_matmul_kernel(a, b, *, transpose_a, transpose_b):
+    _check(a, b, transpose_a, transpose_b, 2)
+    a, b = a.float(), b.float()
+    return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
+
+
 @sparse_matmul_op.gradient
-def _(op, grad):
+def _sparse_matmul_gradient(op, grad):
     a, b = op.inputs
     hints = {a: op.attrs["a_is_sparse"], b: op.attrs["b_is_sparse"], grad: grad.op.type == "ReluGrad"}
 
@@ -225,6 +184,44 @@ def _(op, grad):
     return [product(b, grad, a.dtype, **both), product(grad, a, b.dtype, **both)]
 
 
+sparse_matmul_op.samples(
+    (f32(2, 3), f32(3, 4), {"a_is_sparse": True}),
+    (f32(3, 2), f32(4, 3), {"transpose_a": True, "transpose_b": True}),
+    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
+    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
+    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+)
+sparse_matmul_op.refuses((f32(2, 3), f32(4, 5)), "Dimensions must be equal, but are 3 and 4")
+
+
+@export("sparse_matmul")
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The matrix product in float32, with hints which of the two is mostly zeros."""
+    hints = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
+    return sparse_matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, **hints, name=name)
+
+
+def _batch_op(name: str, allowed: str) -> Op:
+    options = {"adj_x": False, "adj_y": False, "grad_x": False, "grad_y": False}
+    return Op(name, "x: T, y: T -> output: T", T=types(allowed), **options)
+
+
+def _batch_matmul_family_specialized(node):
+    x, y = node.inputs
+    turned = node.attrs["adj_x"] or node.attrs["adj_y"]
+    if turned or not x.dtype.is_floating or not node.outputs[0].shape.is_fully_defined():
+        return None
+    return torch.matmul, (x, y)
+
+
 def _batch_products(op: Any, grad: Tensor) -> list[Tensor]:
     """The gradients of x and y before the sum over batches that broadcasting repeated."""
     x, y = op.inputs
@@ -239,13 +236,80 @@ def _batch_products(op: Any, grad: Tensor) -> list[Tensor]:
     return [matmul(y, grad, **both), matmul(grad, x, **both)]
 
 
+def _add_samples_and_refuses_of_batch_matmul_family(op: Op) -> None:
+    op.samples(
+        (f32(5, 2, 3), f32(5, 3, 4)),
+        (f32(5, 3, 2), f32(5, 3, 4), {"adj_x": True}),
+        (f32(2, 5, 2, 3), f32(2, 5, 4, 3), {"adj_y": True}),
+        (f32(2, 3, 2), f32(2, 2, 3), {"adj_x": True, "adj_y": True}),
+        (c64(2, 3), c64(2, 4), {"adj_x": True}),
+        (f32(0, 2, 3), f32(0, 3, 4)),
+        against=lambda x, y, adj_x, adj_y: (
+            _turned(x.conj(), adj_x) @ _turned(y, adj_y) if adj_x else x @ _turned(y, adj_y)
+        ),
+    )
+    op.refuses((f32(5, 2, 3), f32(5, 4, 3)), "Dimensions must be equal, but are 3 and 4: x's columns")
+    op.refuses((f32(3), f32(3, 4)), "Shape must be at least rank 2 but is rank 1")
+
+
+batch_matmul_op = _batch_op("BatchMatMul", "bfloat16 half float double int32 int64 complex64 complex128")
+
+
+@batch_matmul_op.shape
+def _batch_matmul_shape(x, y, *, adj_x, adj_y):
+    of_rank_at_least(x, 2)
+    of_rank_at_least(y, 2)
+    if x.ndims is None or y.ndims is None:
+        return None
+    batch = merged(x[:-2], y[:-2])
+    return [*batch.tuple, *_product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")]
+
+
+@batch_matmul_op.kernel
+def _batch_matmul_kernel(x, y, *, adj_x, adj_y):
+    merged(TensorShape(x.shape[:-2]), TensorShape(y.shape[:-2]))
+    return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
+
+
+batch_matmul_op.specialize(_batch_matmul_family_specialized)
+
+
 @batch_matmul_op.gradient
-def _(op, grad):
+def _batch_matmul_gradient(op, grad):
     return _batch_products(op, grad)
 
 
+_add_samples_and_refuses_of_batch_matmul_family(batch_matmul_op)
+batch_matmul_op.refuses((f32(2, 2, 3), f32(1, 3, 4)), "must be equal, but are 2 and 1")
+
+batch_matmul_v2_op = _batch_op(
+    "BatchMatMulV2",
+    "bfloat16 half float double int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128",
+)
+
+
+@batch_matmul_v2_op.shape
+def _batch_matmul_v2_shape(x, y, *, adj_x, adj_y):
+    of_rank_at_least(x, 2)
+    of_rank_at_least(y, 2)
+    if x.ndims is None or y.ndims is None:
+        return None
+    product = _product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")
+    return [*broadcast_shapes(x[:-2], y[:-2]).tuple, *product]
+
+
+@batch_matmul_v2_op.kernel
+@unsigned.modular
+def _batch_matmul_v2_kernel(x, y, *, adj_x, adj_y):
+    _check(x, y, adj_x, adj_y, None)
+    return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)
+
+
+batch_matmul_v2_op.specialize(_batch_matmul_family_specialized)
+
+
 @batch_matmul_v2_op.gradient
-def _(op, grad):
+def _batch_matmul_v2_gradient(op, grad):
     products = _batch_products(op, grad)
     x, y = (value.shape for value in op.inputs)
     if x.is_fully_defined() and x.tuple == y.tuple:  # nothing was broadcast
@@ -258,56 +322,11 @@ def _(op, grad):
     ]
 
 
-# ---------------------------------------------------------------------------------- samples
-
-
-def _turned(x: np.ndarray, turn: bool) -> np.ndarray:
-    return np.swapaxes(x, -1, -2) if turn else x
-
-
-matmul_op.samples(
-    (f32(2, 3), f32(3, 4)),
-    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
-    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
-    (c64(3, 2), c64(4, 3), {"transpose_a": True, "transpose_b": True}),
-    (i32(2, 3), i32(3, 2)),
-    (f32(2, 0), f32(0, 3)),
-    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
-)
-matmul_op.refuses(
-    (f32(2, 3), f32(4, 5)),
-    "Dimensions must be equal, but are 3 and 4: a's columns (axis -1) against b's rows",
-)
-matmul_op.refuses((f32(3), f32(3, 4)), "Shape must be rank 2 but is rank 1")
-sparse_matmul_op.samples(
-    (f32(2, 3), f32(3, 4), {"a_is_sparse": True}),
-    (f32(3, 2), f32(4, 3), {"transpose_a": True, "transpose_b": True}),
-    (f32(2, 3), f32(4, 3), {"transpose_b": True}),
-    (f32(3, 2), f32(3, 4), {"transpose_a": True}),
-    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
-)
-sparse_matmul_op.refuses((f32(2, 3), f32(4, 5)), "Dimensions must be equal, but are 3 and 4")
-for _op in (batch_matmul_op, batch_matmul_v2_op):
-    _op.samples(
-        (f32(5, 2, 3), f32(5, 3, 4)),
-        (f32(5, 3, 2), f32(5, 3, 4), {"adj_x": True}),
-        (f32(2, 5, 2, 3), f32(2, 5, 4, 3), {"adj_y": True}),
-        (f32(2, 3, 2), f32(2, 2, 3), {"adj_x": True, "adj_y": True}),
-        (c64(2, 3), c64(2, 4), {"adj_x": True}),
-        (f32(0, 2, 3), f32(0, 3, 4)),
-        against=lambda x, y, adj_x, adj_y: (
-            _turned(x.conj(), adj_x) @ _turned(y, adj_y) if adj_x else x @ _turned(y, adj_y)
-        ),
-    )
-    _op.refuses((f32(5, 2, 3), f32(5, 4, 3)), "Dimensions must be equal, but are 3 and 4: x's columns")
-    _op.refuses((f32(3), f32(3, 4)), "Shape must be at least rank 2 but is rank 1")
-batch_matmul_op.refuses((f32(2, 2, 3), f32(1, 3, 4)), "must be equal, but are 2 and 1")
+_add_samples_and_refuses_of_batch_matmul_family(batch_matmul_v2_op)
 batch_matmul_v2_op.samples(
     (f32(2, 3), f32(5, 3, 4)), (f32(2, 1, 2, 3), f32(5, 3, 4)), (i32(2, 3), i32(4, 3, 2))
 )
 batch_matmul_v2_op.refuses((f32(2, 2, 3), f32(3, 3, 4)), "Dimensions must be equal, but are 2 and 3")
-
-# ---------------------------------------------------------------------------------- public functions
 
 
 @export("matmul", "linalg.matmul")
@@ -358,21 +377,6 @@ def _takes_hints(a: Tensor, b: Tensor, hinted: bool) -> bool:
     if hinted and all(kind in (dtypes.bfloat16, dtypes.float32) for kind in kinds):
         return True
     return dtypes.bfloat16 in kinds and kinds[0] is not kinds[1]
-
-
-@export("sparse_matmul")
-def sparse_matmul(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The matrix product in float32, with hints which of the two is mostly zeros."""
-    hints = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
-    return sparse_matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, **hints, name=name)
 
 
 @export("linalg.matvec")

@@ -29,32 +29,6 @@ _REGULAR = np.array([[2.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.1, -0.4, 1.0]])
 
 _DETERMINANT_TYPES = types("half float double complex64 complex128")
 
-det_op = Op("MatrixDeterminant", "input: T -> output: T", T=_DETERMINANT_TYPES)
-log_det_op = Op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", T=_DETERMINANT_TYPES)
-
-
-@det_op.shape
-def _(input):
-    return square(input)[:-2]
-
-
-@log_det_op.shape
-def _(input):
-    return [square(input)[:-2]] * 2
-
-
-@det_op.kernel
-@on_square
-def _(input):
-    sign, logarithm = _signed_logarithm(input)
-    return sign * logarithm.exp()
-
-
-@log_det_op.kernel
-@on_square
-def _(input):
-    return _signed_logarithm(input)
-
 
 def _signed_logarithm(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """TensorFlow's convention: the sign of what is not finite is 0, and what is not a number counts as 0."""
@@ -69,16 +43,30 @@ def _for_matrices(factor: Tensor) -> Tensor:
     return shapes.reshape(factor, joining.concat([shapes.shape(factor), [1, 1]], 0))
 
 
+def _add_refuses_of_det_family(op: Op) -> None:
+    op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+    op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
+
+
+det_op = Op("MatrixDeterminant", "input: T -> output: T", T=_DETERMINANT_TYPES)
+
+
+@det_op.shape
+def _det_shape(input):
+    return square(input)[:-2]
+
+
+@det_op.kernel
+@on_square
+def _det_kernel(input):
+    sign, logarithm = _signed_logarithm(input)
+    return sign * logarithm.exp()
+
+
 @det_op.gradient
-def _(op, grad):
+def _det_gradient(op, grad):
     inverse = matrix_inverse(op.inputs[0], adjoint=True)
     return _for_matrices(grad * op.outputs[0]) * inverse
-
-
-@log_det_op.gradient
-def _(op, grad_sign, grad_logarithm):
-    inverse = matrix_inverse(op.inputs[0], adjoint=True)
-    return _for_matrices(grad_logarithm) * inverse
 
 
 det_op.samples(
@@ -90,12 +78,7 @@ det_op.samples(
     _REGULAR.astype(np.float16),
     against=lambda x: np.linalg.det(x.astype(np.promote_types(x.dtype, np.float32))).astype(x.dtype),
 )
-log_det_op.samples(
-    f32(3, 3), np.stack([_REGULAR, -_REGULAR]), c64(2, 2), against=lambda x: tuple(np.linalg.slogdet(x))
-)
-for _op in (det_op, log_det_op):
-    _op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
-    _op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
+_add_refuses_of_det_family(det_op)
 
 
 @export("matrix_determinant", "linalg.det")
@@ -104,18 +87,36 @@ def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     return det_op(input, name=name)
 
 
+log_det_op = Op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", T=_DETERMINANT_TYPES)
+
+
+@log_det_op.shape
+def _log_det_shape(input):
+    return [square(input)[:-2]] * 2
+
+
+@log_det_op.kernel
+@on_square
+def _log_det_kernel(input):
+    return _signed_logarithm(input)
+
+
+@log_det_op.gradient
+def _log_det_gradient(op, grad_sign, grad_logarithm):
+    inverse = matrix_inverse(op.inputs[0], adjoint=True)
+    return _for_matrices(grad_logarithm) * inverse
+
+
+log_det_op.samples(
+    f32(3, 3), np.stack([_REGULAR, -_REGULAR]), c64(2, 2), against=lambda x: tuple(np.linalg.slogdet(x))
+)
+_add_refuses_of_det_family(log_det_op)
+
+
 @export("linalg.slogdet")
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The sign of each determinant, and the logarithm of its absolute value."""
     return log_det_op(input, name=name)
-
-
-@export("linalg.logdet")
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the determinant of each positive definite matrix."""
-    with name_scope(name, "logdet", [matrix]):
-        diagonal = diagonals.matrix_diag_part(decompositions.cholesky(matrix))
-        return 2.0 * reductions.reduce_sum(unary.log(unary.real(diagonal)), axis=[-1])
 
 
 # ---------------------------------------------------------------------------------- inverse
@@ -124,13 +125,13 @@ inverse_op = Op("MatrixInverse", "input: T -> output: T", adjoint=False, T=MATRI
 
 
 @inverse_op.shape
-def _(input):
+def _inverse_shape(input):
     return square(input)
 
 
 @inverse_op.kernel
 @on_square
-def _(input, *, adjoint):
+def _inverse_kernel(input, *, adjoint):
     factors, swaps, _ = torch.linalg.lu_factor_ex(input)
     check_invertible(factors.diagonal(dim1=-2, dim2=-1), "Input is not invertible.")
     identity = torch.eye(input.shape[-1], dtype=input.dtype, device=input.device).expand_as(input)
@@ -138,7 +139,7 @@ def _(input, *, adjoint):
 
 
 @inverse_op.gradient
-def _(op, grad):
+def _inverse_gradient(op, grad):
     inverse = op.outputs[0]
     if op.attrs["adjoint"]:
         return -matmul.matmul(inverse, matmul.matmul(grad, inverse, adjoint_a=True))
@@ -167,41 +168,8 @@ def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -
     return inverse_op(input, adjoint=adjoint, name=name)
 
 
-# ---------------------------------------------------------------------------------- root and logarithm
-
-square_root_op = Op("MatrixSquareRoot", "input: T -> output: T", T=MATRIX_TYPES, on_host=True)
-logarithm_op = Op("MatrixLogarithm", "input: T -> output: T", T=COMPLEX, on_host=True)
-
-
-@square_root_op.shape
-@logarithm_op.shape
-def _(input):
+def _square_root_family_shape(input):
     return square(input)
-
-
-square_root_op.kernel(on_square(schur.square_root))
-logarithm_op.kernel(on_square(schur.logarithm))
-logarithm_op.gradient(undefined_gradient)
-
-
-@square_root_op.gradient
-def _(op, grad):
-    """R·R = A makes dR·R + R·dR = dA, which is linear in dR: with columns below each other, (1⊗R + Rᵀ⊗1)."""
-    root = op.outputs[0]
-    sizes = shapes.shape(root)
-    batch, side = sizes[:-2], sizes[-1]
-    identity = creation.eye(side, batch_shape=batch, dtype=root.dtype)
-    left = _kronecker(identity, shapes.matrix_transpose(root), batch, side)
-    equations = left + _kronecker(root, identity, batch, side)
-    column = joining.concat([batch, [side * side, 1]], 0)
-    given = shapes.reshape(shapes.matrix_transpose(grad), column)
-    return shapes.matrix_transpose(shapes.reshape(solvers.matrix_solve(equations, given), sizes))
-
-
-def _kronecker(a: Tensor, b: Tensor, batch: Tensor, side: Tensor) -> Tensor:
-    rows = shapes.reshape(a, joining.concat([batch, [side, 1, side, 1]], 0))
-    columns = shapes.reshape(b, joining.concat([batch, [1, side, 1, side]], 0))
-    return shapes.reshape(rows * columns, joining.concat([batch, [side * side, side * side]], 0))
 
 
 def _numpy_function(name: str) -> Any:
@@ -215,6 +183,33 @@ def _numpy_function(name: str) -> Any:
     return reference
 
 
+# ---------------------------------------------------------------------------------- root and logarithm
+
+square_root_op = Op("MatrixSquareRoot", "input: T -> output: T", T=MATRIX_TYPES, on_host=True)
+square_root_op.shape(_square_root_family_shape)
+square_root_op.kernel(on_square(schur.square_root))
+
+
+def _kronecker(a: Tensor, b: Tensor, batch: Tensor, side: Tensor) -> Tensor:
+    rows = shapes.reshape(a, joining.concat([batch, [side, 1, side, 1]], 0))
+    columns = shapes.reshape(b, joining.concat([batch, [1, side, 1, side]], 0))
+    return shapes.reshape(rows * columns, joining.concat([batch, [side * side, side * side]], 0))
+
+
+@square_root_op.gradient
+def _square_root_gradient(op, grad):
+    """R·R = A makes dR·R + R·dR = dA, which is linear in dR: with columns below each other, (1⊗R + Rᵀ⊗1)."""
+    root = op.outputs[0]
+    sizes = shapes.shape(root)
+    batch, side = sizes[:-2], sizes[-1]
+    identity = creation.eye(side, batch_shape=batch, dtype=root.dtype)
+    left = _kronecker(identity, shapes.matrix_transpose(root), batch, side)
+    equations = left + _kronecker(root, identity, batch, side)
+    column = joining.concat([batch, [side * side, 1]], 0)
+    given = shapes.reshape(shapes.matrix_transpose(grad), column)
+    return shapes.matrix_transpose(shapes.reshape(solvers.matrix_solve(equations, given), sizes))
+
+
 square_root_op.samples(
     _REGULAR,
     np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]]),
@@ -224,6 +219,18 @@ square_root_op.samples(
     against=_numpy_function("sqrtm"),
 )
 square_root_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+
+
+@export("matrix_square_root", "linalg.sqrtm")
+def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
+    """R with R·R = `input`, the one whose eigenvalues have no negative real parts."""
+    return square_root_op(input, name=name)
+
+
+logarithm_op = Op("MatrixLogarithm", "input: T -> output: T", T=COMPLEX, on_host=True)
+logarithm_op.shape(_square_root_family_shape)
+logarithm_op.kernel(on_square(schur.logarithm))
+logarithm_op.gradient(undefined_gradient)
 logarithm_op.samples(
     _REGULAR.astype(np.complex128),
     np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]], np.complex64),
@@ -232,12 +239,6 @@ logarithm_op.samples(
     against=_numpy_function("logm"),
 )
 logarithm_op.refuses((c64(2, 3),), "Dimensions must be equal, but are 2 and 3")
-
-
-@export("matrix_square_root", "linalg.sqrtm")
-def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
-    """R with R·R = `input`, the one whose eigenvalues have no negative real parts."""
-    return square_root_op(input, name=name)
 
 
 @export("linalg.logm")
@@ -252,7 +253,7 @@ exponential_op = Op("MatrixExponential", "input: T -> output: T", T=MATRIX_TYPES
 
 
 @exponential_op.shape
-def _(input):
+def _exponential_shape(input):
     return square(input)
 
 
@@ -260,7 +261,7 @@ exponential_op.kernel(on_square(torch.linalg.matrix_exp))
 
 
 @exponential_op.gradient
-def _(op, grad):
+def _exponential_gradient(op, grad):
     """The exponential of [[Aᴴ, dE], [0, Aᴴ]] has the derivative at Aᴴ along dE in its upper right corner."""
     turned = shapes.adjoint(op.inputs[0])
     upper = joining.concat([turned, grad], -1)
@@ -277,6 +278,15 @@ exponential_op.samples(
     against=_numpy_function("expm"),
 )
 exponential_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+
+
+@export("linalg.logdet")
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the determinant of each positive definite matrix."""
+    with name_scope(name, "logdet", [matrix]):
+        diagonal = diagonals.matrix_diag_part(decompositions.cholesky(matrix))
+        return 2.0 * reductions.reduce_sum(unary.log(unary.real(diagonal)), axis=[-1])
+
 
 # Coefficients of Padé's approximation, and the largest norm for which it is exact to the last digit.
 _PADE_7 = [17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.925724783138660

@@ -28,7 +28,7 @@ cross_op = Op("Cross", "a: T, b: T -> product: T", T=REAL)
 
 
 @cross_op.shape
-def _(a, b):
+def _cross_shape(a, b):
     both = merged(of_rank_at_least(a, 1), of_rank_at_least(b, 1))
     if both.tuple is not None and both.tuple[-1] not in (None, 3):
         raise ShapeError(f"Dimension must be 3 but is {both.tuple[-1]}")
@@ -37,7 +37,7 @@ def _(a, b):
 
 @cross_op.kernel
 @unsigned.modular
-def _(a, b):
+def _cross_kernel(a, b):
     if a.shape != b.shape:
         raise ShapeError(f"Both inputs must be of same shape: {brackets(a.shape)} vs. {brackets(b.shape)}")
     if not a.dim():
@@ -48,7 +48,7 @@ def _(a, b):
 
 
 @cross_op.gradient
-def _(op, grad):
+def _cross_gradient(op, grad):
     a, b = op.inputs
     return cross(b, grad), cross(grad, a)
 
@@ -116,7 +116,7 @@ def _sizes(labels: str, shape: TensorShape) -> dict[str, Any]:
 
 
 @einsum_op.shape
-def _(inputs, *, equation):
+def _einsum_shape(inputs, *, equation):
     labels, output = _parsed(equation, len(inputs))
     if any(shape.ndims is None for shape in inputs):
         return None
@@ -136,16 +136,6 @@ def _(inputs, *, equation):
     return result
 
 
-@einsum_op.kernel
-def _(inputs, *, equation):
-    labels, output = _parsed(equation, len(inputs))
-    for part, value in zip(labels, inputs, strict=True):
-        _sizes(part, TensorShape(value.shape))
-    once = "".join(dict.fromkeys(output))  # ATen names each axis of the result once
-    result = torch.einsum(f"{','.join(labels)}->{once}".replace(".", "..."), inputs)
-    return result if once == output else _on_diagonals(result, once, output)
-
-
 def _on_diagonals(result: torch.Tensor, labels: str, output: str) -> torch.Tensor:
     """Axes for labels that the output repeats: what was there is on their common diagonal, else is zero."""
     hidden = result.dim() - len(labels.replace(".", ""))
@@ -158,6 +148,16 @@ def _on_diagonals(result: torch.Tensor, labels: str, output: str) -> torch.Tenso
         strides[label] = strides.get(label, 0) + stride
     whole.as_strided(result.shape, [strides[label] for label in labels]).copy_(result)
     return whole
+
+
+@einsum_op.kernel
+def _einsum_kernel(inputs, *, equation):
+    labels, output = _parsed(equation, len(inputs))
+    for part, value in zip(labels, inputs, strict=True):
+        _sizes(part, TensorShape(value.shape))
+    once = "".join(dict.fromkeys(output))  # ATen names each axis of the result once
+    result = torch.einsum(f"{','.join(labels)}->{once}".replace(".", "..."), inputs)
+    return result if once == output else _on_diagonals(result, once, output)
 
 
 einsum_op.gradient(undefined_gradient)

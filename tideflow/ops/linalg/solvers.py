@@ -31,47 +31,9 @@ from tideflow.ops.linalg.matrices import (
 )
 from tideflow.ops.math import binary, casting
 
-# ---------------------------------------------------------------------------------- square
 
-matrix_solve_op = Op("MatrixSolve", "matrix: T, rhs: T -> output: T", adjoint=False, T=MATRIX_TYPES)
-triangular_solve_op = Op(
-    "MatrixTriangularSolve",
-    "matrix: T, rhs: T -> output: T",
-    lower=True,
-    adjoint=False,
-    T=types("bfloat16 double float half complex64 complex128"),
-)
-
-
-@matrix_solve_op.shape
-@triangular_solve_op.shape
-def _(matrix, rhs):
+def _matrix_solve_family_shape(matrix, rhs):
     return square_solution(matrix, rhs)
-
-
-@matrix_solve_op.kernel
-@on_matrices
-def _(matrix, rhs, *, adjoint):
-    check_equations(matrix, rhs)
-    factors, swaps, _ = torch.linalg.lu_factor_ex(matrix)
-    check_invertible(factors.diagonal(dim1=-2, dim2=-1))
-    return torch.linalg.lu_solve(factors, swaps, rhs, adjoint=adjoint)
-
-
-@triangular_solve_op.kernel
-@on_matrices
-def _(matrix, rhs, *, lower, adjoint):
-    check_equations(matrix, rhs)
-    check_invertible(matrix.diagonal(dim1=-2, dim2=-1))
-    if matrix.dtype is torch.bfloat16:
-        return _triangular(matrix.float(), rhs.float(), lower, adjoint).bfloat16()
-    return _triangular(matrix, rhs, lower, adjoint)
-
-
-def _triangular(matrix: torch.Tensor, rhs: torch.Tensor, lower: bool, adjoint: bool) -> torch.Tensor:
-    if adjoint:
-        matrix, lower = matrix.mH, not lower
-    return torch.linalg.solve_triangular(matrix, rhs, upper=not lower)
 
 
 def _matrix_gradient(op: Operation, grad_rhs: Tensor) -> Tensor:
@@ -81,21 +43,35 @@ def _matrix_gradient(op: Operation, grad_rhs: Tensor) -> Tensor:
     return -matmul.matmul(left, right, adjoint_b=True)
 
 
+def _add_refuses_of_matrix_solve_family(op: Op) -> None:
+    op.refuses((f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 2 and 3")
+    op.refuses((f32(2, 2), f32(3, 2)), "Dimensions must be equal, but are 2 and 3")
+    op.refuses((f32(2, 2), f32(2)), "Shape must be at least rank 2 but is rank 1")
+    op.refuses((f32(2, 2, 2), f32(3, 2, 1)), "must be equal, but are 2 and 3")
+    op.refuses((np.zeros((2, 2)), f64(2, 1)), "Input matrix is not invertible.", InvalidArgumentError)
+
+
+# ---------------------------------------------------------------------------------- square
+
+matrix_solve_op = Op("MatrixSolve", "matrix: T, rhs: T -> output: T", adjoint=False, T=MATRIX_TYPES)
+matrix_solve_op.shape(_matrix_solve_family_shape)
+
+
+@matrix_solve_op.kernel
+@on_matrices
+def _matrix_solve_kernel(matrix, rhs, *, adjoint):
+    check_equations(matrix, rhs)
+    factors, swaps, _ = torch.linalg.lu_factor_ex(matrix)
+    check_invertible(factors.diagonal(dim1=-2, dim2=-1))
+    return torch.linalg.lu_solve(factors, swaps, rhs, adjoint=adjoint)
+
+
 @matrix_solve_op.gradient
-def _(op, grad):
+def _matrix_solve_gradient(op, grad):
     grad_rhs = matrix_solve(op.inputs[0], grad, adjoint=not op.attrs["adjoint"])
     return _matrix_gradient(op, grad_rhs), grad_rhs
 
 
-@triangular_solve_op.gradient
-def _(op, grad):
-    lower, adjoint = op.attrs["lower"], op.attrs["adjoint"]
-    grad_rhs = matrix_triangular_solve(op.inputs[0], grad, lower=lower, adjoint=not adjoint)
-    triangle = (-1, 0) if lower else (0, -1)
-    return diagonals.matrix_band_part(_matrix_gradient(op, grad_rhs), *triangle), grad_rhs
-
-
-_LOWER = np.array([[2.0, 0.0], [1.0, 3.0]])
 _REGULAR = np.array([[1.0, 2.0, 0.5], [-1.0, 0.3, 2.0], [0.7, 1.5, -1.0]])
 
 
@@ -112,18 +88,7 @@ matrix_solve_op.samples(
     (f32(2, 2), f32(2, 0)),
     against=_numpy_solve,
 )
-triangular_solve_op.samples(
-    (_LOWER, f64(2, 3)),
-    (_LOWER, f64(2, 1), {"adjoint": True}),
-    (_LOWER.T.copy(), f64(2, 2), {"lower": False}),
-    (_LOWER.astype(np.float16), np.ones((2, 1), np.float16)),
-)
-for _op in (matrix_solve_op, triangular_solve_op):
-    _op.refuses((f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 2 and 3")
-    _op.refuses((f32(2, 2), f32(3, 2)), "Dimensions must be equal, but are 2 and 3")
-    _op.refuses((f32(2, 2), f32(2)), "Shape must be at least rank 2 but is rank 1")
-    _op.refuses((f32(2, 2, 2), f32(3, 2, 1)), "must be equal, but are 2 and 3")
-    _op.refuses((np.zeros((2, 2)), f64(2, 1)), "Input matrix is not invertible.", InvalidArgumentError)
+_add_refuses_of_matrix_solve_family(matrix_solve_op)
 
 
 @export("matrix_solve", "linalg.solve")
@@ -132,20 +97,56 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None 
     return matrix_solve_op(matrix, rhs, adjoint=adjoint, name=name)
 
 
+triangular_solve_op = Op(
+    "MatrixTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    lower=True,
+    adjoint=False,
+    T=types("bfloat16 double float half complex64 complex128"),
+)
+triangular_solve_op.shape(_matrix_solve_family_shape)
+
+
+def _triangular(matrix: torch.Tensor, rhs: torch.Tensor, lower: bool, adjoint: bool) -> torch.Tensor:
+    if adjoint:
+        matrix, lower = matrix.mH, not lower
+    return torch.linalg.solve_triangular(matrix, rhs, upper=not lower)
+
+
+@triangular_solve_op.kernel
+@on_matrices
+def _triangular_solve_kernel(matrix, rhs, *, lower, adjoint):
+    check_equations(matrix, rhs)
+    check_invertible(matrix.diagonal(dim1=-2, dim2=-1))
+    if matrix.dtype is torch.bfloat16:
+        return _triangular(matrix.float(), rhs.float(), lower, adjoint).bfloat16()
+    return _triangular(matrix, rhs, lower, adjoint)
+
+
+@triangular_solve_op.gradient
+def _triangular_solve_gradient(op, grad):
+    lower, adjoint = op.attrs["lower"], op.attrs["adjoint"]
+    grad_rhs = matrix_triangular_solve(op.inputs[0], grad, lower=lower, adjoint=not adjoint)
+    triangle = (-1, 0) if lower else (0, -1)
+    return diagonals.matrix_band_part(_matrix_gradient(op, grad_rhs), *triangle), grad_rhs
+
+
+_LOWER = np.array([[2.0, 0.0], [1.0, 3.0]])
+triangular_solve_op.samples(
+    (_LOWER, f64(2, 3)),
+    (_LOWER, f64(2, 1), {"adjoint": True}),
+    (_LOWER.T.copy(), f64(2, 2), {"lower": False}),
+    (_LOWER.astype(np.float16), np.ones((2, 1), np.float16)),
+)
+_add_refuses_of_matrix_solve_family(triangular_solve_op)
+
+
 @export("matrix_triangular_solve", "linalg.triangular_solve")
 def matrix_triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """X with `matrix`·X = `rhs`, where only the lower (or upper) triangle of each matrix counts."""
     return triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
-
-
-@export("cholesky_solve", "linalg.cholesky_solve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """X with A·X = `rhs`, where `chol` is the Cholesky factor of A."""
-    with name_scope(name, "cholesky_solve", [chol, rhs]):
-        halfway = matrix_triangular_solve(chol, rhs, lower=True, adjoint=False)
-        return matrix_triangular_solve(chol, halfway, lower=True, adjoint=True)
 
 
 # ---------------------------------------------------------------------------------- least squares
@@ -160,14 +161,14 @@ solve_ls_op = Op(
 
 
 @solve_ls_op.shape
-def _(matrix, rhs, l2_regularizer):
+def _solve_ls_shape(matrix, rhs, l2_regularizer):
     scalar(l2_regularizer)
     return solution(matrix, rhs)
 
 
 @solve_ls_op.kernel
 @on_matrices
-def _(matrix, rhs, l2_regularizer, *, fast):
+def _solve_ls_kernel(matrix, rhs, l2_regularizer, *, fast):
     check_equations(matrix, rhs, is_square=False)
     if not fast:
         return torch.linalg.pinv(matrix) @ rhs
@@ -186,16 +187,6 @@ def _(matrix, rhs, l2_regularizer, *, fast):
     return matrix.mH @ torch.cholesky_solve(rhs, factor)
 
 
-@solve_ls_op.gradient
-def _(op, grad):
-    if not op.attrs["fast"]:
-        raise ValueError("Gradient not defined for fast=False")
-    return [
-        *_by_height(op.inputs[0], lambda: _tall_gradient(op, grad), lambda: _wide_gradient(op, grad)),
-        None,
-    ]
-
-
 def _by_height(matrix: Tensor, tall: Any, wide: Any) -> Any:
     """What to do with at least as many equations as unknowns, or with fewer; decided when that is known."""
     inner = matrix.shape[-2:]
@@ -203,6 +194,18 @@ def _by_height(matrix: Tensor, tall: Any, wide: Any) -> Any:
         return tall() if inner.tuple[0] >= inner.tuple[1] else wide()
     sizes = shapes.shape(matrix)[-2:]
     return conditionals.cond(binary.greater_equal(sizes[-2], sizes[-1]), tall, wide)
+
+
+def _gramian_factor(matrix: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
+    """The Cholesky factor of AᴴA + λ (or AAᴴ + λ)."""
+    gramian = matmul.matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
+    if isinstance(l2_regularizer, Tensor) or l2_regularizer != 0:
+        sizes, axis = shapes.shape(matrix), -1 if tall else -2
+        identity = creation.eye(sizes[axis], batch_shape=sizes[:-2], dtype=matrix.dtype)
+        side = matrix.shape[axis]
+        identity.set_shape(matrix.shape[:-2].concatenate([side, side]))
+        gramian += l2_regularizer * identity
+    return decompositions.cholesky(gramian)
 
 
 def _tall_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
@@ -227,16 +230,14 @@ def _wide_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     return matmul.matmul(weights, rest, adjoint_b=True) - through_gramian, grad_rhs
 
 
-def _gramian_factor(matrix: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
-    """The Cholesky factor of AᴴA + λ (or AAᴴ + λ)."""
-    gramian = matmul.matmul(matrix, matrix, adjoint_a=tall, adjoint_b=not tall)
-    if isinstance(l2_regularizer, Tensor) or l2_regularizer != 0:
-        sizes, axis = shapes.shape(matrix), -1 if tall else -2
-        identity = creation.eye(sizes[axis], batch_shape=sizes[:-2], dtype=matrix.dtype)
-        side = matrix.shape[axis]
-        identity.set_shape(matrix.shape[:-2].concatenate([side, side]))
-        gramian += l2_regularizer * identity
-    return decompositions.cholesky(gramian)
+@solve_ls_op.gradient
+def _solve_ls_gradient(op, grad):
+    if not op.attrs["fast"]:
+        raise ValueError("Gradient not defined for fast=False")
+    return [
+        *_by_height(op.inputs[0], lambda: _tall_gradient(op, grad), lambda: _wide_gradient(op, grad)),
+        None,
+    ]
 
 
 _TALL = np.array([[1.0, 2.0], [0.5, -1.0], [2.0, 0.3]])
@@ -261,8 +262,6 @@ solve_ls_op.samples(
 solve_ls_op.refuses((f32(2, 3), f32(3, 2), 0.0), "Dimensions must be equal, but are 2 and 3")
 solve_ls_op.refuses((np.zeros((2, 2)), f64(2, 1), 0.0), "rank deficient", InvalidArgumentError)
 
-_CACHE = 256_000  # bytes
-
 
 @export("matrix_solve_ls", "linalg.lstsq")
 def matrix_solve_ls(
@@ -280,6 +279,9 @@ def matrix_solve_ls(
         )
 
 
+_CACHE = 256_000  # bytes
+
+
 def _many_small(shape: TensorShape, dtype: dtypes.DType) -> bool:
     """Whether there are many matrices, which one op should better do one by one."""
     if not shape.is_fully_defined() or shape.num_elements() * dtype.size <= _CACHE:
@@ -295,3 +297,11 @@ def _tall_solution(matrix: Tensor, rhs: Any, l2_regularizer: Any) -> Tensor:
 def _wide_solution(matrix: Tensor, rhs: Any, l2_regularizer: Any) -> Tensor:
     factor = _gramian_factor(matrix, l2_regularizer, tall=False)
     return matmul.matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
+
+
+@export("cholesky_solve", "linalg.cholesky_solve")
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    """X with A·X = `rhs`, where `chol` is the Cholesky factor of A."""
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        halfway = matrix_triangular_solve(chol, rhs, lower=True, adjoint=False)
+        return matrix_triangular_solve(chol, halfway, lower=True, adjoint=True)

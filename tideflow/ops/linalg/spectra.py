@@ -28,31 +28,6 @@ from tideflow.ops.linalg.matrices import (
 )
 from tideflow.ops.math import binary, casting, checks, reductions, unary
 
-# ---------------------------------------------------------------------------------- eigenvalues
-
-eig_op = Op("SelfAdjointEigV2", "input: T -> e: T, v: T", compute_v=True, T=MATRIX_TYPES)
-packed_eig_op = Op("SelfAdjointEig", "input: T -> output: T", T=types("double float half"))
-
-
-@eig_op.shape
-def _(input, *, compute_v):
-    whole = square(input)
-    return [whole[:-1], whole if compute_v else [0]]
-
-
-@eig_op.kernel
-@on_square
-def _(input, *, compute_v):
-    if compute_v:
-        return _eigen(input)
-    values = _finite(torch.linalg.eigvalsh(input))
-    return values.to(input.dtype), input.new_zeros(0)
-
-
-def _eigen(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    values, vectors = torch.linalg.eigh(input)
-    return _finite(values).to(input.dtype), vectors
-
 
 def _finite(values: torch.Tensor) -> torch.Tensor:
     if values.isnan().any():
@@ -60,8 +35,43 @@ def _finite(values: torch.Tensor) -> torch.Tensor:
     return values
 
 
+def _eigen(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    values, vectors = torch.linalg.eigh(input)
+    return _finite(values).to(input.dtype), vectors
+
+
+def _differences_below(values: Tensor, offset: Tensor | None) -> Tensor:
+    """1 / (values[j] - values[i]) in place i, j, and 0 on the diagonal."""
+    differences = shapes.expand_dims(values, -2) - shapes.expand_dims(values, -1)
+    if offset is not None:
+        differences = differences + offset
+    return diagonals.matrix_set_diag(unary.reciprocal(differences), creation.zeros_like(values))
+
+
+_SYMMETRIC = np.array([[2.0, 0.5, 0.3], [0.5, -1.0, 0.8], [0.3, 0.8, 4.0]])
+
+# ---------------------------------------------------------------------------------- eigenvalues
+
+eig_op = Op("SelfAdjointEigV2", "input: T -> e: T, v: T", compute_v=True, T=MATRIX_TYPES)
+
+
+@eig_op.shape
+def _eig_shape(input, *, compute_v):
+    whole = square(input)
+    return [whole[:-1], whole if compute_v else [0]]
+
+
+@eig_op.kernel
+@on_square
+def _eig_kernel(input, *, compute_v):
+    if compute_v:
+        return _eigen(input)
+    values = _finite(torch.linalg.eigvalsh(input))
+    return values.to(input.dtype), input.new_zeros(0)
+
+
 @eig_op.gradient
-def _(op, grad_values, grad_vectors):
+def _eig_gradient(op, grad_values, grad_vectors):
     """Infinite where eigenvalues are equal: their eigenvectors are then any of a whole space."""
     with control_dependencies([grad_values, grad_vectors]):
         inner = diagonals.matrix_diag(grad_values)
@@ -75,32 +85,6 @@ def _(op, grad_values, grad_vectors):
         # Only the lower triangle was looked at.
         lower = diagonals.matrix_band_part(grad + shapes.adjoint(grad), -1, 0)
         return diagonals.matrix_set_diag(lower, 0.5 * diagonals.matrix_diag_part(lower))
-
-
-def _differences_below(values: Tensor, offset: Tensor | None) -> Tensor:
-    """1 / (values[j] - values[i]) in place i, j, and 0 on the diagonal."""
-    differences = shapes.expand_dims(values, -2) - shapes.expand_dims(values, -1)
-    if offset is not None:
-        differences = differences + offset
-    return diagonals.matrix_set_diag(unary.reciprocal(differences), creation.zeros_like(values))
-
-
-@packed_eig_op.shape
-def _(input):
-    side = square(input)[-1].value
-    return input[:-2].concatenate([None if side is None else side + 1, side])
-
-
-@packed_eig_op.kernel
-@on_square
-def _(input):
-    values, vectors = _eigen(input)
-    return torch.cat([values.unsqueeze(-2), vectors], -2)
-
-
-packed_eig_op.gradient(undefined_gradient)
-
-_SYMMETRIC = np.array([[2.0, 0.5, 0.3], [0.5, -1.0, 0.8], [0.3, 0.8, 4.0]])
 
 
 def _numpy_eigenvalues(input: np.ndarray, compute_v: bool) -> tuple:
@@ -118,8 +102,6 @@ eig_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 eig_op.refuses(
     (np.full((2, 2), np.nan),), "Self-adjoint eigen decomposition was not successful", InvalidArgumentError
 )
-packed_eig_op.samples((_SYMMETRIC,), (f32(0, 2, 2),))
-packed_eig_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("self_adjoint_eig", "linalg.eigh")
@@ -136,13 +118,33 @@ def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
     return values
 
 
+packed_eig_op = Op("SelfAdjointEig", "input: T -> output: T", T=types("double float half"))
+
+
+@packed_eig_op.shape
+def _packed_eig_shape(input):
+    side = square(input)[-1].value
+    return input[:-2].concatenate([None if side is None else side + 1, side])
+
+
+@packed_eig_op.kernel
+@on_square
+def _packed_eig_kernel(input):
+    values, vectors = _eigen(input)
+    return torch.cat([values.unsqueeze(-2), vectors], -2)
+
+
+packed_eig_op.gradient(undefined_gradient)
+packed_eig_op.samples((_SYMMETRIC,), (f32(0, 2, 2),))
+packed_eig_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+
 # ---------------------------------------------------------------------------------- singular values
 
 svd_op = Op("Svd", "input: T -> s: T, u: T, v: T", compute_uv=True, full_matrices=False, T=MATRIX_TYPES)
 
 
 @svd_op.shape
-def _(input, *, compute_uv, full_matrices):
+def _svd_shape(input, *, compute_uv, full_matrices):
     rows, columns = sides(input)
     batch, shorter = input[:-2], None if None in (rows, columns) else min(rows, columns)
     values = batch.concatenate([shorter])
@@ -154,34 +156,12 @@ def _(input, *, compute_uv, full_matrices):
 
 @svd_op.kernel
 @on_matrices
-def _(input, *, compute_uv, full_matrices):
+def _svd_kernel(input, *, compute_uv, full_matrices):
     check_matrices(input)
     if not compute_uv:
         return torch.linalg.svdvals(input).to(input.dtype), input.new_zeros(0), input.new_zeros(0)
     left, values, right = torch.linalg.svd(input, full_matrices=full_matrices)
     return values.to(input.dtype), left, right.mH
-
-
-@svd_op.gradient
-def _(op, grad_s, grad_u, grad_v):
-    matrix = op.inputs[0]
-    if not op.attrs["compute_uv"]:
-        _, left, right = svd(matrix, compute_uv=True)
-        inner = matmul.matmul(diagonals.matrix_diag(grad_s), right, adjoint_b=True)
-        return _of_shape(matmul.matmul(left, inner), matrix)
-    rows, columns = sides(matrix.shape)
-    full = op.attrs["full_matrices"]
-    if matrix.dtype.is_complex or None in (rows, columns) or full and abs(rows - columns) > 1:
-        raise LookupError(
-            f"No gradient defined for '{op.name}' (Svd): with compute_uv=True it is known for real matrices "
-            "of known rows and columns, which with full_matrices=True differ by at most one."
-        )
-    s, u, v = op.outputs
-    with control_dependencies([grad_s, grad_u, grad_v]):
-        if rows > columns:  # the gradient of the transposed matrix, transposed
-            turned = _wide_svd_gradient(s, v, u, grad_s, grad_v, grad_u, full)
-            return _of_shape(shapes.matrix_transpose(turned), matrix)
-        return _of_shape(_wide_svd_gradient(s, u, v, grad_s, grad_u, grad_v, full), matrix)
 
 
 def _of_shape(grad: Tensor, matrix: Tensor) -> Tensor:
@@ -218,6 +198,28 @@ def _wide_svd_gradient(
         outside -= matmul.matmul(between, far, adjoint_b=True)
     scaled = matmul.matmul(u, diagonals.matrix_diag(unary.reciprocal(s)))
     return result + matmul.matmul(scaled, outside)
+
+
+@svd_op.gradient
+def _svd_gradient(op, grad_s, grad_u, grad_v):
+    matrix = op.inputs[0]
+    if not op.attrs["compute_uv"]:
+        _, left, right = svd(matrix, compute_uv=True)
+        inner = matmul.matmul(diagonals.matrix_diag(grad_s), right, adjoint_b=True)
+        return _of_shape(matmul.matmul(left, inner), matrix)
+    rows, columns = sides(matrix.shape)
+    full = op.attrs["full_matrices"]
+    if matrix.dtype.is_complex or None in (rows, columns) or full and abs(rows - columns) > 1:
+        raise LookupError(
+            f"No gradient defined for '{op.name}' (Svd): with compute_uv=True it is known for real matrices "
+            "of known rows and columns, which with full_matrices=True differ by at most one."
+        )
+    s, u, v = op.outputs
+    with control_dependencies([grad_s, grad_u, grad_v]):
+        if rows > columns:  # the gradient of the transposed matrix, transposed
+            turned = _wide_svd_gradient(s, v, u, grad_s, grad_v, grad_u, full)
+            return _of_shape(shapes.matrix_transpose(turned), matrix)
+        return _of_shape(_wide_svd_gradient(s, u, v, grad_s, grad_u, grad_v, full), matrix)
 
 
 def _numpy_singular_values(input: np.ndarray, compute_uv: bool) -> tuple:
@@ -262,6 +264,18 @@ def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str 
         return reductions.reduce_sum(casting.cast(values > tol, dtypes.int32), axis=-1)
 
 
+def _checked(a: Tensor, validate_args: bool) -> Tensor:
+    if not a.dtype.is_floating:
+        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
+    if a.shape.ndims is not None and a.shape.ndims < 2:
+        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.ndims}).")
+    if a.shape.ndims is not None or not validate_args:
+        return a
+    message = "Input `a` must have at least 2 dimensions."
+    with control_dependencies([checks.assert_rank_at_least(a, 2, message=message)]):
+        return constants.identity(a)
+
+
 @export("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverse of each matrix; singular values below `rcond` times the largest count as zero."""
@@ -288,15 +302,3 @@ def _longer_side(a: Tensor) -> Any:
         return float(max(rows, columns))
     sizes = shapes.shape(a)
     return casting.cast(binary.maximum(sizes[-2], sizes[-1]), a.dtype)
-
-
-def _checked(a: Tensor, validate_args: bool) -> Tensor:
-    if not a.dtype.is_floating:
-        raise TypeError(f"Input `a` must have `float`-like `dtype` (saw {a.dtype.name}).")
-    if a.shape.ndims is not None and a.shape.ndims < 2:
-        raise ValueError(f"Input `a` must have at least 2 dimensions (saw: {a.shape.ndims}).")
-    if a.shape.ndims is not None or not validate_args:
-        return a
-    message = "Input `a` must have at least 2 dimensions."
-    with control_dependencies([checks.assert_rank_at_least(a, 2, message=message)]):
-        return constants.identity(a)

@@ -27,13 +27,40 @@ from tideflow.ops.math import reductions, unary
 
 _TYPES = types("double float complex64 complex128")
 
+
+def _paddings(tensor: Tensor, last: list[list[int]]) -> Any:
+    """Paddings of the last axes, none of those before."""
+    count = tensor.shape.ndims
+    if count is not None:
+        return [[0, 0]] * (count - len(last)) + last
+    return joining.concat([creation.zeros([shapes.rank(tensor) - len(last), 2], "int32"), last], 0)
+
+
+def _moved_up(matrix: Tensor) -> Tensor:
+    """Each row in the place of the one above it, zeros in the last."""
+    return tiling.pad(matrix[..., 1:, :], _paddings(matrix, [[0, 1], [0, 0]]))
+
+
+def _moved_down(matrix: Tensor) -> Tensor:
+    return tiling.pad(matrix[..., :-1, :], _paddings(matrix, [[1, 0], [0, 0]]))
+
+
+def _dense(upper: np.ndarray, main: np.ndarray, lower: np.ndarray) -> np.ndarray:
+    matrix = np.zeros((*main.shape, main.shape[-1]), main.dtype)
+    for i in range(main.shape[-1]):
+        matrix[..., i, i] = main[..., i]
+    for i in range(main.shape[-1] - 1):
+        matrix[..., i, i + 1], matrix[..., i + 1, i] = upper[..., i], lower[..., i + 1]
+    return matrix
+
+
 # ---------------------------------------------------------------------------------- product
 
 matmul_op = Op("TridiagonalMatMul", "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T", T=_TYPES)
 
 
 @matmul_op.shape
-def _(superdiag, maindiag, subdiag, rhs):
+def _matmul_shape(superdiag, maindiag, subdiag, rhs):
     for diagonal in (superdiag, maindiag, subdiag):
         of_rank_at_least(diagonal, 2)
     one = merged(merged(superdiag, maindiag), subdiag)
@@ -46,7 +73,7 @@ def _(superdiag, maindiag, subdiag, rhs):
 
 
 @matmul_op.kernel
-def _(superdiag, maindiag, subdiag, rhs):
+def _matmul_kernel(superdiag, maindiag, subdiag, rhs):
     check_matrices(superdiag, maindiag, subdiag, rhs)
     upper, main, lower = superdiag.mT, maindiag.mT, subdiag.mT
     product = main * rhs
@@ -55,43 +82,17 @@ def _(superdiag, maindiag, subdiag, rhs):
     return product
 
 
+def _row_sums(matrix: Tensor) -> Tensor:
+    return shapes.expand_dims(reductions.reduce_sum(matrix, axis=-1), -2)
+
+
 @matmul_op.gradient
-def _(op, grad):
+def _matmul_gradient(op, grad):
     upper, main, lower = (shapes.matrix_transpose(diagonal, conjugate=True) for diagonal in op.inputs[:3])
     rhs = unary.conj(op.inputs[3])
     slopes = [_row_sums(_moved_up(rhs) * grad), _row_sums(rhs * grad), _row_sums(_moved_down(rhs) * grad)]
     grad_rhs = _moved_down(upper * grad) + main * grad + _moved_up(lower * grad)
     return [*slopes, grad_rhs]
-
-
-def _row_sums(matrix: Tensor) -> Tensor:
-    return shapes.expand_dims(reductions.reduce_sum(matrix, axis=-1), -2)
-
-
-def _moved_up(matrix: Tensor) -> Tensor:
-    """Each row in the place of the one above it, zeros in the last."""
-    return tiling.pad(matrix[..., 1:, :], _paddings(matrix, [[0, 1], [0, 0]]))
-
-
-def _moved_down(matrix: Tensor) -> Tensor:
-    return tiling.pad(matrix[..., :-1, :], _paddings(matrix, [[1, 0], [0, 0]]))
-
-
-def _paddings(tensor: Tensor, last: list[list[int]]) -> Any:
-    """Paddings of the last axes, none of those before."""
-    count = tensor.shape.ndims
-    if count is not None:
-        return [[0, 0]] * (count - len(last)) + last
-    return joining.concat([creation.zeros([shapes.rank(tensor) - len(last), 2], "int32"), last], 0)
-
-
-def _dense(upper: np.ndarray, main: np.ndarray, lower: np.ndarray) -> np.ndarray:
-    matrix = np.zeros((*main.shape, main.shape[-1]), main.dtype)
-    for i in range(main.shape[-1]):
-        matrix[..., i, i] = main[..., i]
-    for i in range(main.shape[-1] - 1):
-        matrix[..., i, i + 1], matrix[..., i + 1, i] = upper[..., i], lower[..., i + 1]
-    return matrix
 
 
 matmul_op.samples(
@@ -103,6 +104,39 @@ matmul_op.samples(
 )
 matmul_op.refuses((f32(1, 3), f32(1, 2), f32(1, 3), f32(3, 2)), "must be equal, but are 3 and 2")
 matmul_op.refuses((f32(2, 3), f32(2, 3), f32(2, 3), f32(3, 2)), "Dimension must be 1 but is 2")
+
+
+@export("linalg.tridiagonal_matmul")
+def tridiagonal_matmul(
+    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+) -> Tensor:
+    """The product of tridiagonal matrices and `rhs`."""
+    if diagonals_format == "compact":
+        diagonals = convert_to_tensor(diagonals, name="diagonals")
+        parts = [diagonals[..., i, :] for i in range(3)]
+    elif diagonals_format == "sequence":
+        parts = list(diagonals)
+    elif diagonals_format == "matrix":
+        parts = _diagonals_of(convert_to_tensor(diagonals, name="diagonals"), needs_both=True)
+    else:
+        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+    return matmul_op(*(shapes.expand_dims(part, -2) for part in parts), rhs, name=name)
+
+
+def _diagonals_of(matrix: Tensor, needs_both: bool) -> list[Tensor]:
+    """The three diagonals of dense matrices; any element will do for the two that are not looked at."""
+    rows, columns = sides(matrix.shape)
+    if rows and columns and rows != columns:
+        raise ValueError(f"Expected last two dimensions of diagonals to be same, got {columns} and {rows}")
+    length = (rows and columns) if needs_both else (rows or columns)
+    if not length:
+        raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
+    turned = shapes.transpose(matrix)  # places count from the first axis
+    upper = [[i + 1, i] for i in range(length - 1)] + [[0, 0]]
+    lower = [[0, 0]] + [[i - 1, i] for i in range(1, length)]
+    outer = [shapes.transpose(indexing.gather_nd(turned, places)) for places in (upper, lower)]
+    return [outer[0], diagonals.matrix_diag_part(matrix), outer[1]]
+
 
 # ---------------------------------------------------------------------------------- equations
 
@@ -116,29 +150,13 @@ solve_op = Op(
 
 
 @solve_op.shape
-def _(diagonals, rhs):
+def _solve_shape(diagonals, rhs):
     rows, length = sides(diagonals)
     if rows not in (None, 3):
         raise ShapeError(f"Dimension must be 3 but is {rows}")
     same_size(length, sides(rhs)[0])
     merged(diagonals[:-2], rhs[:-2])
     return rhs
-
-
-@solve_op.kernel
-def _(diagonals, rhs, *, partial_pivoting, perturb_singular):
-    check_matrices(diagonals, rhs)
-    count, length = diagonals.shape[-2:]
-    if count != 3:
-        raise ShapeError(f"Expected diagonals to be provided as a matrix with 3 rows, got {count} rows.")
-    if length != rhs.shape[-2]:
-        raise ShapeError(
-            "Expected the same number of left-hand sides and right-hand sides, got "
-            f"{length} and {rhs.shape[-2]}."
-        )
-    if not length or not rhs.numel():
-        return rhs
-    return _Elimination(diagonals, rhs, partial_pivoting, perturb_singular).solution()
 
 
 class _Elimination:
@@ -213,11 +231,20 @@ class _Elimination:
         return torch.stack(found[::-1], -2)
 
 
-@solve_op.gradient
-def _(op, grad):
-    turned = _transposed(op.inputs[0])
-    grad_rhs = solve_op(turned, grad, partial_pivoting=op.attrs["partial_pivoting"])
-    return -_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs
+@solve_op.kernel
+def _solve_kernel(diagonals, rhs, *, partial_pivoting, perturb_singular):
+    check_matrices(diagonals, rhs)
+    count, length = diagonals.shape[-2:]
+    if count != 3:
+        raise ShapeError(f"Expected diagonals to be provided as a matrix with 3 rows, got {count} rows.")
+    if length != rhs.shape[-2]:
+        raise ShapeError(
+            "Expected the same number of left-hand sides and right-hand sides, got "
+            f"{length} and {rhs.shape[-2]}."
+        )
+    if not length or not rhs.numel():
+        return rhs
+    return _Elimination(diagonals, rhs, partial_pivoting, perturb_singular).solution()
 
 
 def _transposed(three: Tensor) -> Tensor:
@@ -234,9 +261,15 @@ def _three_diagonals(x: Tensor, y: Tensor) -> Tensor:
     return joining.stack([reductions.reduce_sum(x * factor, axis=-1) for factor in factors], axis=-2)
 
 
+@solve_op.gradient
+def _solve_gradient(op, grad):
+    turned = _transposed(op.inputs[0])
+    grad_rhs = solve_op(turned, grad, partial_pivoting=op.attrs["partial_pivoting"])
+    return -_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs
+
+
 _DOMINANT = np.array([[1.0, -0.5, 0.3, 0.0], [3.0, 2.5, 4.0, 3.5], [0.0, 0.7, -1.0, 0.4]])
 _NEEDS_PIVOTS = np.array([[1.0, 2.0, 0.5, 0.0], [0.0, 1.0, 0.0, 2.0], [0.0, 3.0, 1.0, 4.0]])
-
 solve_op.samples(
     (_DOMINANT, f64(4, 2)),
     (_NEEDS_PIVOTS, f64(4, 1)),
@@ -250,25 +283,6 @@ solve_op.refuses((f32(4, 3), f32(3, 1)), "Dimension must be 3 but is 4")
 solve_op.refuses((f32(3, 4), f32(5, 1)), "Dimensions must be equal, but are 4 and 5")
 solve_op.refuses((np.zeros((3, 2)), f64(2, 1)), "The matrix is not invertible.", InvalidArgumentError)
 solve_op.refuses((np.zeros((3, 1)), f64(1, 1)), "it is a scalar with value zero", InvalidArgumentError)
-
-# ---------------------------------------------------------------------------------- what users call
-
-
-@export("linalg.tridiagonal_matmul")
-def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
-) -> Tensor:
-    """The product of tridiagonal matrices and `rhs`."""
-    if diagonals_format == "compact":
-        diagonals = convert_to_tensor(diagonals, name="diagonals")
-        parts = [diagonals[..., i, :] for i in range(3)]
-    elif diagonals_format == "sequence":
-        parts = list(diagonals)
-    elif diagonals_format == "matrix":
-        parts = _diagonals_of(convert_to_tensor(diagonals, name="diagonals"), needs_both=True)
-    else:
-        raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
-    return matmul_op(*(shapes.expand_dims(part, -2) for part in parts), rhs, name=name)
 
 
 @export("linalg.tridiagonal_solve")
@@ -324,6 +338,15 @@ def _check_lengths(three: TensorShape, rhs: TensorShape) -> None:
         )
 
 
+def _filled(part: Tensor, name: str, length: int | None, padding: list[int]) -> Tensor:
+    found = part.shape[-1].value
+    if not found or found == length:
+        return part
+    if length is None or found != length - 1:
+        raise ValueError(f"Expected {name} to be have length {length} or {(length or 0) - 1}, got {found}.")
+    return tiling.pad(part, _paddings(part, [padding]))
+
+
 def _equally_long(parts: Any) -> list[Tensor]:
     """The three diagonals, the outer ones filled up where they are given without the unused element."""
     if not isinstance(parts, Sequence) or len(parts) != 3:
@@ -340,27 +363,3 @@ def _equally_long(parts: Any) -> list[Tensor]:
         main,
         _filled(lower, "subdiagonal", length, [1, 0]),
     ]
-
-
-def _filled(part: Tensor, name: str, length: int | None, padding: list[int]) -> Tensor:
-    found = part.shape[-1].value
-    if not found or found == length:
-        return part
-    if length is None or found != length - 1:
-        raise ValueError(f"Expected {name} to be have length {length} or {(length or 0) - 1}, got {found}.")
-    return tiling.pad(part, _paddings(part, [padding]))
-
-
-def _diagonals_of(matrix: Tensor, needs_both: bool) -> list[Tensor]:
-    """The three diagonals of dense matrices; any element will do for the two that are not looked at."""
-    rows, columns = sides(matrix.shape)
-    if rows and columns and rows != columns:
-        raise ValueError(f"Expected last two dimensions of diagonals to be same, got {columns} and {rows}")
-    length = (rows and columns) if needs_both else (rows or columns)
-    if not length:
-        raise ValueError('The size of the matrix needs to be known for diagonals_format="matrix"')
-    turned = shapes.transpose(matrix)  # places count from the first axis
-    upper = [[i + 1, i] for i in range(length - 1)] + [[0, 0]]
-    lower = [[0, 0]] + [[i - 1, i] for i in range(1, length)]
-    outer = [shapes.transpose(indexing.gather_nd(turned, places)) for places in (upper, lower)]
-    return [outer[0], diagonals.matrix_diag_part(matrix), outer[1]]

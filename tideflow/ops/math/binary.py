@@ -35,28 +35,6 @@ from tideflow.ops.helpers.types import (
 )
 from tideflow.ops.math import casting, unary
 
-DIVISIBLE = FLOATS + types("uint8 int8 uint16 int16 int32 uint32 uint64 int64 complex64 complex128")
-
-
-def numbers_only(function: Callable) -> Callable:
-    """The shortcut of an op that is one ATen function of all but integers."""
-
-    def rule(node: Any) -> Any:
-        dtype = node.inputs[0].dtype
-        return (function, node.inputs) if dtype.is_floating or dtype.is_complex else None
-
-    return rule
-
-
-def _is_integer(x: torch.Tensor) -> bool:
-    return not (x.dtype.is_floating_point or x.dtype.is_complex)
-
-
-def zero_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """`value`, and 0 where the condition holds, whatever the value is there."""
-    return torch.where(condition, torch.zeros((), dtype=value.dtype, device=value.device), value)
-
-
 # -------------------------------------------------------------------------------- sums and products
 
 
@@ -66,47 +44,6 @@ def _add_gradient(op: Operation, grad: Any) -> list[Tensor]:
         return [grad, grad]
     to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
     return [to_x(grad), to_y(grad)]
-
-
-def _subtract_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    if unbroadcast.known_and_equal(x, y, grad):
-        return [grad, -grad]
-    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
-    return [to_x(grad), to_y(-grad)]
-
-
-def _multiply_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    if unbroadcast.known_and_equal(x, y, grad) and grad.dtype.base_dtype in (dtypes.int32, dtypes.float32):
-        return [multiply(grad, y), multiply(grad, x)]
-    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
-    x, y = unary.conj(x), unary.conj(y)
-    return [to_x(multiply(grad, y)), to_y(multiply(x, grad))]
-
-
-def _multiply_no_nan_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    if unbroadcast.known_and_equal(x, y, grad):
-        return [mul_no_nan(grad, y), mul_no_nan(x, grad)]
-    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
-    return [to_x(mul_no_nan(grad, y)), to_y(mul_no_nan(x, grad))]
-
-
-def _squared_difference_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    with control_dependencies([grad]):
-        slope = scalar_mul(2.0, grad) * (x - y)
-    if unbroadcast.known_and_equal(x, y, grad):
-        return [slope, -slope]
-    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
-    grad_x = to_x(slope)
-    return [grad_x, -to_y(slope)]
-
-
-def _squared_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    difference = torch.sub(x, y)
-    return difference * difference.conj()
 
 
 add = binary(
@@ -130,6 +67,16 @@ add_v2 = binary(
     sized=True,
     against=np.add,
 )
+
+
+def _subtract_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [grad, -grad]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    return [to_x(grad), to_y(-grad)]
+
+
 subtract = binary(
     "Sub",
     "math.subtract subtract",
@@ -140,6 +87,18 @@ subtract = binary(
     sized=True,
     against=np.subtract,
 )
+DIVISIBLE = FLOATS + types("uint8 int8 uint16 int16 int32 uint32 uint64 int64 complex64 complex128")
+
+
+def _multiply_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad) and grad.dtype.base_dtype in (dtypes.int32, dtypes.float32):
+        return [multiply(grad, y), multiply(grad, x)]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    x, y = unary.conj(x), unary.conj(y)
+    return [to_x(multiply(grad, y)), to_y(multiply(x, grad))]
+
+
 multiply = binary(
     "Mul",
     "math.multiply multiply",
@@ -151,6 +110,16 @@ multiply = binary(
     sized=True,
     against=np.multiply,
 )
+
+
+def _multiply_no_nan_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [mul_no_nan(grad, y), mul_no_nan(x, grad)]
+    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+    return [to_x(mul_no_nan(grad, y)), to_y(mul_no_nan(x, grad))]
+
+
 mul_no_nan = binary(
     "MulNoNan",
     "",
@@ -160,6 +129,24 @@ mul_no_nan = binary(
     types=FLOATS_COMPLEX,
     against=np.multiply,
 )
+
+
+def _squared_difference_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    with control_dependencies([grad]):
+        slope = scalar_mul(2.0, grad) * (x - y)
+    if unbroadcast.known_and_equal(x, y, grad):
+        return [slope, -slope]
+    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
+    grad_x = to_x(slope)
+    return [grad_x, -to_y(slope)]
+
+
+def _squared_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    difference = torch.sub(x, y)
+    return difference * difference.conj()
+
+
 squared_difference = binary(
     "SquaredDifference",
     "math.squared_difference squared_difference",
@@ -173,30 +160,15 @@ squared_difference = binary(
 
 
 @add.op.kernel("string")
-def _(x, y):
+def _add_string_kernel(x, y):
     return np.asarray(np.add(x, y), dtype=object)
 
 
 add.op.samples((np.array([b"a", b"b"], object), np.array(b"c", object)))
 
 
-@export("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, 0 where y is 0, even where x is infinite or not a number."""
-    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return mul_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
-
-
-@export("scalar_mul", "math.scalar_mul")
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A scalar times a tensor or IndexedSlices."""
-    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
-    if scalar.shape.ndims != 0:
-        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
-    if isinstance(x, IndexedSlices):
-        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
-    return multiply(scalar, x, name)
+def _is_integer(x: torch.Tensor) -> bool:
+    return not (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
 # -------------------------------------------------------------------------------- division
@@ -204,18 +176,6 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 
 def _divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.div(x, y, rounding_mode="trunc") if _is_integer(x) else torch.true_divide(x, y)
-
-
-def _floor_divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Of floats this is floor(x / y), which ATen's own floor division is not: there 1 // 0.1 is 9."""
-    return torch.floor_divide(x, y) if _is_integer(x) else torch.floor(x / y)
-
-
-def _floor_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    if _is_integer(x):
-        return torch.remainder(x, y)
-    rest = torch.fmod(x, y)
-    return torch.where((x < 0) == (y < 0), rest, torch.fmod(rest + y, y))
 
 
 def _quotient_gradient(divide: Callable) -> Callable:
@@ -231,20 +191,44 @@ def _quotient_gradient(divide: Callable) -> Callable:
     return gradient
 
 
-def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
-    whole = floor_div(x, y)
-    grad_x = to_x(grad)
-    return [grad_x, to_y(grad * unary.negative(whole))]
-
-
-def _flat(op: Operation, grad: Any) -> list[None]:
-    return [None, None]
-
-
 def _quotient_of_arrays(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.trunc(x / y).astype(x.dtype) if x.dtype.kind == "i" else x / y
+
+
+# The floating type in which integers are divided; other types divide in their own.
+_QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 int16")}
+
+
+@export("truediv", "math.truediv")
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python has it: integers are divided as floating point numbers."""
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x, y = as_quotient(convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y"))
+        return realdiv(x, y, name=scope)
+
+
+def as_quotient(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Both in the type in which Python divides them."""
+    dtype = _common_dtype(x, y)
+    if dtype in _QUOTIENT_TYPES:
+        return casting.cast(x, _QUOTIENT_TYPES[dtype]), casting.cast(y, _QUOTIENT_TYPES[dtype])
+    if not (dtype.is_floating or dtype.is_complex):
+        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+    return x, y
+
+
+def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
+    if x.dtype.base_dtype is not y.dtype.base_dtype:
+        raise TypeError(
+            f"x and y must have the same dtype, got {x.dtype.base_dtype!r} != {y.dtype.base_dtype!r}"
+        )
+    return x.dtype.base_dtype
+
+
+@export("divide", "math.divide")
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """x / y as Python has it, of whatever x and y are."""
+    return x / y if name is None else truediv(x, y, name)
 
 
 realdiv = binary(
@@ -271,6 +255,12 @@ old_div = binary(
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
 )
+
+
+def _flat(op: Operation, grad: Any) -> list[None]:
+    return [None, None]
+
+
 truncatediv = binary(
     "TruncateDiv",
     "truncatediv",
@@ -283,6 +273,13 @@ truncatediv = binary(
     domain=None,
     against=_quotient_of_arrays,
 )
+
+
+def _floor_divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Of floats this is floor(x / y), which ATen's own floor division is not: there 1 // 0.1 is 9."""
+    return torch.floor_divide(x, y) if _is_integer(x) else torch.floor(x / y)
+
+
 floor_div = binary(
     "FloorDiv",
     "floor_div",
@@ -295,6 +292,23 @@ floor_div = binary(
     domain=(0.5, 2.0),
     against=np.floor_divide,
 )
+
+
+def _floor_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    if _is_integer(x):
+        return torch.remainder(x, y)
+    rest = torch.fmod(x, y)
+    return torch.where((x < 0) == (y < 0), rest, torch.fmod(rest + y, y))
+
+
+def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    x, y = op.inputs
+    to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
+    whole = floor_div(x, y)
+    grad_x = to_x(grad)
+    return [grad_x, to_y(grad * unary.negative(whole))]
+
+
 floormod = binary(
     "FloorMod",
     "math.floormod floormod math.mod mod",
@@ -339,80 +353,21 @@ raw_div_no_nan = binary(
     against=np.divide,
 )
 
+
+def numbers_only(function: Callable) -> Callable:
+    """The shortcut of an op that is one ATen function of all but integers."""
+
+    def rule(node: Any) -> Any:
+        dtype = node.inputs[0].dtype
+        return (function, node.inputs) if dtype.is_floating or dtype.is_complex else None
+
+    return rule
+
+
 realdiv.op.specialize(numbers_only(torch.true_divide))
 old_div.op.specialize(numbers_only(torch.true_divide))
 truncatediv.op.specialize(numbers_only(torch.true_divide))
-
-
-@export("floordiv", "math.floordiv")
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y rounded down."""
-    return floor_div(x, y, name=name or "floordiv")
-
-
-@export("div_no_nan", "math.divide_no_nan")
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, 0 where y is 0."""
-    with name_scope(name, "div_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return raw_div_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
-
-
-@export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, 0 where x is 0."""
-    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return raw_div_no_nan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
-
-
-# The floating type in which integers are divided; other types divide in their own.
-_QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 int16")}
 _QUOTIENT_TYPES.update({dtype: dtypes.float64 for dtype in types("int32 int64")})
-
-
-@export("truediv", "math.truediv")
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python has it: integers are divided as floating point numbers."""
-    with name_scope(name, "truediv", [x, y]) as scope:
-        x, y = as_quotient(convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y"))
-        return realdiv(x, y, name=scope)
-
-
-def as_quotient(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in the type in which Python divides them."""
-    dtype = _common_dtype(x, y)
-    if dtype in _QUOTIENT_TYPES:
-        return casting.cast(x, _QUOTIENT_TYPES[dtype]), casting.cast(y, _QUOTIENT_TYPES[dtype])
-    if not (dtype.is_floating or dtype.is_complex):
-        raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
-    return x, y
-
-
-@export("div")
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python 2 has it: the quotient of integers is rounded down."""
-    with name_scope(name, "div", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-        dtype = _common_dtype(x, y)
-        divide_them = realdiv if dtype.is_floating or dtype.is_complex else floor_div
-        return divide_them(x, y, name=scope)
-
-
-def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
-    if x.dtype.base_dtype is not y.dtype.base_dtype:
-        raise TypeError(
-            f"x and y must have the same dtype, got {x.dtype.base_dtype!r} != {y.dtype.base_dtype!r}"
-        )
-    return x.dtype.base_dtype
-
-
-@export("divide", "math.divide")
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y as Python has it, of whatever x and y are."""
-    return x / y if name is None else truediv(x, y, name)
-
 
 # -------------------------------------------------------------------------------- powers and logarithms
 
@@ -435,6 +390,18 @@ def _power_gradient(op: Operation, grad: Any) -> list[Tensor]:
     return [grad_x, to_y(grad * z * log_x)]
 
 
+raw_pow = binary(
+    "Pow",
+    "",
+    "x to the power y.",
+    _power,
+    _power_gradient,
+    types=types("bfloat16 float half double int8 int16 int32 int64 complex64 complex128"),
+    domain=(0.5, 2.0),
+    against=np.power,
+)
+
+
 def _by_partials(partials: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Callable:
     """The gradient of a function whose two partial derivatives are given."""
 
@@ -449,22 +416,6 @@ def _by_partials(partials: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) ->
     return gradient
 
 
-def _where_not_zero(x: Tensor) -> Tensor:
-    """1 where x is not 0, else 0."""
-    dtype = x.dtype.base_dtype
-    return casting.cast(not_equal(x, casting.cast(0.0, dtype)), dtype)
-
-
-raw_pow = binary(
-    "Pow",
-    "",
-    "x to the power y.",
-    _power,
-    _power_gradient,
-    types=types("bfloat16 float half double int8 int16 int32 int64 complex64 complex128"),
-    domain=(0.5, 2.0),
-    against=np.power,
-)
 xlogy = binary(
     "Xlogy",
     "math.xlogy",
@@ -475,6 +426,14 @@ xlogy = binary(
     domain=(0.5, 2.0),
     against=lambda x, y: x * np.log(y),
 )
+
+
+def _where_not_zero(x: Tensor) -> Tensor:
+    """1 where x is not 0, else 0."""
+    dtype = x.dtype.base_dtype
+    return casting.cast(not_equal(x, casting.cast(0.0, dtype)), dtype)
+
+
 xdivy = binary(
     "Xdivy",
     "math.xdivy",
@@ -488,37 +447,13 @@ xdivy = binary(
 
 
 @raw_pow.op.specialize
-def _(node):
+def _raw_pow_specialized(node):
     x, y = node.inputs
     if not (x.dtype.is_floating or x.dtype.is_complex):
         return None
     if y.constant is not None and not y.constant.ndim and x.dtype.is_floating:
         return torch.pow, [x, float(y.constant)]  # ATen squares where the exponent is seen to be 2
     return torch.pow, node.inputs
-
-
-@export("pow", "math.pow")
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x to the power y."""
-    return raw_pow(x, y, name=name)
-
-
-@export("math.polyval")
-def polyval(coeffs: list, x: Any, name: str | None = None) -> Tensor:
-    """The polynomial with these coefficients, the highest power's first, at x."""
-    with name_scope(name, "polyval", [*_flat_list(coeffs), x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        if not len(coeffs):
-            return creation.zeros_like(x, name=scope)
-        terms = [convert_to_tensor(term, name=f"coeff_{i}") for i, term in enumerate(coeffs)]
-        value = terms[0]
-        for term in terms[1:]:
-            value = term + value * x
-        return value
-
-
-def _flat_list(coeffs: Any) -> list:
-    return [] if isinstance(coeffs, Tensor) else list(coeffs)
 
 
 # -------------------------------------------------------------------------------- larger and smaller
@@ -540,7 +475,6 @@ def _selecting_gradient(keeps_x: Callable) -> Callable:
 
 
 ORDERED = FLOATS + types("int8 uint8 int16 uint16 int32 uint32 int64 uint64")
-
 maximum = binary(
     "Maximum",
     "math.maximum maximum",
@@ -567,20 +501,10 @@ minimum = binary(
 # -------------------------------------------------------------------------------- neighbours and angles
 
 atan2_op = Op("Atan2", "y: T, x: T -> z: T", T=FLOATS)
-next_after_op = Op(
-    "NextAfter", "x1: T, x2: T -> output: T", T=attr("type", "float", allowed=types("double float"))
-)
-for _op, _kernel, _reference in (
-    (atan2_op, torch.atan2, np.arctan2),
-    (next_after_op, torch.nextafter, np.nextafter),
-):
-    _op.shape(broadcast_shapes)
-    _op.kernel(_kernel)
-    add_binary_samples(_op, (0.5, 2.0), _reference)
 
 
 @atan2_op.gradient
-def _(op, grad):
+def _atan2_gradient(op, grad):
     y, x = op.inputs
     if unbroadcast.known_and_equal(x, y):
         to_y = to_x = lambda grad: grad
@@ -592,6 +516,15 @@ def _(op, grad):
         return [grad_y, to_x(-y * scaled)]
 
 
+@export("atan2", "math.atan2")
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (x, y)."""
+    return atan2_op(y, x, name=name)
+
+
+next_after_op = Op(
+    "NextAfter", "x1: T, x2: T -> output: T", T=attr("type", "float", allowed=types("double float"))
+)
 next_after_op.gradient(
     _by_partials(
         lambda x, y: (
@@ -602,17 +535,19 @@ next_after_op.gradient(
 )
 
 
-@export("atan2", "math.atan2")
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    """The angle of the point (x, y)."""
-    return atan2_op(y, x, name=name)
-
-
 @export("math.nextafter")
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     """The next number after x1 on the way to x2."""
     return next_after_op(x1, x2, name=name)
 
+
+for _op, _kernel, _reference in (
+    (atan2_op, torch.atan2, np.arctan2),
+    (next_after_op, torch.nextafter, np.nextafter),
+):
+    _op.shape(broadcast_shapes)
+    _op.kernel(_kernel)
+    add_binary_samples(_op, (0.5, 2.0), _reference)
 
 # -------------------------------------------------------------------------------- comparison
 
@@ -651,7 +586,7 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
     )
 
     @op.shape
-    def _(x, y, *, incompatible_shape_error):
+    def shape(x, y, *, incompatible_shape_error):
         try:
             return broadcast_shapes(x, y)
         except ShapeError:
@@ -660,19 +595,19 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
             return []
 
     @op.kernel
-    def _(x, y, *, incompatible_shape_error):
+    def _kernel(x, y, *, incompatible_shape_error):
         if not incompatible_shape_error and not _broadcast(x.shape, y.shape):
             return torch.tensor(of_misfits, device=x.device)
         return kernel(x, y)
 
     @op.kernel("string")
-    def _(x, y, *, incompatible_shape_error):
+    def string_kernel(x, y, *, incompatible_shape_error):
         if not incompatible_shape_error and not _broadcast(x.shape, y.shape):
             return torch.tensor(of_misfits)
         return torch.as_tensor(of_strings(x, y), dtype=torch.bool)
 
     @op.specialize
-    def _(node):
+    def specialized(node):
         return (kernel, node.inputs) if node.attrs["incompatible_shape_error"] else None
 
     add_binary_samples(op, (-1.0, 1.0), of_strings)
@@ -687,13 +622,15 @@ def _broadcast(left: tuple, right: tuple) -> bool:
 
 
 equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False)
-not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True)
 
 
 @export("equal", "math.equal")
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x == y, element by element."""
     return equal_op(x, y, name=name)
+
+
+not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True)
 
 
 @export("not_equal", "math.not_equal")
@@ -711,21 +648,22 @@ approximate_equal_op = Op(
     differentiable=False,
 )
 approximate_equal_op.shape(merged)
+
+
+@approximate_equal_op.kernel
+def _approximate_equal_kernel(x, y, *, tolerance):
+    if x.shape != y.shape:
+        raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
+    bound = int(tolerance) if _is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
+    return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
+
+
 approximate_equal_op.samples(
     (f32(2, 3), f32(2, 3), {"tolerance": 0.5}),
     (i32(4), i32(4), {"tolerance": 2.5}),
     against=lambda x, y, tolerance: abs(x - y) < x.dtype.type(tolerance),
 )
 approximate_equal_op.refuses((f32(2), f32(3)), "Dimension 0 in both shapes must be equal, but are 2 and 3")
-
-
-@approximate_equal_op.kernel
-def _(x, y, *, tolerance):
-    if x.shape != y.shape:
-        raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
-    bound = int(tolerance) if _is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
-    return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
-
 
 # -------------------------------------------------------------------------------- logic
 
@@ -749,6 +687,87 @@ logical_and = logical("LogicalAnd", "logical_and", "True where both are.", torch
 logical_or = logical(
     "LogicalOr", "logical_or", "True where one is, or both.", torch.logical_or, np.logical_or
 )
+
+
+def zero_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value`, and 0 where the condition holds, whatever the value is there."""
+    return torch.where(condition, torch.zeros((), dtype=value.dtype, device=value.device), value)
+
+
+@export("math.multiply_no_nan")
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x * y, 0 where y is 0, even where x is infinite or not a number."""
+    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return mul_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
+
+
+@export("scalar_mul", "math.scalar_mul")
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A scalar times a tensor or IndexedSlices."""
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar.shape.ndims != 0:
+        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
+    return multiply(scalar, x, name)
+
+
+@export("floordiv", "math.floordiv")
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y rounded down."""
+    return floor_div(x, y, name=name or "floordiv")
+
+
+@export("div_no_nan", "math.divide_no_nan")
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y, 0 where y is 0."""
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
+
+
+@export("math.reciprocal_no_nan")
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, 0 where x is 0."""
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
+
+
+@export("div")
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x / y as Python 2 has it: the quotient of integers is rounded down."""
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        dtype = _common_dtype(x, y)
+        divide_them = realdiv if dtype.is_floating or dtype.is_complex else floor_div
+        return divide_them(x, y, name=scope)
+
+
+@export("pow", "math.pow")
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """x to the power y."""
+    return raw_pow(x, y, name=name)
+
+
+@export("math.polyval")
+def polyval(coeffs: list, x: Any, name: str | None = None) -> Tensor:
+    """The polynomial with these coefficients, the highest power's first, at x."""
+    with name_scope(name, "polyval", [*_flat_list(coeffs), x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if not len(coeffs):
+            return creation.zeros_like(x, name=scope)
+        terms = [convert_to_tensor(term, name=f"coeff_{i}") for i, term in enumerate(coeffs)]
+        value = terms[0]
+        for term in terms[1:]:
+            value = term + value * x
+        return value
+
+
+def _flat_list(coeffs: Any) -> list:
+    return [] if isinstance(coeffs, Tensor) else list(coeffs)
 
 
 @export("logical_xor", "math.logical_xor")

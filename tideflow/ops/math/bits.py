@@ -16,11 +16,6 @@ from tideflow.ops.helpers.samples import i32
 from tideflow.ops.helpers.types import INTEGERS
 
 
-def _shift(function: Callable) -> Callable:
-    """A shift by a number of bits, which is brought into the range that the type has."""
-    return lambda x, y: function(x, y.clamp(0, 8 * x.element_size() - 1))
-
-
 def bitwise(
     op_type: str, word: str, doc: str, kernel: Callable, against: Callable, **how: Any
 ) -> Callable[..., Tensor]:
@@ -54,6 +49,13 @@ bitwise_xor = bitwise(
     np.bitwise_xor,
     commutative=True,
 )
+
+
+def _shift(function: Callable) -> Callable:
+    """A shift by a number of bits, which is brought into the range that the type has."""
+    return lambda x, y: function(x, y.clamp(0, 8 * x.element_size() - 1))
+
+
 left_shift = bitwise(
     "LeftShift", "left_shift", "x shifted left by y bits.", _shift(torch.bitwise_left_shift), np.left_shift
 )
@@ -65,7 +67,6 @@ right_shift = bitwise(
     np.right_shift,
     uint64=_shift(unsigned.shifted_right),
 )
-
 invert = unary(
     "Invert",
     "bitwise.invert",
@@ -78,13 +79,15 @@ invert = unary(
 
 population_count_op = Op("PopulationCount", "x: T -> y: uint8", T=INTEGERS, differentiable=False)
 population_count_op.shape(same_shape)
-population_count_op.samples(
-    i32(2, 3), i32(), i32(0, 2), against=lambda x: np.bitwise_count(x.view(np.uint32))
-)
 
 
 @population_count_op.kernel
-def _(x):
+def _population_count_kernel(x):
     octets = x.contiguous().unsqueeze(-1).view(torch.uint8)
     ones = sum((octets >> bit) & 1 for bit in range(8))
     return ones.sum(-1, dtype=torch.uint8)
+
+
+population_count_op.samples(
+    i32(2, 3), i32(), i32(0, 2), against=lambda x: np.bitwise_count(x.view(np.uint32))
+)

@@ -32,13 +32,6 @@ _MANTISSA_BITS = {torch.float64: 52, torch.float32: 23, torch.float16: 10, torch
 _BITS_OF = {torch.float64: torch.int64, torch.float32: torch.int32}
 
 
-@cast_op.kernel
-def _(x, *, DstT, Truncate):
-    if x.is_complex() and not DstT.is_complex:
-        x = x.real
-    return (_truncated(x, DstT.torch) if Truncate else x).to(DstT.torch)
-
-
 def _truncated(x: torch.Tensor, to: torch.dtype) -> torch.Tensor:
     """x without the bits of its mantissa that the smaller type has no room for."""
     dropped = _MANTISSA_BITS.get(x.dtype, 0) - _MANTISSA_BITS.get(to, 99)
@@ -47,13 +40,20 @@ def _truncated(x: torch.Tensor, to: torch.dtype) -> torch.Tensor:
     return (x.view(_BITS_OF[x.dtype]) >> dropped << dropped).view(x.dtype)
 
 
+@cast_op.kernel
+def _cast_kernel(x, *, DstT, Truncate):
+    if x.is_complex() and not DstT.is_complex:
+        x = x.real
+    return (_truncated(x, DstT.torch) if Truncate else x).to(DstT.torch)
+
+
 @cast_op.kernel("string")
-def _(x, *, SrcT, DstT):
+def _cast_string_kernel(x, *, SrcT, DstT):
     raise errors.unimplemented(f"Cast {SrcT.name} to {DstT.name} is not supported")
 
 
 @cast_op.specialize
-def _(node):
+def _cast_specialized(node):
     source, target = node.attrs["SrcT"], node.attrs["DstT"]
     if node.attrs["Truncate"] or source.is_complex and not target.is_complex:
         return None
@@ -61,7 +61,7 @@ def _(node):
 
 
 @cast_op.gradient
-def _(op, grad):
+def _cast_gradient(op, grad):
     source, target = op.attrs["SrcT"], op.attrs["DstT"]
     smooth = source.is_floating or source.is_complex
     return cast(grad, source) if smooth and (target.is_floating or target.is_complex) else None
@@ -102,6 +102,59 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         if source.is_complex and target.is_floating:
             logging.getLogger("tensorflow").warning("Casting complex to real discards imaginary part.")
         return cast_op(x, DstT=target, name=scope)
+
+
+# -------------------------------------------------------------------------------- bits
+
+_SIZED = types(
+    "bfloat16 half float double int64 int32 uint8 uint16 uint32 uint64 int8 int16 complex64 complex128 "
+    "qint8 quint8 qint16 quint16 qint32"
+)
+
+bitcast_op = Op("Bitcast", "input: T -> output: type", T=_SIZED, type=_SIZED, differentiable=False)
+
+
+def _sizes_as(new: DType, old: DType, sizes: tuple) -> tuple:
+    """The shape of the same bits in another type: an element falls into parts, or parts make an element."""
+    if old.size == new.size:
+        return sizes
+    if old.size > new.size:
+        return (*sizes, old.size // new.size)
+    parts = new.size // old.size
+    if not sizes or sizes[-1] not in (None, parts):
+        raise ShapeError(f"Cannot bitcast due to shape. {(sizes or (1,))[-1]} does not match {parts}")
+    return sizes[:-1]
+
+
+@bitcast_op.shape
+def _bitcast_shape(input, *, T, type):
+    if input.tuple is None:
+        return input
+    if T.size < type.size:
+        of_rank_at_least(input, 1)
+    return _sizes_as(type, T, input.tuple)
+
+
+@bitcast_op.kernel
+def _bitcast_kernel(input, *, T, type):
+    sizes = _sizes_as(type, T, tuple(input.shape))
+    return input.reshape(-1).contiguous().view(type.torch).reshape(sizes)
+
+
+bitcast_op.samples(
+    (f32(2, 3), {"type": dtypes.int32}),
+    (f32(), {"type": dtypes.uint8}),
+    (i32(2, 2), {"type": dtypes.int64}),
+    (f32(0, 2), {"type": dtypes.float64}),
+    (f32(2, 4), {"type": dtypes.half}),
+)
+bitcast_op.refuses((f32(3), {"type": dtypes.float64}), "Cannot bitcast due to shape. 3 does not match 2")
+
+
+@export("bitcast")
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The same bits, read as elements of another type."""
+    return bitcast_op(input, type=type, name=name)
 
 
 @export("saturate_cast", "dtypes.saturate_cast")
@@ -157,56 +210,3 @@ def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
 def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
     """`x` as complex128."""
     return cast(x, dtypes.complex128, name=name)
-
-
-# -------------------------------------------------------------------------------- bits
-
-_SIZED = types(
-    "bfloat16 half float double int64 int32 uint8 uint16 uint32 uint64 int8 int16 complex64 complex128 "
-    "qint8 quint8 qint16 quint16 qint32"
-)
-
-bitcast_op = Op("Bitcast", "input: T -> output: type", T=_SIZED, type=_SIZED, differentiable=False)
-
-
-@bitcast_op.shape
-def _(input, *, T, type):
-    if input.tuple is None:
-        return input
-    if T.size < type.size:
-        of_rank_at_least(input, 1)
-    return _sizes_as(type, T, input.tuple)
-
-
-@bitcast_op.kernel
-def _(input, *, T, type):
-    sizes = _sizes_as(type, T, tuple(input.shape))
-    return input.reshape(-1).contiguous().view(type.torch).reshape(sizes)
-
-
-def _sizes_as(new: DType, old: DType, sizes: tuple) -> tuple:
-    """The shape of the same bits in another type: an element falls into parts, or parts make an element."""
-    if old.size == new.size:
-        return sizes
-    if old.size > new.size:
-        return (*sizes, old.size // new.size)
-    parts = new.size // old.size
-    if not sizes or sizes[-1] not in (None, parts):
-        raise ShapeError(f"Cannot bitcast due to shape. {(sizes or (1,))[-1]} does not match {parts}")
-    return sizes[:-1]
-
-
-bitcast_op.samples(
-    (f32(2, 3), {"type": dtypes.int32}),
-    (f32(), {"type": dtypes.uint8}),
-    (i32(2, 2), {"type": dtypes.int64}),
-    (f32(0, 2), {"type": dtypes.float64}),
-    (f32(2, 4), {"type": dtypes.half}),
-)
-bitcast_op.refuses((f32(3), {"type": dtypes.float64}), "Cannot bitcast due to shape. 3 does not match 2")
-
-
-@export("bitcast")
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The same bits, read as elements of another type."""
-    return bitcast_op(input, type=type, name=name)

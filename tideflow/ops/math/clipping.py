@@ -23,7 +23,7 @@ clip_by_value_op = Op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T
 
 
 @clip_by_value_op.shape
-def _(t, clip_value_min, clip_value_max):
+def _clip_by_value_shape(t, clip_value_min, clip_value_max):
     for bound in (clip_value_min, clip_value_max):
         if bound.tuple != () and not bound.is_compatible_with(t):
             raise ShapeError(f"a bound must be a scalar or have the shape {t} of the values, but has {bound}")
@@ -31,12 +31,16 @@ def _(t, clip_value_min, clip_value_max):
 
 
 @clip_by_value_op.kernel
-def _(t, clip_value_min, clip_value_max):
+def _clip_by_value_kernel(t, clip_value_min, clip_value_max):
     return torch.maximum(torch.minimum(t, clip_value_max), clip_value_min)
 
 
+def _like_bound(grad: Tensor, bound: Tensor) -> Tensor:
+    return reductions.reduce_sum(grad) if bound.shape.ndims == 0 else grad
+
+
 @clip_by_value_op.gradient
-def _(op, grad):
+def _clip_by_value_gradient(op, grad):
     """An element inside the bounds gets the gradient; outside, the bound that took its place does."""
     t, low, high = op.inputs
     zeros = creation.zeros_like(grad)
@@ -44,10 +48,6 @@ def _(op, grad):
     inside = indexing.where(binary.logical_or(below, above), zeros, grad)
     to_low, to_high = indexing.where(below, grad, zeros), indexing.where(above, grad, zeros)
     return [inside, _like_bound(to_low, low), _like_bound(to_high, high)]
-
-
-def _like_bound(grad: Tensor, bound: Tensor) -> Tensor:
-    return reductions.reduce_sum(grad) if bound.shape.ndims == 0 else grad
 
 
 clip_by_value_op.samples(
@@ -58,9 +58,6 @@ clip_by_value_op.samples(
     against=lambda t, low, high: t.clip(max=high).clip(min=low),
 )
 clip_by_value_op.refuses((f32(3, 4), f32(3), f32()), "a bound must be a scalar or have the shape")
-
-
-# -------------------------------------------------------------------------------- what users call
 
 
 def _values(t: Any, name: str = "t") -> Tensor:

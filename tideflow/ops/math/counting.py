@@ -30,14 +30,14 @@ bincount_op = Op(
 
 
 @bincount_op.shape
-def _(arr, size, weights):
+def _bincount_shape(arr, size, weights):
     if scalar(size) is not None and size < 0:
         raise ShapeError(f"size ({size}) must be non-negative")
     return [size]
 
 
 @bincount_op.kernel
-def _(arr, size, weights):
+def _bincount_kernel(arr, size, weights):
     """Numbers that have no bin are not counted; no weights weigh 1 each."""
     if size < 0:
         raise ShapeError(f"size ({size}) must be non-negative")

@@ -28,15 +28,7 @@ def _cumulative(name: str, allowed: tuple) -> Op:
     )
 
 
-cumsum_op = _cumulative("Cumsum", NUMERIC)
-cumprod_op = _cumulative("Cumprod", NUMERIC)
-cumulative_logsumexp_op = _cumulative("CumulativeLogsumexp", FLOATS)
-
-
-@cumsum_op.shape
-@cumprod_op.shape
-@cumulative_logsumexp_op.shape
-def _(x, axis):
+def _cumsum_family_shape(x, axis):
     return x
 
 
@@ -64,33 +56,45 @@ def _along(
     return torch.flip(x, (axis,)) if reverse else x
 
 
+cumsum_op = _cumulative("Cumsum", NUMERIC)
+cumsum_op.shape(_cumsum_family_shape)
+
+
 @cumsum_op.kernel
 @unsigned.modular
-def _(x, axis, *, exclusive, reverse):
+def _cumsum_kernel(x, axis, *, exclusive, reverse):
     return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumsum(part, dim, dtype=x.dtype), 0)
 
 
-@cumprod_op.kernel
-@unsigned.modular
-def _(x, axis, *, exclusive, reverse):
-    return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumprod(part, dim, dtype=x.dtype), 1)
-
-
-@cumulative_logsumexp_op.kernel
-def _(x, axis, *, exclusive, reverse):
-    """Where there is nothing to sum, TensorFlow has the lowest finite number for the logarithm of 0."""
-    lowest = torch.finfo(x.dtype).min
-    return _along(x, axis, exclusive, reverse, torch.logcumsumexp, lowest).clamp_min(lowest)
-
-
 @cumsum_op.gradient
-def _(op, grad):
+def _cumsum_gradient(op, grad):
     options = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
     return [cumsum(grad, op.inputs[1], **options), None]
 
 
+cumsum_op.samples((i32(2, 3), 1))
+
+
+@export("cumsum", "math.cumsum")
+def cumsum(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """The sums of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    return cumsum_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+cumprod_op = _cumulative("Cumprod", NUMERIC)
+cumprod_op.shape(_cumsum_family_shape)
+
+
+@cumprod_op.kernel
+@unsigned.modular
+def _cumprod_kernel(x, axis, *, exclusive, reverse):
+    return _along(x, axis, exclusive, reverse, lambda part, dim: torch.cumprod(part, dim, dtype=x.dtype), 1)
+
+
 @cumprod_op.gradient
-def _(op, grad):
+def _cumprod_gradient(op, grad):
     """As TensorFlow's, by division: not defined where x is 0."""
     x, axis = op.inputs
     exclusive, reverse = op.attrs["exclusive"], op.attrs["reverse"]
@@ -98,8 +102,30 @@ def _(op, grad):
     return [cumsum(products * grad, axis, exclusive=exclusive, reverse=not reverse) / x, None]
 
 
+cumprod_op.samples((i32(2, 3), 1))
+
+
+@export("cumprod", "math.cumprod")
+def cumprod(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """The products of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    return cumprod_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
+
+
+cumulative_logsumexp_op = _cumulative("CumulativeLogsumexp", FLOATS)
+cumulative_logsumexp_op.shape(_cumsum_family_shape)
+
+
+@cumulative_logsumexp_op.kernel
+def _cumulative_logsumexp_kernel(x, axis, *, exclusive, reverse):
+    """Where there is nothing to sum, TensorFlow has the lowest finite number for the logarithm of 0."""
+    lowest = torch.finfo(x.dtype).min
+    return _along(x, axis, exclusive, reverse, torch.logcumsumexp, lowest).clamp_min(lowest)
+
+
 @cumulative_logsumexp_op.gradient
-def _(op, grad):
+def _cumulative_logsumexp_gradient(op, grad):
     """The weights exp(x - out) are summed as logarithms, for positive and negative gradients apart."""
     x, axis = op.inputs
     options = {"exclusive": op.attrs["exclusive"], "reverse": not op.attrs["reverse"]}
@@ -111,6 +137,14 @@ def _(op, grad):
     positive = indexing.where_v2(binary.greater(grad, 0), unary.log(grad), lowest)
     negative = indexing.where_v2(binary.less(grad, 0), unary.log(-grad), lowest)
     return [weighed(positive) - weighed(negative), None]
+
+
+@export("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """log(cumsum(exp(x))) along an axis, computed without overflow."""
+    return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 def _reference(scan: Any, of_nothing: float) -> Any:
@@ -144,29 +178,3 @@ for _op, _scan, _start in (
     )
     _op.refuses((f32(2, 3), 2), "Expected scan axis in the range [-2, 2), but got 2", InvalidArgumentError)
     _op.refuses((f32(2, 3), [0]), "axis must be a scalar", InvalidArgumentError)
-cumsum_op.samples((i32(2, 3), 1))
-cumprod_op.samples((i32(2, 3), 1))
-
-
-@export("cumsum", "math.cumsum")
-def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """The sums of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
-    return cumsum_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
-
-
-@export("cumprod", "math.cumprod")
-def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """The products of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
-    return cumprod_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
-
-
-@export("math.cumulative_logsumexp")
-def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """log(cumsum(exp(x))) along an axis, computed without overflow."""
-    return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -37,7 +37,7 @@ histogram_op = Op(
 
 
 @histogram_op.shape
-def _(values, value_range, nbins):
+def _histogram_shape(values, value_range, nbins):
     ends = vector(value_range)
     if ends is not None and len(ends) != 2:
         raise ShapeError(f"Dimension must be 2 but is {len(ends)}")
@@ -47,7 +47,7 @@ def _(values, value_range, nbins):
 
 
 @histogram_op.kernel
-def _(values, value_range, nbins, *, dtype):
+def _histogram_kernel(values, value_range, nbins, *, dtype):
     low, high = value_range
     if nbins <= 0:
         raise ShapeError(f"nbins should be a positive number, but got '{nbins}'")
@@ -91,24 +91,6 @@ def histogram_fixed_width(
         return histogram_op(values, value_range, nbins, dtype=dtype, name=scope)
 
 
-@export("histogram_fixed_width_bins")
-def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
-    """The bin of a histogram that each value falls in."""
-    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
-        values = convert_to_tensor(values, name="values")
-        shape = shapes.shape(values)
-        values = shapes.reshape(values, [-1])
-        value_range = convert_to_tensor(value_range, name="value_range")
-        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
-        count = casting.cast(nbins, values.dtype)
-        share = binary.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
-        bins = unary.floor(count * share, name="indices")
-        bins = casting.cast(clipping.clip_by_value(bins, 0, count - 1), dtypes.int32)
-        return shapes.reshape(bins, shape)
-
-
 # ---------------------------------------------------------------------------------- buckets
 
 bucketize_op = Op(
@@ -117,12 +99,12 @@ bucketize_op = Op(
 
 
 @bucketize_op.shape
-def _(input):
+def _bucketize_shape(input):
     return input
 
 
 @bucketize_op.kernel
-def _(input, *, boundaries):
+def _bucketize_kernel(input, *, boundaries):
     if boundaries != sorted(boundaries):
         raise ShapeError("Expected sorted boundaries")
     # Boundaries are float32 numbers; float64 holds them and the values alike.
@@ -155,7 +137,7 @@ unravel_op = Op(
 
 
 @unravel_op.shape
-def _(indices, dims):
+def _unravel_shape(indices, dims):
     sizes = vector(dims)
     count = None if sizes is None else len(sizes)
     if indices.ndims is None:
@@ -164,7 +146,7 @@ def _(indices, dims):
 
 
 @unravel_op.kernel
-def _(indices, dims):
+def _unravel_kernel(indices, dims):
     if indices.dim() > 1:
         raise ShapeError(f'The indices can only be scalar or vector, got "{brackets(indices.shape)}"')
     if 0 in vector(dims):
@@ -189,3 +171,21 @@ unravel_op.refuses((i32(2, low=0), np.array(7, np.int32)), "Shape must be rank 1
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The place along each axis of an array of sizes `dims`, for each index into its elements in order."""
     return unravel_op(indices, dims, name=name)
+
+
+@export("histogram_fixed_width_bins")
+def histogram_fixed_width_bins(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """The bin of a histogram that each value falls in."""
+    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
+        values = convert_to_tensor(values, name="values")
+        shape = shapes.shape(values)
+        values = shapes.reshape(values, [-1])
+        value_range = convert_to_tensor(value_range, name="value_range")
+        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
+        count = casting.cast(nbins, values.dtype)
+        share = binary.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
+        bins = unary.floor(count * share, name="indices")
+        bins = casting.cast(clipping.clip_by_value(bins, 0, count - 1), dtypes.int32)
+        return shapes.reshape(bins, shape)

@@ -24,49 +24,6 @@ from tideflow.ops.helpers.types import INDICES, NUMERIC, REAL, types
 from tideflow.ops.math import binary, casting, unary
 
 TINDICES = attr("type", allowed=INDICES)
-INDEX = attr("type", dtypes.int32, allowed=INDICES)
-
-# ---------------------------------------------------------------------------------- the work itself
-
-
-def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: Any) -> torch.Tensor:
-    """Row i of data goes into row ids[i] of the result, whose `count` rows begin as `start`."""
-    result = data.new_full((count, *data.shape[1:]), start)
-    if not data.numel():
-        return result
-    if how == "sum":
-        return result.index_add(0, ids, data)
-    if how == "prod" and data.is_complex():  # ATen's scattered products are of real numbers
-        for row, target in zip(data, ids.tolist(), strict=True):
-            result[target] *= row
-        return result
-    where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
-    return result.scatter_reduce(0, where, data, how, include_self=True)
-
-
-def row_counts(ids: torch.Tensor, count: int, like: torch.Tensor) -> torch.Tensor:
-    """How many rows each segment has, 1 where it has none, shaped to divide the segments."""
-    counts = torch.bincount(ids, minlength=count) if count else ids.new_zeros(0)
-    return counts.clamp_min(1).view(-1, *[1] * (like.dim() - 1))
-
-
-def _divided(total: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
-    if total.is_floating_point() or total.is_complex():
-        return total / counts.to(total.dtype)
-    return torch.div(total.to(torch.int64), counts, rounding_mode="trunc").to(total.dtype)
-
-
-def sorted_count(ids: torch.Tensor) -> int:
-    """The number of segments of ids that must not decrease."""
-    if not ids.numel():
-        return 0
-    count = int(ids[-1]) + 1
-    if bool((ids[1:] < ids[:-1]).any()):
-        raise ShapeError("segment ids are not increasing")
-    if int(ids[0]) < 0:
-        raise ShapeError(f"Segment id {int(ids[0])} out of range [0, {count})")
-    return count
-
 
 # ---------------------------------------------------------------------------------- sorted ids
 
@@ -75,203 +32,51 @@ def _sorted_op(name: str, allowed: tuple) -> Op:
     return Op(name, "data: T, segment_ids: Tindices -> output: T", T=allowed, Tindices=TINDICES)
 
 
-segment_sum_op = _sorted_op("SegmentSum", NUMERIC)
-segment_mean_op = _sorted_op("SegmentMean", NUMERIC)
-segment_prod_op = _sorted_op("SegmentProd", NUMERIC)
-segment_max_op = _sorted_op("SegmentMax", REAL)
-segment_min_op = _sorted_op("SegmentMin", REAL)
-
-
-@segment_sum_op.shape
-@segment_mean_op.shape
-@segment_prod_op.shape
-@segment_max_op.shape
-@segment_min_op.shape
-def _(data, segment_ids):
+def _segment_sum_family_shape(data, segment_ids):
     of_rank(segment_ids, 1)
     return with_rows(None, data)
 
 
-def with_rows(rows: int | None, data: TensorShape) -> list[int | None] | None:
-    of_rank_at_least(data, 1)
-    return None if data.tuple is None else [rows, *data.tuple[1:]]
-
-
-def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
-    if segment_ids.dim() != 1 or segment_ids.shape[0] != data.shape[0]:
-        raise ShapeError(
-            "segment_ids should be the same size as dimension 0 of input, but their shapes are "
-            f"{brackets(segment_ids.shape)} and {brackets(data.shape)}"
-        )
-    return segment_ids.long()
+segment_sum_op = _sorted_op("SegmentSum", NUMERIC)
+segment_sum_op.shape(_segment_sum_family_shape)
 
 
 @segment_sum_op.kernel
 @unsigned.modular
-def _(data, segment_ids):
+def _segment_sum_kernel(data, segment_ids):
     ids = checked_ids(data, segment_ids)
     return folded(data, ids, sorted_count(ids), "sum", 0)
 
 
-@segment_prod_op.kernel
-@unsigned.modular
-def _(data, segment_ids):
-    ids = checked_ids(data, segment_ids)
-    return folded(data, ids, sorted_count(ids), "prod", 1)
+@segment_sum_op.gradient
+def _segment_sum_gradient(op, grad):
+    return [indexing.gather(grad, op.inputs[1]), None]
+
+
+segment_mean_op = _sorted_op("SegmentMean", NUMERIC)
+segment_mean_op.shape(_segment_sum_family_shape)
+
+
+def _divided(total: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    if total.is_floating_point() or total.is_complex():
+        return total / counts.to(total.dtype)
+    return torch.div(total.to(torch.int64), counts, rounding_mode="trunc").to(total.dtype)
 
 
 @segment_mean_op.kernel
-def _(data, segment_ids):
+def _segment_mean_kernel(data, segment_ids):
     ids = segment_ids.long()
     total = segment_sum_op.kernels[""](data, ids)
     return _divided(total, row_counts(ids, total.shape[0], total))
 
 
-def _sorted_extreme(how: str) -> Any:
-    """The kernel of SegmentMax or SegmentMin; a segment without rows is 0."""
-
-    def kernel(data, segment_ids):
-        ids = checked_ids(data, segment_ids)
-        count = sorted_count(ids)
-        extremes = unsigned.bits(unsigned.ordered(_fold_extreme)(data, ids, count, how))
-        empty = torch.bincount(ids, minlength=count) == 0 if count else ids.new_zeros(0, dtype=torch.bool)
-        empty = empty.view(-1, *[1] * (data.dim() - 1))
-        return torch.where(empty, torch.zeros_like(extremes), extremes).view(data.dtype)
-
-    return kernel
-
-
-def _fold_extreme(data: torch.Tensor, ids: torch.Tensor, count: int, how: str) -> torch.Tensor:
-    """Segments' extremes; one without rows is the finite number that loses against any other."""
-    limits = torch.finfo(data.dtype) if data.is_floating_point() else torch.iinfo(data.dtype)
-    return folded(data, ids, count, how, limits.min if how == "amax" else limits.max)
-
-
-segment_max_op.kernel(_sorted_extreme("amax"))
-segment_min_op.kernel(_sorted_extreme("amin"))
-
-
-@segment_sum_op.gradient
-def _(op, grad):
-    return [indexing.gather(grad, op.inputs[1]), None]
-
-
 @segment_mean_op.gradient
-def _(op, grad):
+def _segment_mean_gradient(op, grad):
     data, ids = op.inputs
     rank = shapes.rank(data)
     ones_shape = joining.concat([shapes.shape(ids), creation.fill(shapes.expand_dims(rank - 1, 0), 1)], 0)
     ones = creation.fill(ones_shape, constants.constant(1, dtype=grad.dtype))
     return [indexing.gather(grad / segment_sum(ones, ids), ids), None]
-
-
-@segment_max_op.gradient
-@segment_min_op.gradient
-def _(op, grad):
-    """Rows that tie for the extreme share its gradient."""
-    data, ids = op.inputs
-    zeros = creation.zeros_like(data)
-    chosen = binary.equal(data, indexing.gather(op.outputs[0], ids))
-    ties = segment_sum(casting.cast(chosen, grad.dtype), ids)
-    return [indexing.where(chosen, indexing.gather(grad / ties, ids), zeros), None]
-
-
-@segment_prod_op.gradient
-def _(op, grad):
-    data, ids = op.inputs
-    return [_gradient_of_products(data, ids, shapes.shape(op.outputs[0])[0], op.outputs[0], grad), None]
-
-
-# ---------------------------------------------------------------------------------- unsorted ids
-
-
-def _unsorted_op(name: str, allowed: tuple, indices: Any = TINDICES) -> Op:
-    signature = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
-    return Op(name, signature, T=allowed, Tindices=indices, Tnumsegments=INDEX, host="num_segments")
-
-
-unsorted_segment_sum_op = _unsorted_op(
-    "UnsortedSegmentSum", NUMERIC, attr("type", allowed=types("int16 int32 int64"))
-)
-unsorted_segment_prod_op = _unsorted_op("UnsortedSegmentProd", NUMERIC)
-unsorted_segment_max_op = _unsorted_op("UnsortedSegmentMax", REAL)
-unsorted_segment_min_op = _unsorted_op("UnsortedSegmentMin", REAL)
-
-
-@unsorted_segment_sum_op.shape
-@unsorted_segment_prod_op.shape
-@unsorted_segment_max_op.shape
-@unsorted_segment_min_op.shape
-def _(data, segment_ids, num_segments):
-    rows = row_count(num_segments, 2)
-    if data.ndims is None or segment_ids.ndims is None:
-        return None
-    _check_prefix(data.tuple, segment_ids.tuple)
-    return [rows, *data.tuple[segment_ids.ndims :]]
-
-
-def row_count(count: int | None, position: int) -> int | None:
-    if scalar(count) is not None and count < 0:
-        raise ShapeError(
-            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}"
-        )
-    return count
-
-
-def _check_prefix(data: tuple, ids: tuple) -> None:
-    if len(ids) > len(data):
-        raise ShapeError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}")
-    for axis, (a, b) in enumerate(zip(data, ids, strict=False)):
-        if a is not None and b is not None and a != b:
-            raise ShapeError(
-                f"Dimensions must be equal, but are {a} and {b} (axis {axis} of data and of segment_ids)"
-            )
-
-
-def _kept_rows(
-    data: torch.Tensor, segment_ids: torch.Tensor, count: int
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Data and ids with one id a row; rows of a negative id are left out."""
-    row_count(count, 2)
-    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
-    ids = segment_ids.reshape(-1).long()
-    data = data.reshape(ids.shape[0], *data.shape[segment_ids.dim() :])
-    beyond = torch.nonzero(ids >= count)
-    if beyond.numel():
-        at = np.unravel_index(int(beyond[0]), tuple(segment_ids.shape))
-        where = ",".join(map(str, at))
-        raise ShapeError(f"segment_ids[{where}] = {int(ids[beyond[0]])} is out of range [0, {count})")
-    kept = ids >= 0
-    return (data, ids) if bool(kept.all()) else (data[kept], ids[kept])
-
-
-@unsorted_segment_sum_op.kernel
-@unsigned.modular
-def _(data, segment_ids, num_segments):
-    return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "sum", 0)
-
-
-@unsorted_segment_prod_op.kernel
-@unsigned.modular
-def _(data, segment_ids, num_segments):
-    return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "prod", 1)
-
-
-@unsorted_segment_max_op.kernel
-@unsigned.ordered
-def _(data, segment_ids, num_segments):
-    return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amax")
-
-
-@unsorted_segment_min_op.kernel
-@unsigned.ordered
-def _(data, segment_ids, num_segments):
-    return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amin")
-
-
-@unsorted_segment_sum_op.gradient
-def _(op, grad):
-    return [_gathered(grad, op.inputs[1])[0], None, None]
 
 
 def _gathered(
@@ -294,24 +99,6 @@ def _gathered(
     return indexing.where(kept, rows, creation.zeros_like(rows)), clipped, kept
 
 
-@unsorted_segment_max_op.gradient
-@unsorted_segment_min_op.gradient
-def _(op, grad):
-    """Rows that tie for the extreme share its gradient."""
-    data, ids, count = op.inputs
-    extremes, clipped, kept = _gathered(op.outputs[0], ids)
-    chosen = binary.logical_and(binary.equal(data, extremes), kept)
-    ties = unsorted_segment_sum(casting.cast(chosen, grad.dtype), ids, count)
-    shared, _, _ = _gathered(grad / ties, ids, clipped, kept)
-    return [indexing.where(chosen, shared, creation.zeros_like(shared)), None, None]
-
-
-@unsorted_segment_prod_op.gradient
-def _(op, grad):
-    data, ids, count = op.inputs
-    return [_gradient_of_products(data, ids, count, op.outputs[0], grad), None, None]
-
-
 def _gradient_of_products(data: Tensor, ids: Tensor, count: Any, products: Tensor, grad: Tensor) -> Tensor:
     """The product of the others: by division, and where x is 0, from the products without zeros.
 
@@ -327,14 +114,227 @@ def _gradient_of_products(data: Tensor, ids: Tensor, count: Any, products: Tenso
     return _gathered(grad, ids, clipped)[0] * others
 
 
-# ---------------------------------------------------------------------------------- samples
-
 _IDS = np.array([0, 0, 2, 2], np.int32)
-_MIXED = np.array([2, -1, 0, 2], np.int32)
 
 
-def _limits(dtype: np.dtype) -> Any:
-    return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+def _add_samples_of_segment_prod_family(op: Op) -> None:
+    _data = np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 1.0], [2.0, 0.0]], np.float32)
+    op.samples((_data, _IDS) if op is segment_prod_op else (_data, _IDS, 3))
+
+
+segment_prod_op = _sorted_op("SegmentProd", NUMERIC)
+segment_prod_op.shape(_segment_sum_family_shape)
+
+
+@segment_prod_op.kernel
+@unsigned.modular
+def _segment_prod_kernel(data, segment_ids):
+    ids = checked_ids(data, segment_ids)
+    return folded(data, ids, sorted_count(ids), "prod", 1)
+
+
+@segment_prod_op.gradient
+def _segment_prod_gradient(op, grad):
+    data, ids = op.inputs
+    return [_gradient_of_products(data, ids, shapes.shape(op.outputs[0])[0], op.outputs[0], grad), None]
+
+
+_add_samples_of_segment_prod_family(segment_prod_op)
+
+
+def _fold_extreme(data: torch.Tensor, ids: torch.Tensor, count: int, how: str) -> torch.Tensor:
+    """Segments' extremes; one without rows is the finite number that loses against any other."""
+    limits = torch.finfo(data.dtype) if data.is_floating_point() else torch.iinfo(data.dtype)
+    return folded(data, ids, count, how, limits.min if how == "amax" else limits.max)
+
+
+def _sorted_extreme(how: str) -> Any:
+    """The kernel of SegmentMax or SegmentMin; a segment without rows is 0."""
+
+    def kernel(data, segment_ids):
+        ids = checked_ids(data, segment_ids)
+        count = sorted_count(ids)
+        extremes = unsigned.bits(unsigned.ordered(_fold_extreme)(data, ids, count, how))
+        empty = torch.bincount(ids, minlength=count) == 0 if count else ids.new_zeros(0, dtype=torch.bool)
+        empty = empty.view(-1, *[1] * (data.dim() - 1))
+        return torch.where(empty, torch.zeros_like(extremes), extremes).view(data.dtype)
+
+    return kernel
+
+
+def _segment_max_family_gradient(op, grad):
+    """Rows that tie for the extreme share its gradient."""
+    data, ids = op.inputs
+    zeros = creation.zeros_like(data)
+    chosen = binary.equal(data, indexing.gather(op.outputs[0], ids))
+    ties = segment_sum(casting.cast(chosen, grad.dtype), ids)
+    return [indexing.where(chosen, indexing.gather(grad / ties, ids), zeros), None]
+
+
+segment_max_op = _sorted_op("SegmentMax", REAL)
+segment_max_op.shape(_segment_sum_family_shape)
+
+# ---------------------------------------------------------------------------------- the work itself
+
+
+def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: Any) -> torch.Tensor:
+    """Row i of data goes into row ids[i] of the result, whose `count` rows begin as `start`."""
+    result = data.new_full((count, *data.shape[1:]), start)
+    if not data.numel():
+        return result
+    if how == "sum":
+        return result.index_add(0, ids, data)
+    if how == "prod" and data.is_complex():  # ATen's scattered products are of real numbers
+        for row, target in zip(data, ids.tolist(), strict=True):
+            result[target] *= row
+        return result
+    where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
+    return result.scatter_reduce(0, where, data, how, include_self=True)
+
+
+def sorted_count(ids: torch.Tensor) -> int:
+    """The number of segments of ids that must not decrease."""
+    if not ids.numel():
+        return 0
+    count = int(ids[-1]) + 1
+    if bool((ids[1:] < ids[:-1]).any()):
+        raise ShapeError("segment ids are not increasing")
+    if int(ids[0]) < 0:
+        raise ShapeError(f"Segment id {int(ids[0])} out of range [0, {count})")
+    return count
+
+
+def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
+    if segment_ids.dim() != 1 or segment_ids.shape[0] != data.shape[0]:
+        raise ShapeError(
+            "segment_ids should be the same size as dimension 0 of input, but their shapes are "
+            f"{brackets(segment_ids.shape)} and {brackets(data.shape)}"
+        )
+    return segment_ids.long()
+
+
+segment_max_op.kernel(_sorted_extreme("amax"))
+segment_max_op.gradient(_segment_max_family_gradient)
+
+segment_min_op = _sorted_op("SegmentMin", REAL)
+segment_min_op.shape(_segment_sum_family_shape)
+segment_min_op.kernel(_sorted_extreme("amin"))
+segment_min_op.gradient(_segment_max_family_gradient)
+
+INDEX = attr("type", dtypes.int32, allowed=INDICES)
+
+# ---------------------------------------------------------------------------------- unsorted ids
+
+
+def _unsorted_op(name: str, allowed: tuple, indices: Any = TINDICES) -> Op:
+    signature = "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
+    return Op(name, signature, T=allowed, Tindices=indices, Tnumsegments=INDEX, host="num_segments")
+
+
+def _check_prefix(data: tuple, ids: tuple) -> None:
+    if len(ids) > len(data):
+        raise ShapeError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}")
+    for axis, (a, b) in enumerate(zip(data, ids, strict=False)):
+        if a is not None and b is not None and a != b:
+            raise ShapeError(
+                f"Dimensions must be equal, but are {a} and {b} (axis {axis} of data and of segment_ids)"
+            )
+
+
+def _unsorted_segment_sum_family_shape(data, segment_ids, num_segments):
+    rows = row_count(num_segments, 2)
+    if data.ndims is None or segment_ids.ndims is None:
+        return None
+    _check_prefix(data.tuple, segment_ids.tuple)
+    return [rows, *data.tuple[segment_ids.ndims :]]
+
+
+def _kept_rows(
+    data: torch.Tensor, segment_ids: torch.Tensor, count: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Data and ids with one id a row; rows of a negative id are left out."""
+    row_count(count, 2)
+    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
+    ids = segment_ids.reshape(-1).long()
+    data = data.reshape(ids.shape[0], *data.shape[segment_ids.dim() :])
+    beyond = torch.nonzero(ids >= count)
+    if beyond.numel():
+        at = np.unravel_index(int(beyond[0]), tuple(segment_ids.shape))
+        where = ",".join(map(str, at))
+        raise ShapeError(f"segment_ids[{where}] = {int(ids[beyond[0]])} is out of range [0, {count})")
+    kept = ids >= 0
+    return (data, ids) if bool(kept.all()) else (data[kept], ids[kept])
+
+
+unsorted_segment_sum_op = _unsorted_op(
+    "UnsortedSegmentSum", NUMERIC, attr("type", allowed=types("int16 int32 int64"))
+)
+unsorted_segment_sum_op.shape(_unsorted_segment_sum_family_shape)
+
+
+@unsorted_segment_sum_op.kernel
+@unsigned.modular
+def _unsorted_segment_sum_kernel(data, segment_ids, num_segments):
+    return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "sum", 0)
+
+
+@unsorted_segment_sum_op.gradient
+def _unsorted_segment_sum_gradient(op, grad):
+    return [_gathered(grad, op.inputs[1])[0], None, None]
+
+
+unsorted_segment_prod_op = _unsorted_op("UnsortedSegmentProd", NUMERIC)
+unsorted_segment_prod_op.shape(_unsorted_segment_sum_family_shape)
+
+
+@unsorted_segment_prod_op.kernel
+@unsigned.modular
+def _unsorted_segment_prod_kernel(data, segment_ids, num_segments):
+    return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "prod", 1)
+
+
+@unsorted_segment_prod_op.gradient
+def _unsorted_segment_prod_gradient(op, grad):
+    data, ids, count = op.inputs
+    return [_gradient_of_products(data, ids, count, op.outputs[0], grad), None, None]
+
+
+_add_samples_of_segment_prod_family(unsorted_segment_prod_op)
+
+
+def _unsorted_segment_max_family_gradient(op, grad):
+    """Rows that tie for the extreme share its gradient."""
+    data, ids, count = op.inputs
+    extremes, clipped, kept = _gathered(op.outputs[0], ids)
+    chosen = binary.logical_and(binary.equal(data, extremes), kept)
+    ties = unsorted_segment_sum(casting.cast(chosen, grad.dtype), ids, count)
+    shared, _, _ = _gathered(grad / ties, ids, clipped, kept)
+    return [indexing.where(chosen, shared, creation.zeros_like(shared)), None, None]
+
+
+unsorted_segment_max_op = _unsorted_op("UnsortedSegmentMax", REAL)
+unsorted_segment_max_op.shape(_unsorted_segment_sum_family_shape)
+
+
+@unsorted_segment_max_op.kernel
+@unsigned.ordered
+def _unsorted_segment_max_kernel(data, segment_ids, num_segments):
+    return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amax")
+
+
+unsorted_segment_max_op.gradient(_unsorted_segment_max_family_gradient)
+
+unsorted_segment_min_op = _unsorted_op("UnsortedSegmentMin", REAL)
+unsorted_segment_min_op.shape(_unsorted_segment_sum_family_shape)
+
+
+@unsorted_segment_min_op.kernel
+@unsigned.ordered
+def _unsorted_segment_min_kernel(data, segment_ids, num_segments):
+    return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amin")
+
+
+unsorted_segment_min_op.gradient(_unsorted_segment_max_family_gradient)
 
 
 def _against(reduce: Any, of_nothing: Any) -> Any:
@@ -367,6 +367,7 @@ for _op, _reduce, _nothing in (
     _op.refuses(
         (f32(3), np.array([0, 1], np.int32)), "same size as dimension 0 of input", InvalidArgumentError
     )
+_MIXED = np.array([2, -1, 0, 2], np.int32)
 for _op, _reduce, _nothing in (
     (unsorted_segment_sum_op, np.sum, 0),
     (unsorted_segment_prod_op, np.prod, 1),
@@ -383,11 +384,10 @@ for _op, _reduce, _nothing in (
     _op.refuses((f32(1, 3), _IDS, 3), "Dimensions must be equal, but are 1 and 4")
     _op.refuses((f32(4), _IDS, -1), "must be non-negative but is -1")
     _op.refuses((f32(4), _IDS, 2), "segment_ids[2] = 2 is out of range [0, 2)", InvalidArgumentError)
-for _op in (segment_prod_op, unsorted_segment_prod_op):
-    _data = np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 1.0], [2.0, 0.0]], np.float32)
-    _op.samples((_data, _IDS) if _op is segment_prod_op else (_data, _IDS, 3))
 
-# ---------------------------------------------------------------------------------- public functions
+
+def _limits(dtype: np.dtype) -> Any:
+    return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
 
 
 def _sorted_function(name: str, op: Op, doc: str) -> Any:
@@ -435,6 +435,25 @@ unsorted_segment_min = _unsorted_function(
 )
 
 
+def row_counts(ids: torch.Tensor, count: int, like: torch.Tensor) -> torch.Tensor:
+    """How many rows each segment has, 1 where it has none, shaped to divide the segments."""
+    counts = torch.bincount(ids, minlength=count) if count else ids.new_zeros(0)
+    return counts.clamp_min(1).view(-1, *[1] * (like.dim() - 1))
+
+
+def with_rows(rows: int | None, data: TensorShape) -> list[int | None] | None:
+    of_rank_at_least(data, 1)
+    return None if data.tuple is None else [rows, *data.tuple[1:]]
+
+
+def row_count(count: int | None, position: int) -> int | None:
+    if scalar(count) is not None and count < 0:
+        raise ShapeError(
+            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}"
+        )
+    return count
+
+
 @export("unsorted_segment_mean", "math.unsorted_segment_mean")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """Means of rows with equal ids, 0 where there are none."""
@@ -442,17 +461,6 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         counts = _segment_sizes(data, segment_ids, num_segments)
         return unsorted_segment_sum(data, segment_ids, num_segments) / counts
-
-
-@export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
-def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
-) -> Tensor:
-    """Sums of rows with equal ids, divided by the square root of their number."""
-    with name_scope(name, "UnsortedSegmentSqrtN"):
-        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
-        counts = _segment_sizes(data, segment_ids, num_segments)
-        return unsorted_segment_sum(data, segment_ids, num_segments) / unary.sqrt(counts)
 
 
 def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
@@ -465,3 +473,14 @@ def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tens
         tail = creation.ones([shapes.rank(data) - shapes.rank(segment_ids)], dtypes.int32)
         shape = joining.concat([[num_segments], tail], 0)
     return binary.maximum(shapes.reshape(counts, shape), 1)
+
+
+@export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
+def unsorted_segment_sqrt_n(
+    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+) -> Tensor:
+    """Sums of rows with equal ids, divided by the square root of their number."""
+    with name_scope(name, "UnsortedSegmentSqrtN"):
+        data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+        counts = _segment_sizes(data, segment_ids, num_segments)
+        return unsorted_segment_sum(data, segment_ids, num_segments) / unary.sqrt(counts)

@@ -22,14 +22,6 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS, REAL_PARTS
 from tideflow.ops.math import reductions, unary
 
-POSITIVE = {"low": 0.5, "high": 3.0}
-OF_FLOATS = {"T": dtypes.float32}  # with Python numbers among the inputs, the type must be said
-
-
-def _nan_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    return torch.where(condition, torch.nan, value)
-
-
 # -------------------------------------------------------------------------------- Bessel functions
 
 
@@ -37,6 +29,17 @@ def _bessel_i0e_gradient(op: Operation, grad: Any) -> Tensor:
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         return grad * (bessel_i1e(x) - unary.sign(x) * y)
+
+
+bessel_i0e = define_unary(
+    "BesselI0e",
+    "math.bessel_i0e",
+    "exp(-|x|) times the modified Bessel function of order 0.",
+    torch.special.i0e,
+    _bessel_i0e_gradient,
+    types=FLOATS,
+    against=lambda x: np.i0(x) * np.exp(-np.abs(x)),
+)
 
 
 def _bessel_i1e_gradient(op: Operation, grad: Any) -> Tensor:
@@ -51,15 +54,6 @@ def _bessel_i1e_gradient(op: Operation, grad: Any) -> Tensor:
         return grad * definition("Select")(divides, slope, 0.5 + zeros)
 
 
-bessel_i0e = define_unary(
-    "BesselI0e",
-    "math.bessel_i0e",
-    "exp(-|x|) times the modified Bessel function of order 0.",
-    torch.special.i0e,
-    _bessel_i0e_gradient,
-    types=FLOATS,
-    against=lambda x: np.i0(x) * np.exp(-np.abs(x)),
-)
 bessel_i1e = define_unary(
     "BesselI1e",
     "math.bessel_i1e",
@@ -68,41 +62,78 @@ bessel_i1e = define_unary(
     _bessel_i1e_gradient,
     types=FLOATS,
 )
+POSITIVE = {"low": 0.5, "high": 3.0}
 
 
-@export("math.bessel_i0")
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 0."""
-    with name_scope(name, "bessel_i0", [x]):
-        return unary.exp(unary.abs(x)) * bessel_i0e(x)
+def _nan_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return torch.where(condition, torch.nan, value)
 
 
-@export("math.bessel_i1")
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 1."""
-    with name_scope(name, "bessel_i1", [x]):
-        return unary.exp(unary.abs(x)) * bessel_i1e(x)
+def _add_shape_and_samples_of_igamma_family(op: Op) -> None:
+    op.shape(broadcast_shapes)
+    op.samples((f32(2, 3, **POSITIVE), f32(2, 3, **POSITIVE)), (f32(2, 1, **POSITIVE), f32(3, **POSITIVE)))
+    op.samples((f32(0, 3, **POSITIVE), f32(3, **POSITIVE)))
+
+
+def _igamma_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    a, x = op.inputs
+    to_a, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
+    with control_dependencies([grad]):
+        by_a = igamma_grad_a_op(a, x)
+        by_x = unary.exp(-x + (a - 1) * unary.log(x) - unary.lgamma(a))
+        grad_a = to_a(by_a * grad)
+        return [grad_a, to_x(by_x * grad)]
 
 
 # -------------------------------------------------------------------------------- incomplete gamma
 
 igamma_op = Op("Igamma", "a: T, x: T -> z: T", T=FLOATS)
-igammac_op = Op("Igammac", "a: T, x: T -> z: T", T=FLOATS)
-igamma_grad_a_op = Op("IgammaGradA", "a: T, x: T -> z: T", T=REAL_PARTS, differentiable=False)
+_add_shape_and_samples_of_igamma_family(igamma_op)
 
 
 @igamma_op.kernel
-def _(a, x):
+def _igamma_kernel(a, x):
     return _nan_where((a <= 0) | (x < 0), torch.special.gammainc(a, x))
 
 
+igamma_op.gradient(_igamma_gradient)
+
+
+@export("igamma", "math.igamma")
+def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The lower regularized incomplete gamma function."""
+    return igamma_op(a, x, name=name)
+
+
+igammac_op = Op("Igammac", "a: T, x: T -> z: T", T=FLOATS)
+_add_shape_and_samples_of_igamma_family(igammac_op)
+
+
 @igammac_op.kernel
-def _(a, x):
+def _igammac_kernel(a, x):
     return _nan_where((a <= 0) | (x < 0), torch.special.gammaincc(a, x))
 
 
+def _igammac_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    grad_a, grad_x = _igamma_gradient(op, grad)
+    return [-grad_a, -grad_x]
+
+
+igammac_op.gradient(_igammac_gradient)
+
+
+@export("igammac", "math.igammac")
+def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+    """The upper regularized incomplete gamma function, 1 - igamma."""
+    return igammac_op(a, x, name=name)
+
+
+igamma_grad_a_op = Op("IgammaGradA", "a: T, x: T -> z: T", T=REAL_PARTS, differentiable=False)
+_add_shape_and_samples_of_igamma_family(igamma_grad_a_op)
+
+
 @igamma_grad_a_op.kernel
-def _(a, x):
+def _igamma_grad_a_kernel(a, x):
     """igamma = front * series; front = x**a exp(-x) / gamma(a), series = sum of x**n / (a (a+1) ... (a+n)).
 
     The series and its derivative by a are summed in double precision until no term changes anything.
@@ -125,53 +156,40 @@ def _(a, x):
     return _nan_where((a <= 0) | (x < 0), grad).to(dtype)
 
 
-for _op in (igamma_op, igammac_op, igamma_grad_a_op):
-    _op.shape(broadcast_shapes)
-    _op.samples((f32(2, 3, **POSITIVE), f32(2, 3, **POSITIVE)), (f32(2, 1, **POSITIVE), f32(3, **POSITIVE)))
-    _op.samples((f32(0, 3, **POSITIVE), f32(3, **POSITIVE)))
-
-
-def _igamma_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    a, x = op.inputs
-    to_a, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
-    with control_dependencies([grad]):
-        by_a = igamma_grad_a_op(a, x)
-        by_x = unary.exp(-x + (a - 1) * unary.log(x) - unary.lgamma(a))
-        grad_a = to_a(by_a * grad)
-        return [grad_a, to_x(by_x * grad)]
-
-
-def _igammac_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    grad_a, grad_x = _igamma_gradient(op, grad)
-    return [-grad_a, -grad_x]
-
-
-igamma_op.gradient(_igamma_gradient)
-igammac_op.gradient(_igammac_gradient)
-
-
-@export("igamma", "math.igamma")
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The lower regularized incomplete gamma function."""
-    return igamma_op(a, x, name=name)
-
-
-@export("igammac", "math.igammac")
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The upper regularized incomplete gamma function, 1 - igamma."""
-    return igammac_op(a, x, name=name)
-
+OF_FLOATS = {"T": dtypes.float32}  # with Python numbers among the inputs, the type must be said
 
 # -------------------------------------------------------------------------------- zeta and polygamma
 
 zeta_op = Op("Zeta", "x: T, q: T -> z: T", T=REAL_PARTS)
-polygamma_op = Op("Polygamma", "a: T, x: T -> z: T", T=REAL_PARTS)
-
+zeta_op.shape(broadcast_shapes)
 zeta_op.kernel(torch.special.zeta)
 
 
+@zeta_op.gradient
+def _zeta_gradient(op, grad):
+    x, q = op.inputs
+    _, to_q = unbroadcast.ways_back(shapes.shape(x), shapes.shape(q))
+    with control_dependencies([grad]):
+        return [None, to_q(-x * zeta(x + 1, q) * grad)]
+
+
+zeta_op.samples(
+    ([1.5, 2.0, 4.0], f32(3, **POSITIVE), OF_FLOATS), ([[3.0], [2.0]], f32(3, **POSITIVE), OF_FLOATS)
+)
+
+
+@export("zeta", "math.zeta")
+def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+    """The Hurwitz zeta function: the sum of (q + n) ** -x over n from 0."""
+    return zeta_op(x, q, name=name)
+
+
+polygamma_op = Op("Polygamma", "a: T, x: T -> z: T", T=REAL_PARTS)
+polygamma_op.shape(broadcast_shapes)
+
+
 @polygamma_op.kernel
-def _(a, x):
+def _polygamma_kernel(a, x):
     """Derivatives of digamma are zetas; order 0 is digamma itself, and what is no order is no number."""
     order = a + 1
     sign = 1 - 2 * torch.remainder(order, 2)
@@ -179,36 +197,17 @@ def _(a, x):
     return _nan_where((a < 0) | (a != a.floor()), torch.where(a == 0, torch.digamma(x), derivative))
 
 
-zeta_op.shape(broadcast_shapes)
-zeta_op.samples(
-    ([1.5, 2.0, 4.0], f32(3, **POSITIVE), OF_FLOATS), ([[3.0], [2.0]], f32(3, **POSITIVE), OF_FLOATS)
-)
-polygamma_op.shape(broadcast_shapes)
-polygamma_op.samples(
-    ([0.0, 1.0, 2.0], f32(3, **POSITIVE), OF_FLOATS), (3.0, f32(2, 3, **POSITIVE), OF_FLOATS)
-)
-
-
-@zeta_op.gradient
-def _(op, grad):
-    x, q = op.inputs
-    _, to_q = unbroadcast.ways_back(shapes.shape(x), shapes.shape(q))
-    with control_dependencies([grad]):
-        return [None, to_q(-x * zeta(x + 1, q) * grad)]
-
-
 @polygamma_op.gradient
-def _(op, grad):
+def _polygamma_gradient(op, grad):
     a, x = op.inputs
     _, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
     with control_dependencies([grad]):
         return [None, to_x(polygamma(a + 1, x) * grad)]
 
 
-@export("zeta", "math.zeta")
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
-    """The Hurwitz zeta function: the sum of (q + n) ** -x over n from 0."""
-    return zeta_op(x, q, name=name)
+polygamma_op.samples(
+    ([0.0, 1.0, 2.0], f32(3, **POSITIVE), OF_FLOATS), (3.0, f32(2, 3, **POSITIVE), OF_FLOATS)
+)
 
 
 @export("polygamma", "math.polygamma")
@@ -223,7 +222,7 @@ betainc_op = Op("Betainc", "a: T, b: T, x: T -> z: T", T=REAL_PARTS)
 
 
 @betainc_op.shape
-def _(a, b, x):
+def _betainc_shape(a, b, x):
     whole = [shape for shape in (a, b, x) if shape.ndims != 0]
     if not whole:
         return []
@@ -233,19 +232,8 @@ def _(a, b, x):
     return shape
 
 
-@betainc_op.kernel
-def _(a, b, x):
-    dtype = x.dtype
-    a, b, x = torch.broadcast_tensors(a.double(), b.double(), x.double())
-    swap = x > (a + 1) / (
-        a + b + 2
-    )  # the fraction converges fast on one side of the mean; the other is its complement
-    p, q, t = torch.where(swap, b, a), torch.where(swap, a, b), torch.where(swap, 1 - x, x)
-    beta = torch.lgamma(p) + torch.lgamma(q) - torch.lgamma(p + q)
-    part = torch.exp(p * torch.log(t) + q * torch.log1p(-t) - beta) / (p * _beta_fraction(p, q, t))
-    value = torch.where(swap, 1 - part, part)
-    value = torch.where(x == 0, 0.0, torch.where(x == 1, 1.0, value))
-    return _nan_where((a <= 0) | (b <= 0) | (x < 0) | (x > 1), value).to(dtype)
+def _away_from_zero(x: torch.Tensor, tiny: float) -> torch.Tensor:
+    return torch.where(x.abs() < tiny, tiny, x)
 
 
 def _beta_fraction(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -267,8 +255,28 @@ def _beta_fraction(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.T
     return value
 
 
-def _away_from_zero(x: torch.Tensor, tiny: float) -> torch.Tensor:
-    return torch.where(x.abs() < tiny, tiny, x)
+@betainc_op.kernel
+def _betainc_kernel(a, b, x):
+    dtype = x.dtype
+    a, b, x = torch.broadcast_tensors(a.double(), b.double(), x.double())
+    swap = x > (a + 1) / (
+        a + b + 2
+    )  # the fraction converges fast on one side of the mean; the other is its complement
+    p, q, t = torch.where(swap, b, a), torch.where(swap, a, b), torch.where(swap, 1 - x, x)
+    beta = torch.lgamma(p) + torch.lgamma(q) - torch.lgamma(p + q)
+    part = torch.exp(p * torch.log(t) + q * torch.log1p(-t) - beta) / (p * _beta_fraction(p, q, t))
+    value = torch.where(swap, 1 - part, part)
+    value = torch.where(x == 0, 0.0, torch.where(x == 1, 1.0, value))
+    return _nan_where((a <= 0) | (b <= 0) | (x < 0) | (x > 1), value).to(dtype)
+
+
+@betainc_op.gradient
+def _betainc_gradient(op, grad):
+    a, b, x = op.inputs
+    _, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
+    log_beta = unary.lgamma(a) + unary.lgamma(b) - unary.lgamma(a + b)
+    by_x = unary.exp((b - 1) * unary.log(1 - x) + (a - 1) * unary.log(x) - log_beta)
+    return [None, None, to_x(by_x * grad)]
 
 
 betainc_op.samples(
@@ -278,19 +286,24 @@ betainc_op.samples(
 betainc_op.refuses((f32(2, 3), f32(2, 3), f32(3)), "Shapes must be equal rank, but are 2 and 1")
 
 
-@betainc_op.gradient
-def _(op, grad):
-    a, b, x = op.inputs
-    _, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
-    log_beta = unary.lgamma(a) + unary.lgamma(b) - unary.lgamma(a + b)
-    by_x = unary.exp((b - 1) * unary.log(1 - x) + (a - 1) * unary.log(x) - log_beta)
-    return [None, None, to_x(by_x * grad)]
-
-
 @export("betainc", "math.betainc")
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularized incomplete beta integral."""
     return betainc_op(a, b, x, name=name)
+
+
+@export("math.bessel_i0")
+def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 0."""
+    with name_scope(name, "bessel_i0", [x]):
+        return unary.exp(unary.abs(x)) * bessel_i0e(x)
+
+
+@export("math.bessel_i1")
+def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 1."""
+    with name_scope(name, "bessel_i1", [x]):
+        return unary.exp(unary.abs(x)) * bessel_i1e(x)
 
 
 @export("lbeta", "math.lbeta")

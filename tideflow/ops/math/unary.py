@@ -35,51 +35,6 @@ from tideflow.ops.helpers.types import (
 from tideflow.ops.math import binary, special
 from tideflow.ops.nn import activations
 
-# -------------------------------------------------------------------------------- laws of gradients
-
-
-def times(slope: Callable[[Tensor], Tensor]) -> Callable:
-    """The chain rule: gradient * slope(x)."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad]):
-            return grad * slope(conj(op.inputs[0]))
-
-    return gradient
-
-
-def over(slope: Callable[[Tensor], Tensor]) -> Callable:
-    """The chain rule for an inverse function: gradient / slope(y)."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad]):
-            return grad / slope(conj(op.outputs[0]))
-
-    return gradient
-
-
-def by_op(op_type: str, conjugate: bool = False) -> Callable:
-    """The gradient is an op of its own, of the output and its gradient."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad] if conjugate else []):
-            y = conj(op.outputs[0]) if conjugate else op.outputs[0]
-            return definition(op_type)(y, grad)
-
-    return gradient
-
-
-def flat(op: Operation, grad: Any) -> None:
-    """A step function: no gradient passes."""
-    return None
-
-
-def _with_one(combine: Callable, x: Tensor) -> Tensor:
-    """1 - x² or 1 + x²."""
-    squared = square(x)
-    return combine(constants.constant(1, dtype=x.dtype.base_dtype), squared)
-
-
 # -------------------------------------------------------------------------------- sign and size
 
 abs_op = Op("Abs", "x: T -> y: T", T=FLOATS + SIGNED)
@@ -87,19 +42,6 @@ abs_op.shape(same_shape)
 abs_op.kernel(torch.abs)
 abs_op.gradient(lambda op, grad: grad * sign(op.inputs[0]))
 abs_op.samples(*unary_samples(FLOATS, (-1.0, 1.0)), i32(3), against=np.abs)
-
-
-@export("abs", "math.abs")
-def abs(x: Any, name: str | None = None) -> Any:
-    """The absolute value; of complex numbers, their real modulus."""
-    if isinstance(x, SparseTensor):
-        return of_values(abs, "Abs", x, name)
-    with name_scope(name, "Abs", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        if x.dtype.is_complex:
-            return complex_abs_op(x, Tout=x.dtype.real_dtype, name=scope)
-        return abs_op(x, name=scope)
-
 
 negative = unary(
     "Neg",
@@ -123,6 +65,18 @@ sign = unary(
     against=np.sign,
 )
 
+
+def by_op(op_type: str, conjugate: bool = False) -> Callable:
+    """The gradient is an op of its own, of the output and its gradient."""
+
+    def gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad] if conjugate else []):
+            y = conj(op.outputs[0]) if conjugate else op.outputs[0]
+            return definition(op_type)(y, grad)
+
+    return gradient
+
+
 # -------------------------------------------------------------------------------- powers and roots
 
 
@@ -132,11 +86,26 @@ def _reciprocal(x: torch.Tensor) -> torch.Tensor:
     return torch.div(torch.ones_like(x), x, rounding_mode="trunc")
 
 
-def _square_gradient(op: Operation, grad: Any) -> Tensor:
-    with control_dependencies([grad]):
-        x = conj(op.inputs[0])
-        two = constants.constant(2.0, dtype=x.dtype.base_dtype)
-        return binary.multiply(grad, binary.multiply(x, two))
+conj_op = Op("Conj", "input: T -> output: T", T=attr("type", "complex64", allowed=(*COMPLEX, "variant")))
+
+
+@conj_op.gradient
+def _conj_gradient(op, grad):
+    return conj(grad)
+
+
+@export("conj", "math.conj")
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; of real numbers, themselves."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with name_scope(name, "Conj", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x
+        if x.dtype.is_complex or x.dtype.name == "variant":
+            return conj_op(x, name=scope)
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
 reciprocal = unary(
@@ -149,11 +118,20 @@ reciprocal = unary(
     domain=(0.5, 2.0),
     against=np.reciprocal,
 )
+
 inv_op = Op("Inv", "x: T -> y: T", T=SIGNED_NUMBERS)
 inv_op.shape(same_shape)
 inv_op.kernel(_reciprocal)
 inv_op.gradient(by_op("ReciprocalGrad"))
 inv_op.samples(f32(2, 3, low=0.5, high=2.0), against=np.reciprocal)
+
+
+def _square_gradient(op: Operation, grad: Any) -> Tensor:
+    with control_dependencies([grad]):
+        x = conj(op.inputs[0])
+        two = constants.constant(2.0, dtype=x.dtype.base_dtype)
+        return binary.multiply(grad, binary.multiply(x, two))
+
 
 square = unary(
     "Square",
@@ -195,6 +173,20 @@ def _exp_gradient(op: Operation, grad: Any) -> Tensor:
 
 
 exp = unary("Exp", "math.exp exp", "e to the power x.", torch.exp, _exp_gradient, against=np.exp)
+
+# -------------------------------------------------------------------------------- laws of gradients
+
+
+def times(slope: Callable[[Tensor], Tensor]) -> Callable:
+    """The chain rule: gradient * slope(x)."""
+
+    def gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad]):
+            return grad * slope(conj(op.inputs[0]))
+
+    return gradient
+
+
 expm1 = unary(
     "Expm1",
     "math.expm1 expm1",
@@ -229,15 +221,7 @@ sigmoid = unary(
     by_op("SigmoidGrad", conjugate=True),
     against=lambda x: 1 / (1 + np.exp(-x)),
 )
-
-
-@export("log_sigmoid", "math.log_sigmoid")
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """log(sigmoid(x)), exact where the sigmoid vanishes."""
-    with name_scope(name, "LogSigmoid", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return negative(activations.softplus(-x), name=scope)
-
+sin = unary("Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin)
 
 # -------------------------------------------------------------------------------- circular and hyperbolic
 
@@ -247,19 +231,14 @@ def _cos_gradient(op: Operation, grad: Any) -> Tensor:
         return -grad * sin(conj(op.inputs[0]))
 
 
+cos = unary("Cos", "math.cos cos", "The cosine.", torch.cos, _cos_gradient, against=np.cos)
+
+
 def _tan_gradient(op: Operation, grad: Any) -> Tensor:
     with control_dependencies([grad]):
         return square(reciprocal(cos(conj(op.inputs[0])))) * grad
 
 
-def _acos_gradient(op: Operation, grad: Any) -> Tensor:
-    with control_dependencies([grad]):
-        slope = reciprocal(sqrt(_with_one(binary.subtract, conj(op.inputs[0]))))
-        return -grad * slope
-
-
-sin = unary("Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin)
-cos = unary("Cos", "math.cos cos", "The cosine.", torch.cos, _cos_gradient, against=np.cos)
 tan = unary("Tan", "math.tan tan", "The tangent.", torch.tan, _tan_gradient, against=np.tan)
 asin = unary(
     "Asin",
@@ -270,6 +249,20 @@ asin = unary(
     domain=(-0.9, 0.9),
     against=np.arcsin,
 )
+
+
+def _with_one(combine: Callable, x: Tensor) -> Tensor:
+    """1 - x² or 1 + x²."""
+    squared = square(x)
+    return combine(constants.constant(1, dtype=x.dtype.base_dtype), squared)
+
+
+def _acos_gradient(op: Operation, grad: Any) -> Tensor:
+    with control_dependencies([grad]):
+        slope = reciprocal(sqrt(_with_one(binary.subtract, conj(op.inputs[0]))))
+        return -grad * slope
+
+
 acos = unary(
     "Acos",
     "math.acos acos",
@@ -302,6 +295,18 @@ tanh = unary(
     sparse=True,
     against=np.tanh,
 )
+
+
+def over(slope: Callable[[Tensor], Tensor]) -> Callable:
+    """The chain rule for an inverse function: gradient / slope(y)."""
+
+    def gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad]):
+            return grad / slope(conj(op.outputs[0]))
+
+    return gradient
+
+
 asinh = unary(
     "Asinh",
     "math.asinh asinh",
@@ -380,6 +385,12 @@ digamma = unary(
     domain=(0.5, 3.0),
 )
 
+
+def flat(op: Operation, grad: Any) -> None:
+    """A step function: no gradient passes."""
+    return None
+
+
 # -------------------------------------------------------------------------------- rounding and classes
 
 floor = unary(
@@ -414,15 +425,17 @@ rint = unary(
 
 round_op = Op("Round", "x: T -> y: T", T=SIGNED_NUMBERS)
 round_op.shape(same_shape)
+
+
+@round_op.kernel
+def _round_kernel(x):
+    return torch.view_as_complex(torch.view_as_real(x).round()) if x.is_complex() else torch.round(x)
+
+
 round_op.gradient(flat)
 round_op.samples(
     *unary_samples(FLOATS, (-3.0, 3.0)), ([-1.5, 0.5, 2.5], {"T": dtypes.float32}), i32(2), against=np.round
 )
-
-
-@round_op.kernel
-def _(x):
-    return torch.view_as_complex(torch.view_as_real(x).round()) if x.is_complex() else torch.round(x)
 
 
 @export("round", "math.round")
@@ -477,6 +490,11 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
     return logical_not_op(x, name=name)
 
 
+def _backward_of_aten(function: Callable) -> Callable:
+    """ATen has these gradients as one kernel; of complex numbers it conjugates where TensorFlow does not."""
+    return lambda node: None if node.inputs[0].dtype.is_complex else (function, node.inputs[::-1])
+
+
 # -------------------------------------------------------------------------------- gradients that are ops
 
 
@@ -497,10 +515,25 @@ def _sigmoid_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
         return [product - 2.0 * product * y, sigmoid_grad_op(y, grad)]
 
 
+sigmoid_grad_op = of_output(
+    "SigmoidGrad",
+    lambda y, dy: dy * y * (1 - y),
+    _sigmoid_grad_gradient,
+    against=lambda y, dy: dy * y * (1 - y),
+)
+sigmoid_grad_op.specialize(_backward_of_aten(torch.ops.aten.sigmoid_backward.default))
+
+
 def _tanh_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
     with control_dependencies([grad]):
         y, dy = conj(op.inputs[0]), conj(op.inputs[1])
         return [grad * -2.0 * dy * y, tanh_grad_op(y, grad)]
+
+
+tanh_grad_op = of_output(
+    "TanhGrad", lambda y, dy: dy * (1 - y * y), _tanh_grad_gradient, against=lambda y, dy: dy * (1 - y * y)
+)
+tanh_grad_op.specialize(_backward_of_aten(torch.ops.aten.tanh_backward.default))
 
 
 def _sqrt_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
@@ -509,10 +542,23 @@ def _sqrt_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
         return [-conj(ratio) * op.outputs[0], 0.5 * ratio]
 
 
+sqrt_grad_op = of_output(
+    "SqrtGrad", lambda y, dy: 0.5 * dy / y.conj(), _sqrt_grad_gradient, against=lambda y, dy: dy / (2 * y)
+)
+
+
 def _rsqrt_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
     with control_dependencies([grad]):
         y, conj_grad = conj(op.inputs[0]), conj(grad)
         return [-1.5 * conj_grad * op.inputs[1] * square(y), rsqrt_grad_op(y, grad)]
+
+
+rsqrt_grad_op = of_output(
+    "RsqrtGrad",
+    lambda y, dy: -0.5 * dy * y.conj() ** 3,
+    _rsqrt_grad_gradient,
+    against=lambda y, dy: -(y**3) * dy / 2,
+)
 
 
 def _reciprocal_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
@@ -525,24 +571,6 @@ def _reciprocal_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     return -dy * y.conj().square()
 
 
-sigmoid_grad_op = of_output(
-    "SigmoidGrad",
-    lambda y, dy: dy * y * (1 - y),
-    _sigmoid_grad_gradient,
-    against=lambda y, dy: dy * y * (1 - y),
-)
-tanh_grad_op = of_output(
-    "TanhGrad", lambda y, dy: dy * (1 - y * y), _tanh_grad_gradient, against=lambda y, dy: dy * (1 - y * y)
-)
-sqrt_grad_op = of_output(
-    "SqrtGrad", lambda y, dy: 0.5 * dy / y.conj(), _sqrt_grad_gradient, against=lambda y, dy: dy / (2 * y)
-)
-rsqrt_grad_op = of_output(
-    "RsqrtGrad",
-    lambda y, dy: -0.5 * dy * y.conj() ** 3,
-    _rsqrt_grad_gradient,
-    against=lambda y, dy: -(y**3) * dy / 2,
-)
 reciprocal_grad_op = of_output(
     "ReciprocalGrad", _reciprocal_grad, _reciprocal_grad_gradient, against=lambda y, dy: -dy * y * y
 )
@@ -550,86 +578,110 @@ inv_grad_op = of_output(
     "InvGrad", _reciprocal_grad, _reciprocal_grad_gradient, against=lambda y, dy: -dy * y * y
 )
 
-
-def _backward_of_aten(function: Callable) -> Callable:
-    """ATen has these gradients as one kernel; of complex numbers it conjugates where TensorFlow does not."""
-    return lambda node: None if node.inputs[0].dtype.is_complex else (function, node.inputs[::-1])
-
-
-sigmoid_grad_op.specialize(_backward_of_aten(torch.ops.aten.sigmoid_backward.default))
-tanh_grad_op.specialize(_backward_of_aten(torch.ops.aten.tanh_backward.default))
-
 # -------------------------------------------------------------------------------- complex numbers
 
 COMPLEX_T = attr("type", "complex64", allowed=COMPLEX)
 REAL_T = attr("type", "float", allowed=REAL_PARTS)
 
 complex_abs_op = Op("ComplexAbs", "x: T -> y: Tout", T=COMPLEX_T, Tout=REAL_T)
-real_op = Op("Real", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-imag_op = Op("Imag", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-angle_op = Op("Angle", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-conj_op = Op("Conj", "input: T -> output: T", T=attr("type", "complex64", allowed=(*COMPLEX, "variant")))
-complex_op = Op(
-    "Complex",
-    "real: T, imag: T -> out: Tout",
-    T=attr("type", "float", allowed=REAL_PARTS),
-    Tout=attr("type", "complex64", allowed=COMPLEX),
-)
-
-for _op, _kernel, _reference in (
-    (complex_abs_op, torch.abs, np.abs),
-    (real_op, torch.real, np.real),
-    (imag_op, torch.imag, np.imag),
-    (angle_op, torch.angle, np.angle),
-    (conj_op, torch.conj_physical, np.conj),
-):
-    _op.shape(same_shape)
-    _op.kernel(_kernel)
-    _op.samples(c64(2, 3), c64(), c64(0, 2), against=_reference)
-complex_op.shape(broadcast_shapes)
-complex_op.samples(
-    (f32(2, 3), f32(2, 3)), (f32(2, 1), f32(3)), (f32(), f32()), against=lambda x, y: x + 1j * y
-)
-
-
-@complex_op.kernel
-def _(real, imag):
-    return torch.complex(*torch.broadcast_tensors(real, imag))
 
 
 @complex_abs_op.gradient
-def _(op, grad):
+def _complex_abs_gradient(op, grad):
     direction = complex(grad, creation.zeros_like(grad)) * op.inputs[0]
     return binary.div_no_nan(direction, complex(op.outputs[0], creation.zeros_like(op.outputs[0])))
 
 
+@export("abs", "math.abs")
+def abs(x: Any, name: str | None = None) -> Any:
+    """The absolute value; of complex numbers, their real modulus."""
+    if isinstance(x, SparseTensor):
+        return of_values(abs, "Abs", x, name)
+    with name_scope(name, "Abs", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return complex_abs_op(x, Tout=x.dtype.real_dtype, name=scope)
+        return abs_op(x, name=scope)
+
+
+real_op = Op("Real", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
+
+
 @real_op.gradient
-def _(op, grad):
+def _real_gradient(op, grad):
     return complex(grad, constants.constant(0, dtype=grad.dtype.base_dtype))
 
 
+@export("real", "math.real")
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part; of real numbers, themselves."""
+    with name_scope(name, "Real", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        return real_op(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
+
+
+imag_op = Op("Imag", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
+
+
 @imag_op.gradient
-def _(op, grad):
+def _imag_gradient(op, grad):
     return complex(constants.constant(0, dtype=grad.dtype.base_dtype), grad)
 
 
+@export("imag", "math.imag")
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; of real numbers, zeros."""
+    with name_scope(name, "Imag", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return imag_op(input, Tout=input.dtype.real_dtype, name=scope)
+        return creation.zeros_like(input)
+
+
+angle_op = Op("Angle", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
+
+
 @angle_op.gradient
-def _(op, grad):
+def _angle_gradient(op, grad):
     with control_dependencies([grad]):
         re, im = real(op.inputs[0]), imag(op.inputs[0])
         turned = reciprocal(complex(im, re))
         return -complex(grad, constants.constant(0, dtype=grad.dtype.base_dtype)) * turned
 
 
-@conj_op.gradient
-def _(op, grad):
-    return conj(grad)
+@export("angle", "math.angle")
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The argument of complex numbers; of real numbers, zeros."""
+    with name_scope(name, "Angle", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return angle_op(input, Tout=input.dtype.real_dtype, name=scope)
+        return creation.zeros_like(input)
+
+
+complex_op = Op(
+    "Complex",
+    "real: T, imag: T -> out: Tout",
+    T=attr("type", "float", allowed=REAL_PARTS),
+    Tout=attr("type", "complex64", allowed=COMPLEX),
+)
+complex_op.shape(broadcast_shapes)
+
+
+@complex_op.kernel
+def _complex_kernel(real, imag):
+    return torch.complex(*torch.broadcast_tensors(real, imag))
 
 
 @complex_op.gradient
-def _(op, grad):
+def _complex_gradient(op, grad):
     to_real, to_imag = unbroadcast.ways_back(shapes.shape(op.inputs[0]), shapes.shape(op.inputs[1]))
     return [to_real(real(grad)), to_imag(imag(grad))]
+
+
+complex_op.samples(
+    (f32(2, 3), f32(2, 3)), (f32(2, 1), f32(3)), (f32(), f32()), against=lambda x, y: x + 1j * y
+)
 
 
 @export("complex", "dtypes.complex")
@@ -643,43 +695,21 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
         return complex_op(real, imag, Tout=COMPLEX[REAL_PARTS.index(parts[0])], name=scope)
 
 
-@export("real", "math.real")
-def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part; of real numbers, themselves."""
-    with name_scope(name, "Real", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        return real_op(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
+for _op, _kernel, _reference in (
+    (complex_abs_op, torch.abs, np.abs),
+    (real_op, torch.real, np.real),
+    (imag_op, torch.imag, np.imag),
+    (angle_op, torch.angle, np.angle),
+    (conj_op, torch.conj_physical, np.conj),
+):
+    _op.shape(same_shape)
+    _op.kernel(_kernel)
+    _op.samples(c64(2, 3), c64(), c64(0, 2), against=_reference)
 
 
-@export("imag", "math.imag")
-def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part; of real numbers, zeros."""
-    with name_scope(name, "Imag", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        if input.dtype.is_complex:
-            return imag_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return creation.zeros_like(input)
-
-
-@export("angle", "math.angle")
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers; of real numbers, zeros."""
-    with name_scope(name, "Angle", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        if input.dtype.is_complex:
-            return angle_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return creation.zeros_like(input)
-
-
-@export("conj", "math.conj")
-def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; of real numbers, themselves."""
-    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
-        return x
-    with name_scope(name, "Conj", [x]) as scope:
+@export("log_sigmoid", "math.log_sigmoid")
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """log(sigmoid(x)), exact where the sigmoid vanishes."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        if x.dtype.is_floating or x.dtype.is_integer:
-            return x
-        if x.dtype.is_complex or x.dtype.name == "variant":
-            return conj_op(x, name=scope)
-        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+        return negative(activations.softplus(-x), name=scope)

@@ -48,12 +48,12 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
     )
 
     @op.shape
-    def _(true_classes, *, num_true, num_sampled):
+    def shape(true_classes, *, num_true, num_sampled):
         rows = of_rank(true_classes, 2)[0]
         return [[num_sampled], [rows, num_true], [num_sampled]]
 
     @op.kernel
-    def _(true_classes, *, num_true, num_sampled, unique, seed, seed2, state, node, device):
+    def kernel(true_classes, *, num_true, num_sampled, unique, seed, seed2, state, node, device):
         if true_classes.ndim != 2:
             raise ShapeError(f"true_classes must be a matrix, but has shape {list(true_classes.shape)}")
         if true_classes.shape[1] != num_true:
@@ -74,78 +74,47 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
     return op
 
 
+_CLASSES = i64(3, 2, low=0, high=10)
+_FEW = {"num_true": 2, "num_sampled": 5, "unique": True, "seed": 3}
+
+all_op = _sampler("AllCandidateSampler", lambda attrs: candidates.All(attrs["num_sampled"]))
+all_op.samples((_CLASSES, _FEW), (_CLASSES, {**_FEW, "unique": False}))
+
+
+@export("nn.all_candidate_sampler", "random.all_candidate_sampler")
+def all_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """All classes: to see what a sampled loss would be without sampling."""
+    return all_op(
+        true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, **seed_attrs(seed), name=name
+    )
+
+
 def _ranged(name: str, kind: type[Sampler]) -> Op:
     return _sampler(name, lambda attrs: kind(attrs["range_max"]), range_max=_POSITIVE)
 
 
-all_op = _sampler("AllCandidateSampler", lambda attrs: candidates.All(attrs["num_sampled"]))
-uniform_op = _ranged("UniformCandidateSampler", candidates.Uniform)
-log_uniform_op = _ranged("LogUniformCandidateSampler", candidates.LogUniform)
-learned_unigram_op = _ranged("LearnedUnigramCandidateSampler", candidates.Unigram)
-thread_unsafe_unigram_op = _ranged("ThreadUnsafeUnigramCandidateSampler", candidates.Unigram)
-
-
-def _fixed_sampler(attrs: dict[str, Any]) -> Sampler:
-    if not attrs["vocab_file"] and not attrs["unigrams"]:
-        raise _invalid("Must provide either vocab_file or unigrams.")
-    if attrs["vocab_file"] and attrs["unigrams"]:
-        raise _invalid("Must only provide one of vocab_file and unigrams.")
-    counts = attrs["unigrams"] or _counts_of_file(attrs["vocab_file"])
-    distortion = np.float32(attrs["distortion"])
-    shards, shard = attrs["num_shards"], attrs["shard"]
-    weights = [0.0] * len(range(shard, attrs["num_reserved_ids"], shards))
-    # TensorFlow numbers the classes from the reserved ones of this shard on, not from those of all.
-    first = (shard - len(weights)) % shards
-    weights += [float(np.float32(count) ** distortion) for count in counts[first::shards]]
-    if len(weights) != attrs["range_max"]:
-        raise _invalid(f"range_max is {attrs['range_max']}, but there are {len(weights)} classes")
-    return candidates.FixedUnigram(weights)
-
-
-def _counts_of_file(path: str) -> list[float]:
-    """The last column of a file of comma-separated values."""
-    with open(path) as lines:
-        try:
-            return [float(line.rsplit(",", 1)[-1]) for line in lines]
-        except ValueError as error:
-            raise _invalid(f"Wrong vocabulary format in {path}: {error}") from None
-
-
-fixed_unigram_op = _sampler(
-    "FixedUnigramCandidateSampler",
-    _fixed_sampler,
-    range_max=_POSITIVE,
-    vocab_file="",
-    distortion=1.0,
-    num_reserved_ids=0,
-    num_shards=attr("int", 1, minimum=1),
-    shard=attr("int", 0, minimum=0),
-    unigrams=attr("list(float)", []),
-)
-
-_CLASSES = i64(3, 2, low=0, high=10)
-_FEW = {"num_true": 2, "num_sampled": 5, "unique": True, "seed": 3}
-all_op.samples((_CLASSES, _FEW), (_CLASSES, {**_FEW, "unique": False}))
-for _op in (uniform_op, log_uniform_op, learned_unigram_op, thread_unsafe_unigram_op):
-    _op.samples(
+def _add_samples_and_refuses_of_uniform_family(op: Op) -> None:
+    op.samples(
         (_CLASSES, {**_FEW, "range_max": 10}),
         (_CLASSES, {**_FEW, "range_max": 16, "unique": False}),
         (_CLASSES, {**_FEW, "range_max": 10, "seed": 0}),
     )
-    _op.refuses((i64(3), {**_FEW, "range_max": 10}), "Shape must be rank 2 but is rank 1")
-    _op.refuses((_CLASSES, {**_FEW, "range_max": 4}), "range is too small", InvalidArgumentError)
-    _op.refuses(
+    op.refuses((i64(3), {**_FEW, "range_max": 10}), "Shape must be rank 2 but is rank 1")
+    op.refuses((_CLASSES, {**_FEW, "range_max": 4}), "range is too small", InvalidArgumentError)
+    op.refuses(
         (_CLASSES, {**_FEW, "range_max": 10, "num_true": 1}), "must have num_true", InvalidArgumentError
     )
-_WEIGHTS = [float(weight) for weight in range(1, 11)]
-fixed_unigram_op.samples(
-    (_CLASSES, {**_FEW, "range_max": 10, "unigrams": _WEIGHTS}),
-    (_CLASSES, {**_FEW, "range_max": 6, "unigrams": _WEIGHTS, "num_reserved_ids": 2, "num_shards": 2}),
-)
-fixed_unigram_op.refuses((_CLASSES, {**_FEW, "range_max": 10}), "Must provide either", InvalidArgumentError)
-fixed_unigram_op.refuses(
-    (_CLASSES, {**_FEW, "range_max": 9, "unigrams": _WEIGHTS}), "there are 10 classes", InvalidArgumentError
-)
+
+
+uniform_op = _ranged("UniformCandidateSampler", candidates.Uniform)
+_add_samples_and_refuses_of_uniform_family(uniform_op)
 
 
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
@@ -170,6 +139,10 @@ def uniform_candidate_sampler(
     )
 
 
+log_uniform_op = _ranged("LogUniformCandidateSampler", candidates.LogUniform)
+_add_samples_and_refuses_of_uniform_family(log_uniform_op)
+
+
 @export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
     true_classes: Any,
@@ -192,6 +165,10 @@ def log_uniform_candidate_sampler(
     )
 
 
+learned_unigram_op = _ranged("LearnedUnigramCandidateSampler", candidates.Unigram)
+_add_samples_and_refuses_of_uniform_family(learned_unigram_op)
+
+
 @export("nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler")
 def learned_unigram_candidate_sampler(
     true_classes: Any,
@@ -212,6 +189,58 @@ def learned_unigram_candidate_sampler(
         **seed_attrs(seed),
         name=name,
     )
+
+
+thread_unsafe_unigram_op = _ranged("ThreadUnsafeUnigramCandidateSampler", candidates.Unigram)
+_add_samples_and_refuses_of_uniform_family(thread_unsafe_unigram_op)
+
+
+def _counts_of_file(path: str) -> list[float]:
+    """The last column of a file of comma-separated values."""
+    with open(path) as lines:
+        try:
+            return [float(line.rsplit(",", 1)[-1]) for line in lines]
+        except ValueError as error:
+            raise _invalid(f"Wrong vocabulary format in {path}: {error}") from None
+
+
+def _fixed_sampler(attrs: dict[str, Any]) -> Sampler:
+    if not attrs["vocab_file"] and not attrs["unigrams"]:
+        raise _invalid("Must provide either vocab_file or unigrams.")
+    if attrs["vocab_file"] and attrs["unigrams"]:
+        raise _invalid("Must only provide one of vocab_file and unigrams.")
+    counts = attrs["unigrams"] or _counts_of_file(attrs["vocab_file"])
+    distortion = np.float32(attrs["distortion"])
+    shards, shard = attrs["num_shards"], attrs["shard"]
+    weights = [0.0] * len(range(shard, attrs["num_reserved_ids"], shards))
+    # TensorFlow numbers the classes from the reserved ones of this shard on, not from those of all.
+    first = (shard - len(weights)) % shards
+    weights += [float(np.float32(count) ** distortion) for count in counts[first::shards]]
+    if len(weights) != attrs["range_max"]:
+        raise _invalid(f"range_max is {attrs['range_max']}, but there are {len(weights)} classes")
+    return candidates.FixedUnigram(weights)
+
+
+fixed_unigram_op = _sampler(
+    "FixedUnigramCandidateSampler",
+    _fixed_sampler,
+    range_max=_POSITIVE,
+    vocab_file="",
+    distortion=1.0,
+    num_reserved_ids=0,
+    num_shards=attr("int", 1, minimum=1),
+    shard=attr("int", 0, minimum=0),
+    unigrams=attr("list(float)", []),
+)
+_WEIGHTS = [float(weight) for weight in range(1, 11)]
+fixed_unigram_op.samples(
+    (_CLASSES, {**_FEW, "range_max": 10, "unigrams": _WEIGHTS}),
+    (_CLASSES, {**_FEW, "range_max": 6, "unigrams": _WEIGHTS, "num_reserved_ids": 2, "num_shards": 2}),
+)
+fixed_unigram_op.refuses((_CLASSES, {**_FEW, "range_max": 10}), "Must provide either", InvalidArgumentError)
+fixed_unigram_op.refuses(
+    (_CLASSES, {**_FEW, "range_max": 9, "unigrams": _WEIGHTS}), "there are 10 classes", InvalidArgumentError
+)
 
 
 @export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
@@ -248,21 +277,6 @@ def fixed_unigram_candidate_sampler(
     )
 
 
-@export("nn.all_candidate_sampler", "random.all_candidate_sampler")
-def all_candidate_sampler(
-    true_classes: Any,
-    num_true: int,
-    num_sampled: int,
-    unique: bool,
-    seed: int | None = None,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """All classes: to see what a sampled loss would be without sampling."""
-    return all_op(
-        true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, **seed_attrs(seed), name=name
-    )
-
-
 # ---------------------------------------------------------------------------------- accidental hits
 
 accidental_hits_op = Op(
@@ -275,7 +289,7 @@ accidental_hits_op = Op(
 
 
 @accidental_hits_op.shape
-def _(true_classes, sampled_candidates, *, num_true):
+def _accidental_hits_shape(true_classes, sampled_candidates, *, num_true):
     columns = of_rank(true_classes, 2)[1]
     if columns is not None and columns != num_true:
         raise ShapeError(f"Dimension must be {num_true} but is {columns}")
@@ -284,7 +298,7 @@ def _(true_classes, sampled_candidates, *, num_true):
 
 
 @accidental_hits_op.kernel
-def _(true_classes, sampled_candidates, *, num_true, device):
+def _accidental_hits_kernel(true_classes, sampled_candidates, *, num_true, device):
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise ShapeError("true_candidates must be a batch_size * num_true matrix")
     if sampled_candidates.ndim != 1:

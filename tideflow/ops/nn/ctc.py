@@ -40,7 +40,7 @@ ctc_loss_op = Op(
 
 
 @ctc_loss_op.shape
-def _(inputs, labels_indices, labels_values, sequence_length):
+def _ctc_loss_shape(inputs, labels_indices, labels_values, sequence_length):
     steps, batch, classes = of_rank(inputs, 3).tuple
     entries, *_ = of_rank(labels_indices, 2).tuple
     (values,) = of_rank(labels_values, 1).tuple
@@ -52,58 +52,6 @@ def _(inputs, labels_indices, labels_values, sequence_length):
     return [[batch], [steps, batch, classes]]
 
 
-@ctc_loss_op.kernel
-def _(
-    inputs,
-    labels_indices,
-    labels_values,
-    sequence_length,
-    *,
-    preprocess_collapse_repeated,
-    ctc_merge_repeated,
-    ignore_longer_outputs_than_inputs,
-):
-    steps, batch, classes = inputs.shape
-    lengths = checked_lengths(sequence_length, steps, batch)
-    labels = _label_rows(
-        labels_indices.cpu(), labels_values.cpu(), batch, classes, preprocess_collapse_repeated
-    )
-    too_long = labels.given > lengths
-    if too_long.any() and not ignore_longer_outputs_than_inputs:
-        row = int(too_long.nonzero()[0])
-        raise ShapeError(
-            f"Not enough time for target transition sequence (required: {int(labels.given[row])}, available: "
-            f"{int(lengths[row])}) in batch {row}. You can turn this error into a warning by using the flag "
-            "ignore_longer_outputs_than_inputs"
-        )
-    skipped = (too_long | (lengths == 0)).to(inputs.device)
-    probabilities = torch.softmax(inputs, 2)
-    find = _merging if ctc_merge_repeated else _one_step_each
-    loss, gradient = find(probabilities, labels.values.to(inputs.device), labels.lengths, lengths)
-    # Where no path is possible, the gradient would only lower what is likely.
-    gradient = torch.where(loss.isinf()[:, None], probabilities, gradient)
-    outside = torch.arange(steps)[:, None] >= lengths
-    unused = outside.to(inputs.device) | skipped
-    return loss.masked_fill(skipped, 0), gradient.masked_fill(unused[..., None], 0)
-
-
-def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
-    """The length of each sequence, on the host."""
-    if batch == 0:
-        raise ShapeError("batch_size must not be 0")
-    lengths = sequence_length.cpu().long()
-    if lengths.shape != (batch,):
-        raise ShapeError(
-            f"len(sequence_length) != batch_size. sequence_length: {list(lengths.shape)} batch_size: {batch}"
-        )
-    for row, length in enumerate(lengths.tolist()):
-        if length > steps:
-            raise ShapeError(f"sequence_length({row}) <= {steps}, but is {length}")
-        if length < 0:
-            raise ShapeError(f"seq_len({row}) < 0")
-    return lengths
-
-
 # ---------------------------------------------------------------------------- labels
 
 
@@ -113,30 +61,6 @@ class _Labels(NamedTuple):
     values: torch.Tensor
     lengths: torch.Tensor
     given: torch.Tensor
-
-
-def _label_rows(
-    indices: torch.Tensor, values: torch.Tensor, batch: int, classes: int, collapse_repeated: bool
-) -> _Labels:
-    """The labels of a sparse matrix without the nulls (the blank's class and above) that may end a row."""
-    _check_order(indices, batch)
-    rows = indices[:, 0]
-    given = torch.bincount(rows, minlength=batch)
-    if not given.all():
-        raise ShapeError(f"Labels length is zero in batch {int((given == 0).nonzero()[0])}")
-    place = torch.arange(len(rows)) - (given.cumsum(0) - given)[rows]
-    table = torch.full((batch, int(given.max())), classes, dtype=torch.int64)
-    table[rows, place] = values.long()
-    counted = torch.arange(table.shape[1]) < given[:, None]
-    if collapse_repeated:
-        counted[:, 1:] &= table[:, 1:] != table[:, :-1]
-    null = table >= classes - 1
-    _check_values(table, counted, null)
-    kept = counted & ~null
-    lengths = kept.sum(1)
-    compact = torch.zeros((batch, max(1, int(lengths.max()))), dtype=torch.int64)
-    compact[kept.nonzero()[:, 0], kept.cumsum(1)[kept] - 1] = table[kept]
-    return _Labels(compact, lengths, given)
 
 
 def _check_order(indices: torch.Tensor, batch: int) -> None:
@@ -170,6 +94,30 @@ def _check_values(table: torch.Tensor, counted: torch.Tensor, null: torch.Tensor
             raise ShapeError(f"{what}, batch: {row} labels: {table[row][counted[row]].tolist()}")
 
 
+def _label_rows(
+    indices: torch.Tensor, values: torch.Tensor, batch: int, classes: int, collapse_repeated: bool
+) -> _Labels:
+    """The labels of a sparse matrix without the nulls (the blank's class and above) that may end a row."""
+    _check_order(indices, batch)
+    rows = indices[:, 0]
+    given = torch.bincount(rows, minlength=batch)
+    if not given.all():
+        raise ShapeError(f"Labels length is zero in batch {int((given == 0).nonzero()[0])}")
+    place = torch.arange(len(rows)) - (given.cumsum(0) - given)[rows]
+    table = torch.full((batch, int(given.max())), classes, dtype=torch.int64)
+    table[rows, place] = values.long()
+    counted = torch.arange(table.shape[1]) < given[:, None]
+    if collapse_repeated:
+        counted[:, 1:] &= table[:, 1:] != table[:, :-1]
+    null = table >= classes - 1
+    _check_values(table, counted, null)
+    kept = counted & ~null
+    lengths = kept.sum(1)
+    compact = torch.zeros((batch, max(1, int(lengths.max()))), dtype=torch.int64)
+    compact[kept.nonzero()[:, 0], kept.cumsum(1)[kept] - 1] = table[kept]
+    return _Labels(compact, lengths, given)
+
+
 # ---------------------------------------------------------------------------- losses and gradients
 
 
@@ -185,6 +133,13 @@ def _merging(
         torch.ones_like(loss), log_probabilities, labels, *sizes, loss, forward, blank, False
     )
     return loss, gradient.masked_fill(probabilities == 0, 0)
+
+
+def _shifted(states: torch.Tensor, places: int) -> torch.Tensor:
+    """The states moved up (or down) along the path; nothing comes from beyond its ends."""
+    size = states.shape[1]
+    moved = torch.constant_pad_nd(states, [max(places, 0), max(-places, 0)], -torch.inf)
+    return moved[:, :size] if places > 0 else moved[:, -size:]
 
 
 def _one_step_each(
@@ -233,15 +188,43 @@ def _one_step_each(
     return -likelihood, probabilities.scatter_add(2, states.expand(steps, -1, -1), -occupied)
 
 
-def _shifted(states: torch.Tensor, places: int) -> torch.Tensor:
-    """The states moved up (or down) along the path; nothing comes from beyond its ends."""
-    size = states.shape[1]
-    moved = torch.constant_pad_nd(states, [max(places, 0), max(-places, 0)], -torch.inf)
-    return moved[:, :size] if places > 0 else moved[:, -size:]
+@ctc_loss_op.kernel
+def _ctc_loss_kernel(
+    inputs,
+    labels_indices,
+    labels_values,
+    sequence_length,
+    *,
+    preprocess_collapse_repeated,
+    ctc_merge_repeated,
+    ignore_longer_outputs_than_inputs,
+):
+    steps, batch, classes = inputs.shape
+    lengths = checked_lengths(sequence_length, steps, batch)
+    labels = _label_rows(
+        labels_indices.cpu(), labels_values.cpu(), batch, classes, preprocess_collapse_repeated
+    )
+    too_long = labels.given > lengths
+    if too_long.any() and not ignore_longer_outputs_than_inputs:
+        row = int(too_long.nonzero()[0])
+        raise ShapeError(
+            f"Not enough time for target transition sequence (required: {int(labels.given[row])}, available: "
+            f"{int(lengths[row])}) in batch {row}. You can turn this error into a warning by using the flag "
+            "ignore_longer_outputs_than_inputs"
+        )
+    skipped = (too_long | (lengths == 0)).to(inputs.device)
+    probabilities = torch.softmax(inputs, 2)
+    find = _merging if ctc_merge_repeated else _one_step_each
+    loss, gradient = find(probabilities, labels.values.to(inputs.device), labels.lengths, lengths)
+    # Where no path is possible, the gradient would only lower what is likely.
+    gradient = torch.where(loss.isinf()[:, None], probabilities, gradient)
+    outside = torch.arange(steps)[:, None] >= lengths
+    unused = outside.to(inputs.device) | skipped
+    return loss.masked_fill(skipped, 0), gradient.masked_fill(unused[..., None], 0)
 
 
 @ctc_loss_op.gradient
-def _(op, loss_grad, _):
+def _ctc_loss_gradient(op, loss_grad, _):
     once = constants.prevent_gradient_op(
         op.outputs[1],
         message="Currently there is no way to take the second derivative of ctc_loss due to the fused "
@@ -261,9 +244,6 @@ ctc_loss_op.refuses(
     (f32(6, 2, 5), *_LABELS, np.array([6, 2], np.int32)), "Not enough time", InvalidArgumentError
 )
 ctc_loss_op.refuses((f32(6, 5), *_LABELS, np.array([6, 5], np.int32)), "Shape must be rank 3 but is rank 2")
-
-
-# ---------------------------------------------------------------------------- public functions
 
 
 @export("nn.ctc_loss")
@@ -292,6 +272,23 @@ def ctc_loss(
         ctc_merge_repeated=ctc_merge_repeated,
         ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
     ).loss
+
+
+def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
+    """The length of each sequence, on the host."""
+    if batch == 0:
+        raise ShapeError("batch_size must not be 0")
+    lengths = sequence_length.cpu().long()
+    if lengths.shape != (batch,):
+        raise ShapeError(
+            f"len(sequence_length) != batch_size. sequence_length: {list(lengths.shape)} batch_size: {batch}"
+        )
+    for row, length in enumerate(lengths.tolist()):
+        if length > steps:
+            raise ShapeError(f"sequence_length({row}) <= {steps}, but is {length}")
+        if length < 0:
+            raise ShapeError(f"seq_len({row}) < 0")
+    return lengths
 
 
 @export("nn.ctc_loss_v2")
@@ -325,6 +322,12 @@ def ctc_loss_v2(
         )
 
 
+def _size(tensor: Tensor, axis: int) -> Any:
+    """A size as a number where it is known, else as a tensor."""
+    sizes = tensor.shape.tuple
+    return shapes.shape(tensor)[axis] if sizes is None or sizes[axis] is None else sizes[axis]
+
+
 def _blank_last(logits: Any, labels: Any, blank_index: int) -> tuple[Tensor, Any]:
     """The logits with the blank as the last class, and the labels renumbered."""
     logits = convert_to_tensor(logits, name="logits")
@@ -338,12 +341,6 @@ def _blank_last(logits: Any, labels: Any, blank_index: int) -> tuple[Tensor, Any
         logits[:, :, blank_index : blank_index + 1],
     ]
     return joining.concat(parts, 2), indexing.where(labels < blank_index, labels, labels - 1)
-
-
-def _size(tensor: Tensor, axis: int) -> Any:
-    """A size as a number where it is known, else as a tensor."""
-    sizes = tensor.shape.tuple
-    return shapes.shape(tensor)[axis] if sizes is None or sizes[axis] is None else sizes[axis]
 
 
 def _dense_loss(

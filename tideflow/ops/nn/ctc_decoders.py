@@ -23,6 +23,13 @@ from tideflow.runtime.values import to_numpy
 
 _TYPE = attr("type", "float", allowed=REAL_PARTS)
 
+
+def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
+    return merged(as_shape([of_rank(inputs, 3).tuple[1]]), of_rank(sequence_length, 1)).tuple[0]
+
+
+_LENGTHS = np.array([6, 4], np.int32)
+
 ctc_greedy_decoder_op = Op(
     "CTCGreedyDecoder",
     "inputs: T, sequence_length: int32 "
@@ -32,35 +39,15 @@ ctc_greedy_decoder_op = Op(
     blank_index=-1,
     differentiable=False,
 )
-ctc_beam_search_decoder_op = Op(
-    "CTCBeamSearchDecoder",
-    "inputs: T, sequence_length: int32 -> decoded_indices: top_paths * int64, "
-    "decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T",
-    T=_TYPE,
-    beam_width=attr("int", minimum=1),
-    top_paths=attr("int", minimum=1),
-    merge_repeated=True,
-    differentiable=False,
-)
-
-
-def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
-    return merged(as_shape([of_rank(inputs, 3).tuple[1]]), of_rank(sequence_length, 1)).tuple[0]
 
 
 @ctc_greedy_decoder_op.shape
-def _(inputs, sequence_length):
+def _ctc_greedy_decoder_shape(inputs, sequence_length):
     return [[None, 2], [None], [2], [_batch(inputs, sequence_length), 1]]
 
 
-@ctc_beam_search_decoder_op.shape
-def _(inputs, sequence_length, *, top_paths):
-    parts = [[None, 2]] * top_paths + [[None]] * top_paths + [[2]] * top_paths
-    return [*parts, [_batch(inputs, sequence_length), top_paths]]
-
-
 @ctc_greedy_decoder_op.kernel
-def _(inputs, sequence_length, *, merge_repeated, blank_index):
+def _ctc_greedy_decoder_kernel(inputs, sequence_length, *, merge_repeated, blank_index):
     steps, batch, classes = inputs.shape
     lengths = checked_lengths(sequence_length, steps, batch).to(inputs.device)
     blank = blank_index % classes
@@ -78,20 +65,42 @@ def _(inputs, sequence_length, *, merge_repeated, blank_index):
     return indices, chosen[kept], shape, -torch.where(inside, best, 0).sum(0)[:, None]
 
 
-@ctc_beam_search_decoder_op.kernel
-def _(inputs, sequence_length, *, beam_width, top_paths, merge_repeated, device):
-    if top_paths > beam_width:
-        raise ShapeError("requested more paths than the beam width.")
-    steps, batch, _ = inputs.shape
-    lengths = checked_lengths(sequence_length, steps, batch).tolist()
-    logits = to_numpy(inputs)
-    found = [
-        _best(logits[:length, row], beam_width, top_paths, merge_repeated)
-        for row, length in enumerate(lengths)
-    ]
-    decoded = [_as_sparse([paths[i] for paths, _ in found]) for i in range(top_paths)]
-    parts = [torch.from_numpy(part).to(device) for kind in zip(*decoded) for part in kind]
-    return *parts, torch.from_numpy(np.stack([scores for _, scores in found])).to(device)
+ctc_greedy_decoder_op.samples(
+    (f32(6, 2, 4), _LENGTHS),
+    (f32(6, 2, 4), _LENGTHS, {"merge_repeated": True}),
+    (f32(6, 2, 4), _LENGTHS, {"blank_index": 0}),
+)
+ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
+ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", InvalidArgumentError)
+
+
+@export("nn.ctc_greedy_decoder")
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
+    """The likeliest class of each step, without blanks, and minus the sum of its logits."""
+    indices, values, shape, log_probability = ctc_greedy_decoder_op(
+        inputs, sequence_length, merge_repeated=merge_repeated
+    )
+    return [SparseTensor(indices, values, shape)], log_probability
+
+
+ctc_beam_search_decoder_op = Op(
+    "CTCBeamSearchDecoder",
+    "inputs: T, sequence_length: int32 -> decoded_indices: top_paths * int64, "
+    "decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T",
+    T=_TYPE,
+    beam_width=attr("int", minimum=1),
+    top_paths=attr("int", minimum=1),
+    merge_repeated=True,
+    differentiable=False,
+)
+
+
+@ctc_beam_search_decoder_op.shape
+def _ctc_beam_search_decoder_shape(inputs, sequence_length, *, top_paths):
+    parts = [[None, 2]] * top_paths + [[None]] * top_paths + [[2]] * top_paths
+    return [*parts, [_batch(inputs, sequence_length), top_paths]]
 
 
 def _best(
@@ -115,14 +124,24 @@ def _as_sparse(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarra
     )
 
 
-_LENGTHS = np.array([6, 4], np.int32)
-ctc_greedy_decoder_op.samples(
-    (f32(6, 2, 4), _LENGTHS),
-    (f32(6, 2, 4), _LENGTHS, {"merge_repeated": True}),
-    (f32(6, 2, 4), _LENGTHS, {"blank_index": 0}),
-)
-ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
-ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", InvalidArgumentError)
+@ctc_beam_search_decoder_op.kernel
+def _ctc_beam_search_decoder_kernel(
+    inputs, sequence_length, *, beam_width, top_paths, merge_repeated, device
+):
+    if top_paths > beam_width:
+        raise ShapeError("requested more paths than the beam width.")
+    steps, batch, _ = inputs.shape
+    lengths = checked_lengths(sequence_length, steps, batch).tolist()
+    logits = to_numpy(inputs)
+    found = [
+        _best(logits[:length, row], beam_width, top_paths, merge_repeated)
+        for row, length in enumerate(lengths)
+    ]
+    decoded = [_as_sparse([paths[i] for paths, _ in found]) for i in range(top_paths)]
+    parts = [torch.from_numpy(part).to(device) for kind in zip(*decoded) for part in kind]
+    return *parts, torch.from_numpy(np.stack([scores for _, scores in found])).to(device)
+
+
 ctc_beam_search_decoder_op.samples(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 10, "top_paths": 1}),
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 3, "top_paths": 3, "merge_repeated": False}),
@@ -130,17 +149,6 @@ ctc_beam_search_decoder_op.samples(
 ctc_beam_search_decoder_op.refuses(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 1, "top_paths": 2}), "more paths than", InvalidArgumentError
 )
-
-
-@export("nn.ctc_greedy_decoder")
-def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True
-) -> tuple[list[SparseTensor], Tensor]:
-    """The likeliest class of each step, without blanks, and minus the sum of its logits."""
-    indices, values, shape, log_probability = ctc_greedy_decoder_op(
-        inputs, sequence_length, merge_repeated=merge_repeated
-    )
-    return [SparseTensor(indices, values, shape)], log_probability
 
 
 @export("nn.ctc_beam_search_decoder")

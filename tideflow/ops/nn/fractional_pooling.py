@@ -28,7 +28,6 @@ from tideflow.runtime.philox import Stream
 
 _NUMBERS = types("float double int32 int64")
 _REGIONS = "output: T, row_pooling_sequence: int64, col_pooling_sequence: int64"
-_SEQUENCES = "row_pooling_sequence: int64, col_pooling_sequence: int64"
 _POOL = {
     "pooling_ratio": attr("list(float)", minimum=4),
     "pseudo_random": False,
@@ -37,43 +36,6 @@ _POOL = {
     "seed": 0,
     "seed2": 0,
 }
-
-fractional_max_pool_op = Op("FractionalMaxPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
-fractional_avg_pool_op = Op("FractionalAvgPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
-fractional_max_pool_grad_op = Op(
-    "FractionalMaxPoolGrad",
-    f"orig_input: T, orig_output: T, out_backprop: T, {_SEQUENCES} -> output: T",
-    host="row_pooling_sequence col_pooling_sequence",
-    T=_NUMBERS,
-    overlapping=False,
-)
-fractional_avg_pool_grad_op = Op(
-    "FractionalAvgPoolGrad",
-    f"orig_input_tensor_shape: int64, out_backprop: T, {_SEQUENCES} -> output: T",
-    host="orig_input_tensor_shape row_pooling_sequence col_pooling_sequence",
-    T=_NUMBERS,
-    overlapping=False,
-)
-
-# ---------------------------------------------------------------------------- shapes
-
-
-@fractional_max_pool_op.shape
-@fractional_avg_pool_op.shape
-def _(value, *, pooling_ratio):
-    sizes = _pooled_sizes(of_rank(value, 4).tuple, pooling_ratio)
-    # TensorFlow infers sequences that are one too short.
-    return [sizes, *([None if sizes[axis] is None else sizes[axis] + 1] for axis in (1, 2))]
-
-
-@fractional_max_pool_grad_op.shape
-def _(orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence):
-    return of_rank(orig_input, 4)
-
-
-@fractional_avg_pool_grad_op.shape
-def _(orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence):
-    return of_rank(as_shape(as_sizes(orig_input_tensor_shape)), 4)
 
 
 def _pooled_sizes(image: Any, ratios: list[float]) -> list[int | None]:
@@ -93,13 +55,10 @@ def _pooled_sizes(image: Any, ratios: list[float]) -> list[int | None]:
     return sizes
 
 
-# ---------------------------------------------------------------------------- pooling sequences
-
-
-def _sequences(image: Any, ratios: list[float], pseudo_random: bool, stream: Stream) -> list[list[int]]:
-    sizes = _pooled_sizes(list(image), ratios)
-    draw = _pseudo_random_widths if pseudo_random else _random_widths
-    return [[0, *np.cumsum(draw(image[axis], sizes[axis], stream)).tolist()] for axis in (1, 2)]
+def _fractional_max_pool_family_shape(value, *, pooling_ratio):
+    sizes = _pooled_sizes(of_rank(value, 4).tuple, pooling_ratio)
+    # TensorFlow infers sequences that are one too short.
+    return [sizes, *([None if sizes[axis] is None else sizes[axis] + 1] for axis in (1, 2))]
 
 
 def _random_widths(length: int, count: int, stream: Stream) -> np.ndarray:
@@ -116,6 +75,15 @@ def _pseudo_random_widths(length: int, count: int, stream: Stream) -> np.ndarray
     u = distributions.uniform(stream.reserve_blocks(1), [1], np.float64)[0] * largest
     inner = np.ceil(alpha * (np.arange(1, count) + u)).astype(np.int64)
     return np.diff(inner, prepend=1, append=length + 1)
+
+
+# ---------------------------------------------------------------------------- pooling sequences
+
+
+def _sequences(image: Any, ratios: list[float], pseudo_random: bool, stream: Stream) -> list[list[int]]:
+    sizes = _pooled_sizes(list(image), ratios)
+    draw = _pseudo_random_widths if pseudo_random else _random_widths
+    return [[0, *np.cumsum(draw(image[axis], sizes[axis], stream)).tolist()] for axis in (1, 2)]
 
 
 def _stream(state: dict, deterministic: bool, seed: int, seed2: int) -> Stream:
@@ -153,133 +121,8 @@ def _along_both(value: torch.Tensor, sequences: list, overlapping: bool, pool: C
     return value
 
 
-def _maximum(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
-    return windows.amax(axis)
-
-
-def _total(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
-    """The sum of each window, without the elements that only fill it up."""
-    real = torch.arange(windows.shape[axis], device=windows.device) < counts[:, None]
-    real = real.view(*real.shape, *[1] * (windows.ndim - axis - 1))
-    return torch.where(real, windows, 0).sum(axis, dtype=windows.dtype)
-
-
-def _window_sizes(sequences: list, overlapping: bool, device: torch.device) -> torch.Tensor:
-    """How many elements each window of an image has: [rows, columns, 1]."""
-    rows, columns = (_members(sequence, overlapping, device)[1] for sequence in sequences)
-    return (rows[:, None] * columns)[..., None]
-
-
-def _quotient(value: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
-    if value.is_floating_point():
-        return value / sizes.to(value.dtype)
-    return torch.div(value, sizes.to(value.dtype), rounding_mode="trunc")
-
-
-# ---------------------------------------------------------------------------- kernels
-
-
-@fractional_max_pool_op.kernel
-def _(value, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, state):
-    stream = _stream(state, deterministic, seed, seed2)
-    sequences = _sequences(value.shape, pooling_ratio, pseudo_random, stream)
-    return _along_both(value, sequences, overlapping, _maximum), *_as_tensors(sequences, value.device)
-
-
-@fractional_avg_pool_op.kernel
-def _(value, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, state):
-    stream = _stream(state, deterministic, seed, seed2)
-    sequences = _sequences(value.shape, pooling_ratio, pseudo_random, stream)
-    totals = _along_both(value, sequences, overlapping, _total)
-    mean = _quotient(totals, _window_sizes(sequences, overlapping, value.device))
-    return mean, *_as_tensors(sequences, value.device)
-
-
 def _as_tensors(sequences: list, device: torch.device) -> list[torch.Tensor]:
     return [torch.tensor(sequence, device=device) for sequence in sequences]
-
-
-@fractional_max_pool_grad_op.kernel
-def _(orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence, *, overlapping):
-    _check_backprop(out_backprop, row_pooling_sequence, col_pooling_sequence, orig_input.shape)
-    if not out_backprop.numel():
-        return torch.zeros_like(orig_input)
-    rows, columns = (
-        _members(s, overlapping, orig_input.device)[0] for s in (row_pooling_sequence, col_pooling_sequence)
-    )
-    _, height, width, depth = orig_input.shape
-    places = (rows[:, None, :, None] * width + columns[:, None, :]).flatten(2)  # [rows, columns, elements]
-    elements = orig_input.flatten(1, 2)[:, places]  # [batch, rows, columns, elements, depth]
-    largest = elements == elements.amax(3, keepdim=True)
-    first = torch.where(largest, places[..., None], height * width).amin(3)
-    first = torch.where(
-        first < height * width, first, places[..., :1]
-    )  # of what is not a number, any is largest
-    flat = first * depth + torch.arange(depth, device=first.device)
-    image = [len(orig_input), 1, *orig_input.shape[1:]]
-    return added_at(flat.unsqueeze(1), out_backprop.unsqueeze(1), image).squeeze(1)
-
-
-@fractional_avg_pool_grad_op.kernel
-def _(orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, *, overlapping):
-    _check_backprop(out_backprop, row_pooling_sequence, col_pooling_sequence, orig_input_tensor_shape)
-    sequences = [row_pooling_sequence, col_pooling_sequence]
-    # Integers too are divided exactly: only the sum of an element's shares is cut to the type.
-    shares = out_backprop.double() / _window_sizes(sequences, overlapping, out_backprop.device)
-    for axis, sequence in zip((1, 2), sequences):
-        shares = _handed_out(shares, sequence, overlapping, axis, orig_input_tensor_shape[axis])
-    return shares.to(out_backprop.dtype)
-
-
-def _handed_out(
-    shares: torch.Tensor, sequence: list[int], overlapping: bool, axis: int, size: int
-) -> torch.Tensor:
-    """The sum, at each element of an axis, of the shares of the windows that it is in."""
-    members, counts = _members(sequence, overlapping, shares.device)
-    place = torch.arange(members.shape[1], device=shares.device)
-    real = (place < counts[:, None]).flatten()
-    window = torch.arange(len(members), device=shares.device).repeat_interleave(members.shape[1])
-    sizes = [*shares.shape[:axis], size, *shares.shape[axis + 1 :]]
-    result = shares.new_zeros(sizes)
-    return result.index_add_(axis, members.flatten()[real], shares.index_select(axis, window[real]))
-
-
-def _check_backprop(grad: torch.Tensor, rows: list[int], columns: list[int], image: Any) -> None:
-    expected = [image[0], len(rows) - 1, len(columns) - 1, image[3]]
-    if list(grad.shape) != expected:
-        raise ShapeError(f"out_backprop must have shape {expected}, but has {list(grad.shape)}")
-    for name, sequence, size in (("row", rows, image[1]), ("col", columns, image[2])):
-        if sequence[0] != 0 or sequence[-1] != size or min(np.diff(sequence), default=1) < 1:
-            raise ShapeError(f"{name}_pooling_sequence must rise from 0 to {size}, but is {sequence}")
-
-
-# ---------------------------------------------------------------------------- gradients
-
-
-@fractional_max_pool_op.gradient
-def _(op, grad, *_):
-    pooled, rows, columns = op.outputs
-    overlapping = op.attrs["overlapping"]
-    return fractional_max_pool_grad_op(op.inputs[0], pooled, grad, rows, columns, overlapping=overlapping)
-
-
-@fractional_avg_pool_op.gradient
-def _(op, grad, *_):
-    image, (_, rows, columns) = op.inputs[0], op.outputs
-    overlapping = op.attrs["overlapping"]
-    return fractional_avg_pool_grad_op(_sizes(image), grad, rows, columns, overlapping=overlapping)
-
-
-def _sizes(image: Tensor) -> TensorShape | Tensor:
-    if image.shape.is_fully_defined():
-        return image.shape
-    return shapes.shape(image, out_type="int64")
-
-
-fractional_max_pool_grad_op.gradient(undefined_gradient)
-fractional_avg_pool_grad_op.gradient(undefined_gradient)
-
-# ---------------------------------------------------------------------------- samples
 
 
 def _spread(*sizes: int) -> np.ndarray:
@@ -289,25 +132,44 @@ def _spread(*sizes: int) -> np.ndarray:
 
 _SEEDED = {"pooling_ratio": [1.0, 1.4, 1.7, 1.0], "deterministic": True, "seed": 3, "seed2": 5}
 _OVERLAPPING = {**_SEEDED, "overlapping": True, "pseudo_random": True}
-for _op in (fractional_max_pool_op, fractional_avg_pool_op):
-    _op.samples(
+
+
+def _add_samples_and_refuses_of_fractional_max_pool_family(op: Op) -> None:
+    op.samples(
         (_spread(2, 7, 9, 2), _SEEDED),
         (_spread(1, 10, 8, 1), _OVERLAPPING),
         (i32(1, 5, 6, 2), _SEEDED),
         (f32(0, 7, 9, 2), _SEEDED),
     )
-    _op.refuses((f32(1, 7, 9), _SEEDED), "Shape must be rank 4 but is rank 3")
-    _op.refuses((f32(1, 7, 9, 2), {"pooling_ratio": [1.0, 1.4, 1.4, 2.0]}), "over rows and columns only")
-fractional_max_pool_grad_op.samples(
-    (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
-    (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
-)
-fractional_avg_pool_grad_op.samples(
-    ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
-    ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
-)
+    op.refuses((f32(1, 7, 9), _SEEDED), "Shape must be rank 4 but is rank 3")
+    op.refuses((f32(1, 7, 9, 2), {"pooling_ratio": [1.0, 1.4, 1.4, 2.0]}), "over rows and columns only")
 
-# ---------------------------------------------------------------------------- public functions
+
+fractional_max_pool_op = Op("FractionalMaxPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
+fractional_max_pool_op.shape(_fractional_max_pool_family_shape)
+
+
+def _maximum(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
+    return windows.amax(axis)
+
+
+@fractional_max_pool_op.kernel
+def _fractional_max_pool_kernel(
+    value, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, state
+):
+    stream = _stream(state, deterministic, seed, seed2)
+    sequences = _sequences(value.shape, pooling_ratio, pseudo_random, stream)
+    return _along_both(value, sequences, overlapping, _maximum), *_as_tensors(sequences, value.device)
+
+
+@fractional_max_pool_op.gradient
+def _fractional_max_pool_gradient(op, grad, *_):
+    pooled, rows, columns = op.outputs
+    overlapping = op.attrs["overlapping"]
+    return fractional_max_pool_grad_op(op.inputs[0], pooled, grad, rows, columns, overlapping=overlapping)
+
+
+_add_samples_and_refuses_of_fractional_max_pool_family(fractional_max_pool_op)
 
 
 @export("nn.fractional_max_pool")
@@ -334,6 +196,56 @@ def fractional_max_pool(
     )
 
 
+def _window_sizes(sequences: list, overlapping: bool, device: torch.device) -> torch.Tensor:
+    """How many elements each window of an image has: [rows, columns, 1]."""
+    rows, columns = (_members(sequence, overlapping, device)[1] for sequence in sequences)
+    return (rows[:, None] * columns)[..., None]
+
+
+fractional_avg_pool_op = Op("FractionalAvgPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
+fractional_avg_pool_op.shape(_fractional_max_pool_family_shape)
+
+
+def _total(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
+    """The sum of each window, without the elements that only fill it up."""
+    real = torch.arange(windows.shape[axis], device=windows.device) < counts[:, None]
+    real = real.view(*real.shape, *[1] * (windows.ndim - axis - 1))
+    return torch.where(real, windows, 0).sum(axis, dtype=windows.dtype)
+
+
+def _quotient(value: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+    if value.is_floating_point():
+        return value / sizes.to(value.dtype)
+    return torch.div(value, sizes.to(value.dtype), rounding_mode="trunc")
+
+
+@fractional_avg_pool_op.kernel
+def _fractional_avg_pool_kernel(
+    value, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, state
+):
+    stream = _stream(state, deterministic, seed, seed2)
+    sequences = _sequences(value.shape, pooling_ratio, pseudo_random, stream)
+    totals = _along_both(value, sequences, overlapping, _total)
+    mean = _quotient(totals, _window_sizes(sequences, overlapping, value.device))
+    return mean, *_as_tensors(sequences, value.device)
+
+
+def _sizes(image: Tensor) -> TensorShape | Tensor:
+    if image.shape.is_fully_defined():
+        return image.shape
+    return shapes.shape(image, out_type="int64")
+
+
+@fractional_avg_pool_op.gradient
+def _fractional_avg_pool_gradient(op, grad, *_):
+    image, (_, rows, columns) = op.inputs[0], op.outputs
+    overlapping = op.attrs["overlapping"]
+    return fractional_avg_pool_grad_op(_sizes(image), grad, rows, columns, overlapping=overlapping)
+
+
+_add_samples_and_refuses_of_fractional_max_pool_family(fractional_avg_pool_op)
+
+
 @export("nn.fractional_avg_pool")
 def fractional_avg_pool(
     value: Any,
@@ -356,3 +268,109 @@ def fractional_avg_pool(
         seed2=seed2,
         name=name,
     )
+
+
+_SEQUENCES = "row_pooling_sequence: int64, col_pooling_sequence: int64"
+
+
+def _check_backprop(grad: torch.Tensor, rows: list[int], columns: list[int], image: Any) -> None:
+    expected = [image[0], len(rows) - 1, len(columns) - 1, image[3]]
+    if list(grad.shape) != expected:
+        raise ShapeError(f"out_backprop must have shape {expected}, but has {list(grad.shape)}")
+    for name, sequence, size in (("row", rows, image[1]), ("col", columns, image[2])):
+        if sequence[0] != 0 or sequence[-1] != size or min(np.diff(sequence), default=1) < 1:
+            raise ShapeError(f"{name}_pooling_sequence must rise from 0 to {size}, but is {sequence}")
+
+
+fractional_max_pool_grad_op = Op(
+    "FractionalMaxPoolGrad",
+    f"orig_input: T, orig_output: T, out_backprop: T, {_SEQUENCES} -> output: T",
+    host="row_pooling_sequence col_pooling_sequence",
+    T=_NUMBERS,
+    overlapping=False,
+)
+
+
+@fractional_max_pool_grad_op.shape
+def _fractional_max_pool_grad_shape(
+    orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence
+):
+    return of_rank(orig_input, 4)
+
+
+@fractional_max_pool_grad_op.kernel
+def _fractional_max_pool_grad_kernel(
+    orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence, *, overlapping
+):
+    _check_backprop(out_backprop, row_pooling_sequence, col_pooling_sequence, orig_input.shape)
+    if not out_backprop.numel():
+        return torch.zeros_like(orig_input)
+    rows, columns = (
+        _members(s, overlapping, orig_input.device)[0] for s in (row_pooling_sequence, col_pooling_sequence)
+    )
+    _, height, width, depth = orig_input.shape
+    places = (rows[:, None, :, None] * width + columns[:, None, :]).flatten(2)  # [rows, columns, elements]
+    elements = orig_input.flatten(1, 2)[:, places]  # [batch, rows, columns, elements, depth]
+    largest = elements == elements.amax(3, keepdim=True)
+    first = torch.where(largest, places[..., None], height * width).amin(3)
+    first = torch.where(
+        first < height * width, first, places[..., :1]
+    )  # of what is not a number, any is largest
+    flat = first * depth + torch.arange(depth, device=first.device)
+    image = [len(orig_input), 1, *orig_input.shape[1:]]
+    return added_at(flat.unsqueeze(1), out_backprop.unsqueeze(1), image).squeeze(1)
+
+
+fractional_max_pool_grad_op.gradient(undefined_gradient)
+fractional_max_pool_grad_op.samples(
+    (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
+    (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
+)
+
+fractional_avg_pool_grad_op = Op(
+    "FractionalAvgPoolGrad",
+    f"orig_input_tensor_shape: int64, out_backprop: T, {_SEQUENCES} -> output: T",
+    host="orig_input_tensor_shape row_pooling_sequence col_pooling_sequence",
+    T=_NUMBERS,
+    overlapping=False,
+)
+
+
+@fractional_avg_pool_grad_op.shape
+def _fractional_avg_pool_grad_shape(
+    orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence
+):
+    return of_rank(as_shape(as_sizes(orig_input_tensor_shape)), 4)
+
+
+def _handed_out(
+    shares: torch.Tensor, sequence: list[int], overlapping: bool, axis: int, size: int
+) -> torch.Tensor:
+    """The sum, at each element of an axis, of the shares of the windows that it is in."""
+    members, counts = _members(sequence, overlapping, shares.device)
+    place = torch.arange(members.shape[1], device=shares.device)
+    real = (place < counts[:, None]).flatten()
+    window = torch.arange(len(members), device=shares.device).repeat_interleave(members.shape[1])
+    sizes = [*shares.shape[:axis], size, *shares.shape[axis + 1 :]]
+    result = shares.new_zeros(sizes)
+    return result.index_add_(axis, members.flatten()[real], shares.index_select(axis, window[real]))
+
+
+@fractional_avg_pool_grad_op.kernel
+def _fractional_avg_pool_grad_kernel(
+    orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence, *, overlapping
+):
+    _check_backprop(out_backprop, row_pooling_sequence, col_pooling_sequence, orig_input_tensor_shape)
+    sequences = [row_pooling_sequence, col_pooling_sequence]
+    # Integers too are divided exactly: only the sum of an element's shares is cut to the type.
+    shares = out_backprop.double() / _window_sizes(sequences, overlapping, out_backprop.device)
+    for axis, sequence in zip((1, 2), sequences):
+        shares = _handed_out(shares, sequence, overlapping, axis, orig_input_tensor_shape[axis])
+    return shares.to(out_backprop.dtype)
+
+
+fractional_avg_pool_grad_op.gradient(undefined_gradient)
+fractional_avg_pool_grad_op.samples(
+    ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
+    ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
+)

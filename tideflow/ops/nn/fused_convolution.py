@@ -24,37 +24,11 @@ _ATTRS = {
 }
 _FIXED = {"data_format": "NHWC", "dilations": [1, 1, 1, 1], "explicit_paddings": []}
 
-pad_conv2d_op = Op(
-    "FusedPadConv2D",
-    "input: T, paddings: int32, filter: T -> output: T",
-    T=types("half bfloat16 float double"),
-    host="paddings",
-    **_ATTRS,
-)
-resize_pad_conv2d_op = Op(
-    "FusedResizeAndPadConv2D",
-    "input: T, size: int32, paddings: int32, filter: T -> output: T",
-    T=types("half float double"),
-    resize_align_corners=False,
-    host="size, paddings",
-    **_ATTRS,
-)
-
 
 def _convolved_shape(input: Any, paddings: Any, filter: TensorShape, strides: list, padding: str) -> Any:
     padded = tiling.mirror_pad_op.shape_rule(TensorShape(input), paddings)
     rule = convolution.conv2d_op.shape_rule
     return rule(TensorShape(padded), filter, strides=strides, padding=padding, **_FIXED)
-
-
-@pad_conv2d_op.shape
-def _(input, paddings, filter, *, strides, padding):
-    return _convolved_shape(input, paddings, filter, strides, padding)
-
-
-@resize_pad_conv2d_op.shape
-def _(input, size, paddings, filter, *, strides, padding):
-    return _convolved_shape(image_resize.sized_image(input, size), paddings, filter, strides, padding)
 
 
 def _convolved(
@@ -65,25 +39,30 @@ def _convolved(
     return convolution.conv2d_op.kernels[""](padded, filter, node=how)
 
 
-@pad_conv2d_op.kernel
-def _(input, paddings, filter, *, mode, strides, padding):
-    return _convolved(input, paddings, filter, mode, strides, padding)
-
-
-@resize_pad_conv2d_op.kernel
-def _(input, size, paddings, filter, *, mode, strides, padding, resize_align_corners):
-    resize = image_resize.resize_bilinear_op.kernels[""]
-    resized = resize(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
-    return _convolved(resized.to(input.dtype), paddings, filter, mode, strides, padding)
-
-
-pad_conv2d_op.gradient(undefined_gradient)
-resize_pad_conv2d_op.gradient(undefined_gradient)
-
 _PADDINGS = np.array([[0, 0], [1, 2], [2, 1], [0, 0]], np.int32)
 _ONCE = {"mode": "REFLECT", "strides": [1, 1, 1, 1], "padding": "VALID"}
 _TWICE = {"mode": "SYMMETRIC", "strides": [1, 2, 2, 1], "padding": "SAME"}
 
+pad_conv2d_op = Op(
+    "FusedPadConv2D",
+    "input: T, paddings: int32, filter: T -> output: T",
+    T=types("half bfloat16 float double"),
+    host="paddings",
+    **_ATTRS,
+)
+
+
+@pad_conv2d_op.shape
+def _pad_conv2d_shape(input, paddings, filter, *, strides, padding):
+    return _convolved_shape(input, paddings, filter, strides, padding)
+
+
+@pad_conv2d_op.kernel
+def _pad_conv2d_kernel(input, paddings, filter, *, mode, strides, padding):
+    return _convolved(input, paddings, filter, mode, strides, padding)
+
+
+pad_conv2d_op.gradient(undefined_gradient)
 pad_conv2d_op.samples(
     (f32(2, 5, 6, 3), _PADDINGS, f32(3, 2, 3, 4), _ONCE),
     (f64(1, 5, 6, 2), _PADDINGS, f64(3, 3, 2, 1), _TWICE),
@@ -91,6 +70,30 @@ pad_conv2d_op.samples(
 pad_conv2d_op.refuses(
     (f32(2, 5, 6, 3), _PADDINGS, f32(3, 2, 4, 4), _ONCE), "is not a multiple of input depth of filter"
 )
+
+resize_pad_conv2d_op = Op(
+    "FusedResizeAndPadConv2D",
+    "input: T, size: int32, paddings: int32, filter: T -> output: T",
+    T=types("half float double"),
+    resize_align_corners=False,
+    host="size, paddings",
+    **_ATTRS,
+)
+
+
+@resize_pad_conv2d_op.shape
+def _resize_pad_conv2d_shape(input, size, paddings, filter, *, strides, padding):
+    return _convolved_shape(image_resize.sized_image(input, size), paddings, filter, strides, padding)
+
+
+@resize_pad_conv2d_op.kernel
+def _resize_pad_conv2d_kernel(input, size, paddings, filter, *, mode, strides, padding, resize_align_corners):
+    resize = image_resize.resize_bilinear_op.kernels[""]
+    resized = resize(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
+    return _convolved(resized.to(input.dtype), paddings, filter, mode, strides, padding)
+
+
+resize_pad_conv2d_op.gradient(undefined_gradient)
 resize_pad_conv2d_op.samples(
     (f32(2, 5, 6, 3), [7, 9], _PADDINGS, f32(3, 2, 3, 4), _ONCE),
     (f64(1, 5, 6, 2), [4, 4], _PADDINGS, f64(3, 3, 2, 1), {**_TWICE, "resize_align_corners": True}),

@@ -28,7 +28,7 @@ gather_tree_op = Op(
 
 
 @gather_tree_op.shape
-def _(step_ids, parent_ids, max_sequence_lengths, end_token):
+def _gather_tree_shape(step_ids, parent_ids, max_sequence_lengths, end_token):
     of_rank(step_ids, 3)
     of_rank(parent_ids, 3)
     of_rank(max_sequence_lengths, 1)
@@ -43,7 +43,7 @@ def _(step_ids, parent_ids, max_sequence_lengths, end_token):
 
 
 @gather_tree_op.kernel
-def _(step_ids, parent_ids, max_sequence_lengths, end_token):
+def _gather_tree_kernel(step_ids, parent_ids, max_sequence_lengths, end_token):
     steps, batch, beams = step_ids.shape
     lengths = max_sequence_lengths.unsqueeze(1)
     result = torch.empty_like(step_ids)

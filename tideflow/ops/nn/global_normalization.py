@@ -13,19 +13,16 @@ from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.linalg.matrices import same_size
 
 _ATTRS = {"T": NUMERIC, "variance_epsilon": attr("float"), "scale_after_normalization": attr("bool")}
+_POSITIVE = f32(3, low=0.5, high=2.0)
+_SAMPLE_ATTRS = [{"variance_epsilon": 1e-3, "scale_after_normalization": scaled} for scaled in (True, False)]
 
 normalize_op = Op(
     "BatchNormWithGlobalNormalization", "t: T, m: T, v: T, beta: T, gamma: T -> result: T", **_ATTRS
 )
-normalize_grad_op = Op(
-    "BatchNormWithGlobalNormalizationGrad",
-    "t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T",
-    **_ATTRS,
-)
 
 
 @normalize_op.shape
-def _(t, m, v, beta, gamma):
+def _normalize_shape(t, m, v, beta, gamma):
     depth = of_rank(t, 4).tuple[-1]
     for parameter in (m, v, beta, gamma):
         depth = same_size(depth, of_rank(parameter, 1).tuple[0])
@@ -33,21 +30,42 @@ def _(t, m, v, beta, gamma):
 
 
 @normalize_op.kernel
-def _(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
+def _normalize_kernel(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
     scale = torch.rsqrt(v + variance_epsilon)
     return (t - m) * (scale * gamma if scale_after_normalization else scale) + beta
 
 
 @normalize_op.gradient
-def _(op, grad):
+def _normalize_gradient(op, grad):
     t, m, v, _, gamma = op.inputs
     attrs = {key: op.attrs[key] for key in ("variance_epsilon", "scale_after_normalization")}
     dx, dm, dv, db, dg = normalize_grad_op(t, m, v, gamma, grad, **attrs)
     return [dx, dm, dv, db, dg]
 
 
+def _numpy_normalized(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
+    scale = gamma if scale_after_normalization else np.float32(1)
+    return (t - m) / np.sqrt(v + variance_epsilon) * scale + beta
+
+
+normalize_op.samples(
+    *((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(3), attrs) for attrs in _SAMPLE_ATTRS),
+    against=_numpy_normalized,
+)
+normalize_op.refuses(
+    (f32(2, 2, 1, 3), f32(2), f32(3), f32(3), f32(3), _SAMPLE_ATTRS[0]),
+    "Dimensions must be equal, but are 3 and 2",
+)
+
+normalize_grad_op = Op(
+    "BatchNormWithGlobalNormalizationGrad",
+    "t: T, m: T, v: T, gamma: T, backprop: T -> dx: T, dm: T, dv: T, db: T, dg: T",
+    **_ATTRS,
+)
+
+
 @normalize_grad_op.shape
-def _(t, m, v, gamma, backprop):
+def _normalize_grad_shape(t, m, v, gamma, backprop):
     whole = merged(of_rank(t, 4), of_rank(backprop, 4))
     depth = whole.tuple[-1]
     for parameter in (m, v, gamma):
@@ -56,7 +74,7 @@ def _(t, m, v, gamma, backprop):
 
 
 @normalize_grad_op.kernel
-def _(t, m, v, gamma, backprop, *, variance_epsilon, scale_after_normalization):
+def _normalize_grad_kernel(t, m, v, gamma, backprop, *, variance_epsilon, scale_after_normalization):
     over = (0, 1, 2)
     inverse = torch.rsqrt(v + variance_epsilon)
     scale = inverse * gamma if scale_after_normalization else inverse
@@ -69,21 +87,6 @@ def _(t, m, v, gamma, backprop, *, variance_epsilon, scale_after_normalization):
 
 
 normalize_grad_op.gradient(undefined_gradient)
-
-_POSITIVE = f32(3, low=0.5, high=2.0)
-
-
-def _numpy_normalized(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
-    scale = gamma if scale_after_normalization else np.float32(1)
-    return (t - m) / np.sqrt(v + variance_epsilon) * scale + beta
-
-
-for _scaled in (True, False):
-    _attrs = {"variance_epsilon": 1e-3, "scale_after_normalization": _scaled}
-    normalize_op.samples(
-        (f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(3), _attrs), against=_numpy_normalized
-    )
-    normalize_grad_op.samples((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(2, 2, 1, 3), _attrs))
-normalize_op.refuses(
-    (f32(2, 2, 1, 3), f32(2), f32(3), f32(3), f32(3), _attrs), "Dimensions must be equal, but are 3 and 2"
+normalize_grad_op.samples(
+    *((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(2, 2, 1, 3), attrs) for attrs in _SAMPLE_ATTRS)
 )

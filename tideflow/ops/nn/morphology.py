@@ -32,62 +32,6 @@ _WINDOW = {
     "rates": attr("list(int)", minimum=4),
     "padding": attr("string", allowed=("SAME", "VALID")),
 }
-_BACKPROP = "input: T, filter: T, out_backprop: T"
-
-dilation2d_op = Op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, **_WINDOW)
-dilation2d_backprop_input_op = Op(
-    "Dilation2DBackpropInput", f"{_BACKPROP} -> in_backprop: T", T=REAL, **_WINDOW
-)
-dilation2d_backprop_filter_op = Op(
-    "Dilation2DBackpropFilter", f"{_BACKPROP} -> filter_backprop: T", T=REAL, **_WINDOW
-)
-
-
-@dilation2d_op.shape
-def _(input, filter, *, strides, rates, padding):
-    batch, *sizes, depth = of_rank(input, 4).tuple
-    *window, count = of_rank(filter, 3).tuple
-    if None not in (depth, count) and depth != count:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {depth} and {count}: channels of the input and of the filter"
-        )
-    places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes)
-    return [batch, *places, count if depth is None else depth]
-
-
-@dilation2d_backprop_input_op.shape
-def _(input, filter, out_backprop):
-    return input
-
-
-@dilation2d_backprop_filter_op.shape
-def _(input, filter, out_backprop):
-    return filter
-
-
-@dilation2d_op.kernel
-def _(input, filter, *, strides, rates, padding):
-    return _dilated(input, filter, _window(input, filter, strides, rates, padding))[0]
-
-
-@dilation2d_backprop_input_op.kernel
-def _(input, filter, out_backprop, *, strides, rates, padding):
-    window = _window(input, filter, strides, rates, padding)
-    found, offsets = _dilated(input, filter, window)
-    _check_backprop(found, out_backprop)
-    places = _places_in_image(offsets, window, input.shape)
-    return added_at(
-        places.unsqueeze(1), out_backprop.unsqueeze(1), [len(input), 1, *input.shape[1:]]
-    ).squeeze(1)
-
-
-@dilation2d_backprop_filter_op.kernel
-def _(input, filter, out_backprop, *, strides, rates, padding):
-    found, offsets = _dilated(input, filter, _window(input, filter, strides, rates, padding))
-    _check_backprop(found, out_backprop)
-    depth = filter.shape[2]
-    places = offsets * depth + torch.arange(depth, device=offsets.device)
-    return added_at(places[None, None], out_backprop[None, None], [1, 1, *filter.shape])[0, 0]
 
 
 def _window(input: torch.Tensor, filter: torch.Tensor, strides: list, rates: list, padding: str) -> Window:
@@ -99,12 +43,15 @@ def _window(input: torch.Tensor, filter: torch.Tensor, strides: list, rates: lis
     return Window.of(filter.shape[:2], "NHWC", strides, padding, rates)
 
 
-def _check_backprop(output: torch.Tensor, grad: torch.Tensor) -> None:
-    if output.shape != grad.shape:
-        raise ShapeError(f"out_backprop must have shape {list(output.shape)}, but has {list(grad.shape)}")
-
-
 _plus = widened(torch.add)
+
+
+def _every(start: int, count: int, stride: int) -> slice:
+    return slice(start, start + (count - 1) * stride + 1 if count else start, stride)
+
+
+def _lowest(dtype: torch.dtype) -> float | int:
+    return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
 
 
 def _dilated(input: torch.Tensor, filter: torch.Tensor, window: Window) -> tuple[torch.Tensor, torch.Tensor]:
@@ -131,41 +78,6 @@ def _dilated(input: torch.Tensor, filter: torch.Tensor, window: Window) -> tuple
     return best, found_at
 
 
-def _every(start: int, count: int, stride: int) -> slice:
-    return slice(start, start + (count - 1) * stride + 1 if count else start, stride)
-
-
-def _lowest(dtype: torch.dtype) -> float | int:
-    return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
-
-
-def _places_in_image(offsets: torch.Tensor, window: Window, shape: torch.Size) -> torch.Tensor:
-    """The flat place in its image of each maximum."""
-    _, height, width, depth = shape
-    _, rows, columns, _ = offsets.shape
-    (top, _), (left, _) = window.paddings([height, width])
-    first_row = torch.arange(rows, device=offsets.device) * window.strides[0] - top
-    first_column = torch.arange(columns, device=offsets.device) * window.strides[1] - left
-    row = first_row.view(-1, 1, 1) + offsets // window.sizes[1] * window.dilations[0]
-    column = first_column.view(-1, 1) + offsets % window.sizes[1] * window.dilations[1]
-    # A window in which nothing exceeds the lowest number claims its first place, moved into the image.
-    place = row.clamp(min=0) * width + column.clamp(min=0)
-    return place * depth + torch.arange(depth, device=offsets.device)
-
-
-@dilation2d_op.gradient
-def _(op, grad):
-    image, filter = op.inputs
-    window = {name: op.attrs[name] for name in _WINDOW}
-    return (
-        dilation2d_backprop_input_op(image, filter, grad, **window),
-        dilation2d_backprop_filter_op(image, filter, grad, **window),
-    )
-
-
-dilation2d_backprop_input_op.gradient(undefined_gradient)
-dilation2d_backprop_filter_op.gradient(undefined_gradient)
-
 _ONCE = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
 _TWICE = {"strides": [1, 2, 1, 1], "rates": [1, 1, 2, 1], "padding": "VALID"}
 
@@ -179,6 +91,36 @@ def _sample(*sizes: int) -> SampleArray:
     return f32(*sizes, low=0.0, high=0.4)
 
 
+dilation2d_op = Op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, **_WINDOW)
+
+
+@dilation2d_op.shape
+def _dilation2d_shape(input, filter, *, strides, rates, padding):
+    batch, *sizes, depth = of_rank(input, 4).tuple
+    *window, count = of_rank(filter, 3).tuple
+    if None not in (depth, count) and depth != count:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {depth} and {count}: channels of the input and of the filter"
+        )
+    places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes)
+    return [batch, *places, count if depth is None else depth]
+
+
+@dilation2d_op.kernel
+def _dilation2d_kernel(input, filter, *, strides, rates, padding):
+    return _dilated(input, filter, _window(input, filter, strides, rates, padding))[0]
+
+
+@dilation2d_op.gradient
+def _dilation2d_gradient(op, grad):
+    image, filter = op.inputs
+    window = {name: op.attrs[name] for name in _WINDOW}
+    return (
+        dilation2d_backprop_input_op(image, filter, grad, **window),
+        dilation2d_backprop_filter_op(image, filter, grad, **window),
+    )
+
+
 dilation2d_op.samples(
     (_spread(2, 4, 5, 2), _sample(2, 3, 2), _ONCE),
     (_spread(1, 5, 6, 1), _sample(2, 2, 1), _TWICE),
@@ -187,14 +129,6 @@ dilation2d_op.samples(
 )
 dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2, 4), _ONCE), "Dimensions must be equal, but are 3 and 4")
 dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2), _ONCE), "Shape must be rank 3 but is rank 2")
-dilation2d_backprop_input_op.samples(
-    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
-    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
-)
-dilation2d_backprop_filter_op.samples(
-    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
-    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
-)
 
 
 @export("nn.dilation2d")
@@ -212,6 +146,81 @@ def dilation2d(
     filter = renamed("filters", filters, "filter", filter)
     rates = renamed("dilations", dilations, "rates", rates)
     return dilation2d_op(input, filter, strides=strides, rates=rates, padding=padding, name=name)
+
+
+_BACKPROP = "input: T, filter: T, out_backprop: T"
+
+
+def _check_backprop(output: torch.Tensor, grad: torch.Tensor) -> None:
+    if output.shape != grad.shape:
+        raise ShapeError(f"out_backprop must have shape {list(output.shape)}, but has {list(grad.shape)}")
+
+
+dilation2d_backprop_input_op = Op(
+    "Dilation2DBackpropInput", f"{_BACKPROP} -> in_backprop: T", T=REAL, **_WINDOW
+)
+
+
+@dilation2d_backprop_input_op.shape
+def _dilation2d_backprop_input_shape(input, filter, out_backprop):
+    return input
+
+
+def _places_in_image(offsets: torch.Tensor, window: Window, shape: torch.Size) -> torch.Tensor:
+    """The flat place in its image of each maximum."""
+    _, height, width, depth = shape
+    _, rows, columns, _ = offsets.shape
+    (top, _), (left, _) = window.paddings([height, width])
+    first_row = torch.arange(rows, device=offsets.device) * window.strides[0] - top
+    first_column = torch.arange(columns, device=offsets.device) * window.strides[1] - left
+    row = first_row.view(-1, 1, 1) + offsets // window.sizes[1] * window.dilations[0]
+    column = first_column.view(-1, 1) + offsets % window.sizes[1] * window.dilations[1]
+    # A window in which nothing exceeds the lowest number claims its first place, moved into the image.
+    place = row.clamp(min=0) * width + column.clamp(min=0)
+    return place * depth + torch.arange(depth, device=offsets.device)
+
+
+@dilation2d_backprop_input_op.kernel
+def _dilation2d_backprop_input_kernel(input, filter, out_backprop, *, strides, rates, padding):
+    window = _window(input, filter, strides, rates, padding)
+    found, offsets = _dilated(input, filter, window)
+    _check_backprop(found, out_backprop)
+    places = _places_in_image(offsets, window, input.shape)
+    return added_at(
+        places.unsqueeze(1), out_backprop.unsqueeze(1), [len(input), 1, *input.shape[1:]]
+    ).squeeze(1)
+
+
+dilation2d_backprop_input_op.gradient(undefined_gradient)
+dilation2d_backprop_input_op.samples(
+    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
+    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+)
+
+dilation2d_backprop_filter_op = Op(
+    "Dilation2DBackpropFilter", f"{_BACKPROP} -> filter_backprop: T", T=REAL, **_WINDOW
+)
+
+
+@dilation2d_backprop_filter_op.shape
+def _dilation2d_backprop_filter_shape(input, filter, out_backprop):
+    return filter
+
+
+@dilation2d_backprop_filter_op.kernel
+def _dilation2d_backprop_filter_kernel(input, filter, out_backprop, *, strides, rates, padding):
+    found, offsets = _dilated(input, filter, _window(input, filter, strides, rates, padding))
+    _check_backprop(found, out_backprop)
+    depth = filter.shape[2]
+    places = offsets * depth + torch.arange(depth, device=offsets.device)
+    return added_at(places[None, None], out_backprop[None, None], [1, 1, *filter.shape])[0, 0]
+
+
+dilation2d_backprop_filter_op.gradient(undefined_gradient)
+dilation2d_backprop_filter_op.samples(
+    (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
+    (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+)
 
 
 @export("nn.erosion2d")

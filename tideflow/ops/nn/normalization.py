@@ -25,64 +25,9 @@ from tideflow.ops.nn.windows import channels_first, from_channels_first, has_cha
 # ---------------------------------------------------------------------------- batch normalization
 
 _FLOAT = types("float")
-_HALF_OR_FLOAT = types("half bfloat16 float")
 _IMAGES = attr("string", "NHWC", allowed=("NHWC", "NCHW"))
-_IMAGES_OR_VOLUMES = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NDHWC", "NCDHW"))
 _EPSILON = {"epsilon": attr("float", 9.999999747378752e-05), "is_training": True}
 _MOVING = {**_EPSILON, "exponential_avg_factor": 1.0}
-
-fused_batch_norm_op = Op(
-    "FusedBatchNorm",
-    "x: T, scale: T, offset: T, mean: T, variance: T "
-    "-> y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
-    T=_FLOAT,
-    data_format=_IMAGES,
-    **_MOVING,
-)
-fused_batch_norm_v2_op = Op(
-    "FusedBatchNormV2",
-    "x: T, scale: U, offset: U, mean: U, variance: U "
-    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES,
-    **_MOVING,
-)
-fused_batch_norm_v3_op = Op(
-    "FusedBatchNormV3",
-    "x: T, scale: U, offset: U, mean: U, variance: U "
-    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
-    T=_HALF_OR_FLOAT,
-    U=types("bfloat16 float"),
-    data_format=_IMAGES_OR_VOLUMES,
-    **_MOVING,
-)
-fused_batch_norm_grad_op = Op(
-    "FusedBatchNormGrad",
-    "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T "
-    "-> x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
-    T=_FLOAT,
-    data_format=_IMAGES,
-    **_EPSILON,
-)
-fused_batch_norm_grad_v2_op = Op(
-    "FusedBatchNormGradV2",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U "
-    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES,
-    **_EPSILON,
-)
-fused_batch_norm_grad_v3_op = Op(
-    "FusedBatchNormGradV3",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U "
-    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES_OR_VOLUMES,
-    **_EPSILON,
-)
 
 
 def _normalized_shape(x: TensorShape, data_format: str, **vectors: TensorShape) -> tuple[list, list]:
@@ -99,50 +44,16 @@ def _normalized_shape(x: TensorShape, data_format: str, **vectors: TensorShape) 
     return image, [image[axis]]
 
 
-@fused_batch_norm_op.shape
-@fused_batch_norm_v2_op.shape
-def _(x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor):
-    return _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor)
-
-
-@fused_batch_norm_v3_op.shape
-def _(x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor):
-    given = _forward_shapes(
-        x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor
-    )
-    return [*given, None]
-
-
 def _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, factor) -> list:
     moving = {} if is_training and factor == 1.0 else {"mean": mean, "variance": variance}
     image, vector = _normalized_shape(x, data_format, scale=scale, offset=offset, **moving)
     return [image, vector, vector, vector, vector]
 
 
-@fused_batch_norm_grad_op.shape
-@fused_batch_norm_grad_v2_op.shape
-@fused_batch_norm_grad_v3_op.shape
-def _(
-    y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
+def _fused_batch_norm_family_shape(
+    x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor
 ):
-    vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
-    image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
-    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
-    return [image, vector, vector, unused, unused]
-
-
-@fused_batch_norm_op.kernel
-@fused_batch_norm_v2_op.kernel
-def _(x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training):
-    arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
-    return _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
-
-
-@fused_batch_norm_v3_op.kernel
-def _(x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training):
-    arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
-    results = _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
-    return *results, scale.new_zeros(())
+    return _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor)
 
 
 def _normalized(x, scale, offset, mean, variance, epsilon, factor, data_format):
@@ -183,142 +94,11 @@ def _normalized_by_estimates(x, scale, offset, mean, variance, epsilon, factor, 
     return from_channels_first(y, data_format), mean, variance, mean, variance
 
 
-@fused_batch_norm_grad_op.kernel
-@fused_batch_norm_grad_v2_op.kernel
-@fused_batch_norm_grad_v3_op.kernel
-def _(
-    y_backprop,
-    x,
-    scale,
-    reserve_space_1,
-    reserve_space_2,
-    reserve_space_3=None,
-    *,
-    epsilon,
-    data_format,
-    is_training,
+def _fused_batch_norm_family_kernel(
+    x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training
 ):
-    none = scale.new_zeros(0)
-    if not x.numel():
-        zeros = torch.zeros_like(scale)
-        return torch.zeros_like(x), zeros, zeros, none, none
-    results = torch.ops.aten.native_batch_norm_backward.default(
-        channels_first(y_backprop, data_format),
-        channels_first(x, data_format),
-        scale,
-        reserve_space_1,
-        reserve_space_2,
-        reserve_space_1,
-        torch.rsqrt(reserve_space_2 + epsilon),
-        is_training,
-        epsilon,
-        [True, True, True],
-    )
-    return from_channels_first(results[0], data_format), results[1], results[2], none, none
-
-
-# ---------------------------------------------------------------------------- its derivatives
-
-
-def _differentiate(forward: Op, back: Op) -> None:
-    @forward.gradient
-    def _(op, *grads):
-        x, scale, _, mean, variance = op.inputs
-        training = op.attrs["is_training"]
-        statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
-        common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
-        by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
-        if training:
-            by_x = _with_statistics(op, by_x, *grads[1:5])
-        return by_x, by_scale, by_offset, None, None
-
-    @back.gradient
-    def _(op, *grads):
-        by_grad, by_x, by_scale = _second_derivatives(op, *grads[:3])
-        return by_grad, by_x, by_scale, *[None for _ in op.inputs[3:]]
-
-
-_differentiate(fused_batch_norm_op, fused_batch_norm_grad_op)
-_differentiate(fused_batch_norm_v2_op, fused_batch_norm_grad_v2_op)
-_differentiate(fused_batch_norm_v3_op, fused_batch_norm_grad_v3_op)
-
-
-def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
-    """The gradient by x, and what comes to it through the means and variances, where something uses those."""
-    mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
-    for grad in (mean, saved_mean):
-        if grad is not None:
-            by_x += casting.cast(_by_channel(op, grad) / _count(op), by_x.dtype.base_dtype)
-    for grad, fewer in ((unbiased, 1), (biased, 0)):
-        if grad is not None:
-            x = _precise(op.inputs[0])
-            shifted = x - reductions.reduce_mean(x, _axes_but_channels(op), keepdims=True)
-            share = 2 * shifted * _by_channel(op, grad) / (_count(op) - fewer)
-            by_x += casting.cast(share, by_x.dtype.base_dtype)
-    return by_x
-
-
-def _count(op: Operation) -> Tensor:
-    """How many elements a channel of x has."""
-    return casting.cast(shapes.size(op.inputs[0]) / shapes.size(op.inputs[1]), float32)
-
-
-def _second_derivatives(op: Operation, *grads: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """With u = (x - mean) r and r = 1 / sqrt(variance + epsilon), the gradient op gives, of g and s = scale,
-
-        dx = s r (g - mean(g) - u mean(g u)),  dscale = sum(g u),  doffset = sum(g)
-
-    while training, and dx = s r g otherwise. Derived here: <v, dx> + <p, dscale> + <q, doffset>.
-    """
-    g, x, scale = (_precise(tensor) for tensor in op.inputs[:3])
-    given = [creation.zeros_like(y) if grad is None else grad for y, grad in zip(op.outputs, grads)]
-    v, p, q = _precise(given[0]), _by_channel(op, given[1]), _by_channel(op, given[2])
-    axes = _axes_but_channels(op)
-    if op.attrs["is_training"]:
-        results = _training_derivatives(g, x, _by_channel(op, scale), v, p, q, axes, op.attrs["epsilon"])
-    else:
-        mean, variance = (_by_channel(op, tensor) for tensor in op.inputs[3:5])
-        r = unary.rsqrt(variance + op.attrs["epsilon"])
-        s = _by_channel(op, scale)
-        by_scale = reductions.reduce_sum(v * g * r, axes)
-        results = s * r * v + p * r * (x - mean) + q, p * r * g, by_scale
-    dtype = op.inputs[1].dtype.base_dtype
-    return casting.cast(results[0], dtype), casting.cast(results[1], dtype), results[2]
-
-
-def _training_derivatives(g, x, s, v, p, q, axes, epsilon) -> tuple[Tensor, Tensor, Tensor]:
-    def mean(tensor: Tensor) -> Tensor:
-        return reductions.reduce_mean(tensor, axes, keepdims=True)
-
-    shifted = x - mean(x)
-    r = unary.rsqrt(mean(unary.square(shifted)) + epsilon)
-    u = shifted * r
-    vu, gu = mean(v * u), mean(g * u)
-    v_across, g_across = v - mean(v) - u * vu, g - mean(g) - u * gu
-    by_grad = s * r * v_across + p * u + q
-    both = mean(v * g_across)
-    by_x = p * r * g_across - s * unary.square(r) * (u * both + gu * v_across + vu * g_across)
-    return by_grad, by_x, reductions.reduce_sum(r * v * g_across, axes)
-
-
-def _channel_axis(op: Operation) -> int:
-    data_format = op.attrs["data_format"]
-    return 1 if has_channels_first(data_format) else len(data_format) - 1
-
-
-def _axes_but_channels(op: Operation) -> list[int]:
-    return [axis for axis in range(len(op.attrs["data_format"])) if axis != _channel_axis(op)]
-
-
-def _by_channel(op: Operation, vector: Tensor) -> Tensor:
-    """The vector in a shape that broadcasts over images."""
-    sizes = [1] * len(op.attrs["data_format"])
-    sizes[_channel_axis(op)] = -1
-    return shapes.reshape(vector, sizes)
-
-
-def _precise(tensor: Tensor) -> Tensor:
-    return casting.cast(tensor, float32)
+    arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
+    return _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
 
 
 _EXACT = {"epsilon": 1e-3}
@@ -331,30 +111,76 @@ def _moments(depth: int) -> tuple:
     return [0.1, -0.2, 0.3][:depth], [0.5, 1.5, 1.0][:depth]
 
 
-for _op in (fused_batch_norm_op, fused_batch_norm_v2_op, fused_batch_norm_v3_op):
-    _op.samples(
+def _add_samples_and_refuses_of_fused_batch_norm_family(op: Op) -> None:
+    op.samples(
         (f32(2, 3, 2, 2), f32(2), f32(2), _NONE, _NONE, _EXACT),
         (f32(2, 3, 2, 2), f32(2), f32(2), *_moments(2), _ESTIMATED),
         (f32(2, 3, 2, 2), f32(3), f32(3), _NONE, _NONE, {**_EXACT, "data_format": "NCHW"}),
     )
-    _op.refuses((f32(2, 3, 2, 2), f32(3), f32(2), _NONE, _NONE), "are 2 and 3: channels of x and scale")
-    _op.refuses((f32(3, 2, 2), f32(2), f32(2), _NONE, _NONE), "Shape must be rank 4 but is rank 3")
-for _op, _more in (
-    (fused_batch_norm_grad_op, ()),
-    (fused_batch_norm_grad_v2_op, ()),
-    (fused_batch_norm_grad_v3_op, (np.float32(0),)),
+    op.refuses((f32(2, 3, 2, 2), f32(3), f32(2), _NONE, _NONE), "are 2 and 3: channels of x and scale")
+    op.refuses((f32(3, 2, 2), f32(2), f32(2), _NONE, _NONE), "Shape must be rank 4 but is rank 3")
+
+
+fused_batch_norm_op = Op(
+    "FusedBatchNorm",
+    "x: T, scale: T, offset: T, mean: T, variance: T "
+    "-> y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
+    T=_FLOAT,
+    data_format=_IMAGES,
+    **_MOVING,
+)
+fused_batch_norm_op.shape(_fused_batch_norm_family_shape)
+fused_batch_norm_op.kernel(_fused_batch_norm_family_kernel)
+_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_op)
+
+_HALF_OR_FLOAT = types("half bfloat16 float")
+
+fused_batch_norm_v2_op = Op(
+    "FusedBatchNormV2",
+    "x: T, scale: U, offset: U, mean: U, variance: U "
+    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES,
+    **_MOVING,
+)
+fused_batch_norm_v2_op.shape(_fused_batch_norm_family_shape)
+fused_batch_norm_v2_op.kernel(_fused_batch_norm_family_kernel)
+_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_v2_op)
+
+_IMAGES_OR_VOLUMES = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NDHWC", "NCDHW"))
+
+fused_batch_norm_v3_op = Op(
+    "FusedBatchNormV3",
+    "x: T, scale: U, offset: U, mean: U, variance: U "
+    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
+    T=_HALF_OR_FLOAT,
+    U=types("bfloat16 float"),
+    data_format=_IMAGES_OR_VOLUMES,
+    **_MOVING,
+)
+
+
+@fused_batch_norm_v3_op.shape
+def _fused_batch_norm_v3_shape(
+    x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor
 ):
-    _op.samples(
-        (f32(2, 3, 2, 2), f32(2, 3, 2, 2), f32(2), *_moments(2), *_more, _ESTIMATED),
-        (
-            f32(2, 3, 2, 2),
-            f32(2, 3, 2, 2),
-            f32(3),
-            *_moments(3),
-            *_more,
-            {**_ESTIMATED, "data_format": "NCHW"},
-        ),
+    given = _forward_shapes(
+        x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor
     )
+    return [*given, None]
+
+
+@fused_batch_norm_v3_op.kernel
+def _fused_batch_norm_v3_kernel(
+    x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training
+):
+    arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
+    results = _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
+    return *results, scale.new_zeros(())
+
+
+_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_v3_op)
 
 
 @export("nn.fused_batch_norm")
@@ -390,27 +216,204 @@ def fused_batch_norm(
     return results[0], results[1], results[2]
 
 
+def _fused_batch_norm_grad_family_shape(
+    y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
+):
+    vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
+    image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
+    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
+    return [image, vector, vector, unused, unused]
+
+
+def _fused_batch_norm_grad_family_kernel(
+    y_backprop,
+    x,
+    scale,
+    reserve_space_1,
+    reserve_space_2,
+    reserve_space_3=None,
+    *,
+    epsilon,
+    data_format,
+    is_training,
+):
+    none = scale.new_zeros(0)
+    if not x.numel():
+        zeros = torch.zeros_like(scale)
+        return torch.zeros_like(x), zeros, zeros, none, none
+    results = torch.ops.aten.native_batch_norm_backward.default(
+        channels_first(y_backprop, data_format),
+        channels_first(x, data_format),
+        scale,
+        reserve_space_1,
+        reserve_space_2,
+        reserve_space_1,
+        torch.rsqrt(reserve_space_2 + epsilon),
+        is_training,
+        epsilon,
+        [True, True, True],
+    )
+    return from_channels_first(results[0], data_format), results[1], results[2], none, none
+
+
+fused_batch_norm_grad_op = Op(
+    "FusedBatchNormGrad",
+    "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T "
+    "-> x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
+    T=_FLOAT,
+    data_format=_IMAGES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_op.shape(_fused_batch_norm_grad_family_shape)
+fused_batch_norm_grad_op.kernel(_fused_batch_norm_grad_family_kernel)
+
+fused_batch_norm_grad_v2_op = Op(
+    "FusedBatchNormGradV2",
+    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U "
+    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_v2_op.shape(_fused_batch_norm_grad_family_shape)
+fused_batch_norm_grad_v2_op.kernel(_fused_batch_norm_grad_family_kernel)
+
+fused_batch_norm_grad_v3_op = Op(
+    "FusedBatchNormGradV3",
+    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U "
+    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES_OR_VOLUMES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_v3_op.shape(_fused_batch_norm_grad_family_shape)
+fused_batch_norm_grad_v3_op.kernel(_fused_batch_norm_grad_family_kernel)
+
+
+def _count(op: Operation) -> Tensor:
+    """How many elements a channel of x has."""
+    return casting.cast(shapes.size(op.inputs[0]) / shapes.size(op.inputs[1]), float32)
+
+
+def _channel_axis(op: Operation) -> int:
+    data_format = op.attrs["data_format"]
+    return 1 if has_channels_first(data_format) else len(data_format) - 1
+
+
+def _axes_but_channels(op: Operation) -> list[int]:
+    return [axis for axis in range(len(op.attrs["data_format"])) if axis != _channel_axis(op)]
+
+
+def _by_channel(op: Operation, vector: Tensor) -> Tensor:
+    """The vector in a shape that broadcasts over images."""
+    sizes = [1] * len(op.attrs["data_format"])
+    sizes[_channel_axis(op)] = -1
+    return shapes.reshape(vector, sizes)
+
+
+def _precise(tensor: Tensor) -> Tensor:
+    return casting.cast(tensor, float32)
+
+
+def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
+    """The gradient by x, and what comes to it through the means and variances, where something uses those."""
+    mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
+    for grad in (mean, saved_mean):
+        if grad is not None:
+            by_x += casting.cast(_by_channel(op, grad) / _count(op), by_x.dtype.base_dtype)
+    for grad, fewer in ((unbiased, 1), (biased, 0)):
+        if grad is not None:
+            x = _precise(op.inputs[0])
+            shifted = x - reductions.reduce_mean(x, _axes_but_channels(op), keepdims=True)
+            share = 2 * shifted * _by_channel(op, grad) / (_count(op) - fewer)
+            by_x += casting.cast(share, by_x.dtype.base_dtype)
+    return by_x
+
+
+def _training_derivatives(g, x, s, v, p, q, axes, epsilon) -> tuple[Tensor, Tensor, Tensor]:
+    def mean(tensor: Tensor) -> Tensor:
+        return reductions.reduce_mean(tensor, axes, keepdims=True)
+
+    shifted = x - mean(x)
+    r = unary.rsqrt(mean(unary.square(shifted)) + epsilon)
+    u = shifted * r
+    vu, gu = mean(v * u), mean(g * u)
+    v_across, g_across = v - mean(v) - u * vu, g - mean(g) - u * gu
+    by_grad = s * r * v_across + p * u + q
+    both = mean(v * g_across)
+    by_x = p * r * g_across - s * unary.square(r) * (u * both + gu * v_across + vu * g_across)
+    return by_grad, by_x, reductions.reduce_sum(r * v * g_across, axes)
+
+
+def _second_derivatives(op: Operation, *grads: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """With u = (x - mean) r and r = 1 / sqrt(variance + epsilon), the gradient op gives, of g and s = scale,
+
+        dx = s r (g - mean(g) - u mean(g u)),  dscale = sum(g u),  doffset = sum(g)
+
+    while training, and dx = s r g otherwise. Derived here: <v, dx> + <p, dscale> + <q, doffset>.
+    """
+    g, x, scale = (_precise(tensor) for tensor in op.inputs[:3])
+    given = [creation.zeros_like(y) if grad is None else grad for y, grad in zip(op.outputs, grads)]
+    v, p, q = _precise(given[0]), _by_channel(op, given[1]), _by_channel(op, given[2])
+    axes = _axes_but_channels(op)
+    if op.attrs["is_training"]:
+        results = _training_derivatives(g, x, _by_channel(op, scale), v, p, q, axes, op.attrs["epsilon"])
+    else:
+        mean, variance = (_by_channel(op, tensor) for tensor in op.inputs[3:5])
+        r = unary.rsqrt(variance + op.attrs["epsilon"])
+        s = _by_channel(op, scale)
+        by_scale = reductions.reduce_sum(v * g * r, axes)
+        results = s * r * v + p * r * (x - mean) + q, p * r * g, by_scale
+    dtype = op.inputs[1].dtype.base_dtype
+    return casting.cast(results[0], dtype), casting.cast(results[1], dtype), results[2]
+
+
+# ---------------------------------------------------------------------------- its derivatives
+
+
+def _differentiate(forward: Op, back: Op) -> None:
+    @forward.gradient
+    def forward_gradient(op, *grads):
+        x, scale, _, mean, variance = op.inputs
+        training = op.attrs["is_training"]
+        statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
+        common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
+        by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
+        if training:
+            by_x = _with_statistics(op, by_x, *grads[1:5])
+        return by_x, by_scale, by_offset, None, None
+
+    @back.gradient
+    def back_gradient(op, *grads):
+        by_grad, by_x, by_scale = _second_derivatives(op, *grads[:3])
+        return by_grad, by_x, by_scale, *[None for _ in op.inputs[3:]]
+
+
+_differentiate(fused_batch_norm_op, fused_batch_norm_grad_op)
+_differentiate(fused_batch_norm_v2_op, fused_batch_norm_grad_v2_op)
+_differentiate(fused_batch_norm_v3_op, fused_batch_norm_grad_v3_op)
+for _op, _more in (
+    (fused_batch_norm_grad_op, ()),
+    (fused_batch_norm_grad_v2_op, ()),
+    (fused_batch_norm_grad_v3_op, (np.float32(0),)),
+):
+    _op.samples(
+        (f32(2, 3, 2, 2), f32(2, 3, 2, 2), f32(2), *_moments(2), *_more, _ESTIMATED),
+        (
+            f32(2, 3, 2, 2),
+            f32(2, 3, 2, 2),
+            f32(3),
+            *_moments(3),
+            *_more,
+            {**_ESTIMATED, "data_format": "NCHW"},
+        ),
+    )
+
 # ---------------------------------------------------------------------------- local response normalization
 
 _LRN = {"depth_radius": 5, "bias": 1.0, "alpha": 1.0, "beta": 0.5}
-lrn_op = Op("LRN", "input: T -> output: T", T=attr("type", "float", allowed=_HALF_OR_FLOAT), **_LRN)
-lrn_grad_op = Op(
-    "LRNGrad",
-    "input_grads: T, input_image: T, output_image: T -> output: T",
-    T=attr("type", "float", allowed=_HALF_OR_FLOAT),
-    differentiable=False,
-    **_LRN,
-)
-
-
-@lrn_op.shape
-def _(input):
-    return of_rank(input, 4)
-
-
-@lrn_grad_op.shape
-def _(input_grads, input_image, output_image):
-    return of_rank(merged(merged(input_grads, input_image), output_image), 4)
 
 
 def _sum_of_neighbours(image: torch.Tensor, radius: int) -> torch.Tensor:
@@ -420,8 +423,16 @@ def _sum_of_neighbours(image: torch.Tensor, radius: int) -> torch.Tensor:
     return torch.nn.functional.avg_pool1d(rows, width, 1, radius).reshape(image.shape) * width
 
 
+lrn_op = Op("LRN", "input: T -> output: T", T=attr("type", "float", allowed=_HALF_OR_FLOAT), **_LRN)
+
+
+@lrn_op.shape
+def _lrn_shape(input):
+    return of_rank(input, 4)
+
+
 @lrn_op.kernel
-def _(input, *, depth_radius, bias, alpha, beta):
+def _lrn_kernel(input, *, depth_radius, bias, alpha, beta):
     if not input.numel():
         return input
     image = input.float()
@@ -429,18 +440,8 @@ def _(input, *, depth_radius, bias, alpha, beta):
     return (image * norm.pow(-beta)).to(input.dtype)
 
 
-@lrn_grad_op.kernel
-def _(input_grads, input_image, output_image, *, depth_radius, bias, alpha, beta):
-    if not input_image.numel():
-        return input_image
-    grad, image, output = input_grads.float(), input_image.float(), output_image.float()
-    norm = bias + alpha * _sum_of_neighbours(image.square(), depth_radius)
-    shared = _sum_of_neighbours(grad * output / norm, depth_radius)
-    return (grad * norm.pow(-beta) - 2 * alpha * beta * image * shared).to(input_image.dtype)
-
-
 @lrn_op.gradient
-def _(op, grad):
+def _lrn_gradient(op, grad):
     return lrn_grad_op(grad, op.inputs[0], op.outputs[0], **{name: op.attrs[name] for name in _LRN})
 
 
@@ -459,7 +460,6 @@ lrn_op.samples(
     against=_numpy_lrn,
 )
 lrn_op.refuses((f32(2, 3),), "Shape must be rank 4 but is rank 2")
-lrn_grad_op.samples((f32(1, 2, 2, 7), f32(1, 2, 2, 7), f32(1, 2, 2, 7), {"depth_radius": 2}))
 
 
 @export("nn.local_response_normalization", "nn.lrn")
@@ -475,24 +475,50 @@ def local_response_normalization(
     return lrn_op(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 
+lrn_grad_op = Op(
+    "LRNGrad",
+    "input_grads: T, input_image: T, output_image: T -> output: T",
+    T=attr("type", "float", allowed=_HALF_OR_FLOAT),
+    differentiable=False,
+    **_LRN,
+)
+
+
+@lrn_grad_op.shape
+def _lrn_grad_shape(input_grads, input_image, output_image):
+    return of_rank(merged(merged(input_grads, input_image), output_image), 4)
+
+
+@lrn_grad_op.kernel
+def _lrn_grad_kernel(input_grads, input_image, output_image, *, depth_radius, bias, alpha, beta):
+    if not input_image.numel():
+        return input_image
+    grad, image, output = input_grads.float(), input_image.float(), output_image.float()
+    norm = bias + alpha * _sum_of_neighbours(image.square(), depth_radius)
+    shared = _sum_of_neighbours(grad * output / norm, depth_radius)
+    return (grad * norm.pow(-beta) - 2 * alpha * beta * image * shared).to(input_image.dtype)
+
+
+lrn_grad_op.samples((f32(1, 2, 2, 7), f32(1, 2, 2, 7), f32(1, 2, 2, 7), {"depth_radius": 2}))
+
 # ---------------------------------------------------------------------------- L2 loss
 
 l2_loss_op = Op("L2Loss", "t: T -> output: T", T=FLOATS_HALF_FIRST)
 
 
 @l2_loss_op.shape
-def _(t):
+def _l2_loss_shape(t):
     return []
 
 
 @l2_loss_op.kernel
-def _(t):
+def _l2_loss_kernel(t):
     flat = t.reshape(-1)
     return torch.dot(flat, flat) / 2
 
 
 @l2_loss_op.gradient
-def _(op, grad):
+def _l2_loss_gradient(op, grad):
     return op.inputs[0] * grad
 
 

@@ -25,16 +25,9 @@ from tideflow.ops.linalg import matmul
 from tideflow.ops.nn import activations
 
 _HALF_OR_FLOAT = types("half float")
-_FLOAT = types("float")
 _WEIGHTS = "w: T, wci: T, wcf: T, wco: T, b: T"
 _STEP = f"x: T, cs_prev: T, h_prev: T, {_WEIGHTS}"
 _GATES = "i: T, cs: T, f: T, o: T, ci: T, co: T"
-_PEEPHOLE_GRADS = "wci_grad: T, wcf_grad: T, wco_grad: T"
-_SEQUENCE = f"seq_len_max: int64, {_STEP}"
-_SEQUENCE_GRAD = (
-    f"{_SEQUENCE}, {_GATES}, h: T, cs_grad: T, h_grad: T "
-    f"-> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, {_PEEPHOLE_GRADS}, b_grad: T"
-)
 
 # ---------------------------------------------------------------------------- one step of an LSTM
 
@@ -83,6 +76,83 @@ def _lstm_step(
     return Gates(i, cs, f, o, ci, co, co * o)
 
 
+def _check_shapes(**expected: tuple[torch.Tensor, list[int]]) -> None:
+    for name, (tensor, shape) in expected.items():
+        if list(tensor.shape) != shape:
+            raise ShapeError(f"{name} must have shape {shape}, but has {list(tensor.shape)}")
+
+
+def _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco) -> None:
+    """The sizes that the cell's tensors must share, else ShapeError."""
+    (batch, inputs), cells = x.shape[-2:], cs_prev.shape[-1]
+    _check_shapes(
+        cs_prev=(cs_prev, [batch, cells]),
+        h_prev=(h_prev, [batch, cells]),
+        w=(w, [inputs + cells, 4 * cells]),
+        b=(b, [4 * cells]),
+        wci=(wci, [cells]),
+        wcf=(wcf, [cells]),
+        wco=(wco, [cells]),
+    )
+
+
+_LSTM = {"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False}
+
+
+def _state_shape(x: TensorShape, state: TensorShape) -> list[int | None]:
+    return [of_rank(x, 2).tuple[0], of_rank(state, 2).tuple[1]]
+
+
+_CELL = (f32(3, 2), f32(3, 4), f32(3, 4), f32(6, 16), f32(4), f32(4), f32(4), f32(16))
+_LOOKING = {"use_peephole": True, "cell_clip": 0.0}
+
+lstm_block_cell_op = Op("LSTMBlockCell", f"{_STEP} -> {_GATES}, h: T", T=_HALF_OR_FLOAT, **_LSTM)
+
+
+@lstm_block_cell_op.shape
+def _lstm_block_cell_shape(x, cs_prev, h_prev, w, wci, wcf, wco, b):
+    return [_state_shape(x, cs_prev)] * 7
+
+
+@lstm_block_cell_op.kernel
+def _lstm_block_cell_kernel(x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
+    _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco)
+    sums = torch.addmm(b, torch.cat([x, h_prev], 1), w)
+    peepholes = Peepholes(wci, wcf, wco) if use_peephole else None
+    return _lstm_step(sums, cs_prev, "icfo", forget_bias, cell_clip, peepholes)
+
+
+def _known_sizes(x: Tensor, cs_prev: Tensor) -> tuple[Any, Any, Any]:
+    """Batch, inputs and cells; -1 means the rest to a slice."""
+    batch, inputs = of_rank(x.shape, 2).tuple
+    cells = of_rank(cs_prev.shape, 2).tuple[1]
+    inputs = shapes.shape(x)[1] if inputs is None else inputs
+    return -1 if batch is None else batch, inputs, -1 if cells is None else cells
+
+
+@lstm_block_cell_op.gradient
+def _lstm_block_cell_gradient(op, *grads):
+    x, cs_prev, h_prev, w, *_ = op.inputs
+    *gates, _ = op.outputs
+    _, cs_grad, *_, h_grad = grads
+    by_cs_prev, by_sums, *by_peepholes = lstm_block_cell_grad_op(
+        *op.inputs, *gates, cs_grad, h_grad, use_peephole=op.attrs["use_peephole"]
+    )
+    by_both = matmul.matmul(by_sums, w, transpose_b=True)
+    batch, inputs, cells = _known_sizes(x, cs_prev)
+    by_x = slicing.slice(by_both, [0, 0], [batch, inputs])
+    by_h_prev = slicing.slice(by_both, [0, inputs], [batch, cells])
+    by_w = matmul.matmul(joining.concat([x, h_prev], 1), by_sums, transpose_a=True)
+    by_b = activations.bias_add_grad_op(by_sums)
+    return by_x, by_cs_prev, by_h_prev, by_w, *by_peepholes, by_b
+
+
+lstm_block_cell_op.samples(_CELL, (*_CELL, _LOOKING))
+lstm_block_cell_op.refuses((f32(3), *_CELL[1:]), "Shape must be rank 2 but is rank 1")
+
+_PEEPHOLE_GRADS = "wci_grad: T, wcf_grad: T, wco_grad: T"
+
+
 def _lstm_step_back(
     gates: Gates,
     cs_prev: torch.Tensor,
@@ -116,34 +186,12 @@ def _by_peepholes(
     return [(parts["i"] * cs_prev).sum(0), (parts["f"] * cs_prev).sum(0), (parts["o"] * cs).sum(0)]
 
 
-def _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco) -> None:
-    """The sizes that the cell's tensors must share, else ShapeError."""
-    (batch, inputs), cells = x.shape[-2:], cs_prev.shape[-1]
-    _check_shapes(
-        cs_prev=(cs_prev, [batch, cells]),
-        h_prev=(h_prev, [batch, cells]),
-        w=(w, [inputs + cells, 4 * cells]),
-        b=(b, [4 * cells]),
-        wci=(wci, [cells]),
-        wcf=(wcf, [cells]),
-        wco=(wco, [cells]),
-    )
-
-
 def _check_alike(like: torch.Tensor, **tensors: torch.Tensor) -> None:
     _check_shapes(**{name: (tensor, list(like.shape)) for name, tensor in tensors.items()})
 
 
-def _check_shapes(**expected: tuple[torch.Tensor, list[int]]) -> None:
-    for name, (tensor, shape) in expected.items():
-        if list(tensor.shape) != shape:
-            raise ShapeError(f"{name} must have shape {shape}, but has {list(tensor.shape)}")
-
-
-_LSTM = {"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False}
 _IS_PEEPHOLE = {"use_peephole": attr("bool")}
 
-lstm_block_cell_op = Op("LSTMBlockCell", f"{_STEP} -> {_GATES}, h: T", T=_HALF_OR_FLOAT, **_LSTM)
 lstm_block_cell_grad_op = Op(
     "LSTMBlockCellGrad",
     f"{_STEP}, {_GATES}, cs_grad: T, h_grad: T -> cs_prev_grad: T, dicfo: T, {_PEEPHOLE_GRADS}",
@@ -152,31 +200,18 @@ lstm_block_cell_grad_op = Op(
 )
 
 
-@lstm_block_cell_op.shape
-def _(x, cs_prev, h_prev, w, wci, wcf, wco, b):
-    return [_state_shape(x, cs_prev)] * 7
-
-
 @lstm_block_cell_grad_op.shape
-def _(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad):
+def _lstm_block_cell_grad_shape(
+    x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad
+):
     batch, cells = _state_shape(x, cs_prev)
     return [[batch, cells], [batch, size_product(cells, 4)], [cells], [cells], [cells]]
 
 
-def _state_shape(x: TensorShape, state: TensorShape) -> list[int | None]:
-    return [of_rank(x, 2).tuple[0], of_rank(state, 2).tuple[1]]
-
-
-@lstm_block_cell_op.kernel
-def _(x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
-    _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco)
-    sums = torch.addmm(b, torch.cat([x, h_prev], 1), w)
-    peepholes = Peepholes(wci, wcf, wco) if use_peephole else None
-    return _lstm_step(sums, cs_prev, "icfo", forget_bias, cell_clip, peepholes)
-
-
 @lstm_block_cell_grad_op.kernel
-def _(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole):
+def _lstm_block_cell_grad_kernel(
+    x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole
+):
     _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco)
     _check_alike(cs_prev, i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
     peepholes = Peepholes(wci, wcf, wco) if use_peephole else None
@@ -185,63 +220,18 @@ def _(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_g
     return by_cs_prev, by_sums, *_by_peepholes(by_sums, cs_prev, cs, "icfo", use_peephole)
 
 
-@lstm_block_cell_op.gradient
-def _(op, *grads):
-    x, cs_prev, h_prev, w, *_ = op.inputs
-    *gates, _ = op.outputs
-    _, cs_grad, *_, h_grad = grads
-    by_cs_prev, by_sums, *by_peepholes = lstm_block_cell_grad_op(
-        *op.inputs, *gates, cs_grad, h_grad, use_peephole=op.attrs["use_peephole"]
-    )
-    by_both = matmul.matmul(by_sums, w, transpose_b=True)
-    batch, inputs, cells = _known_sizes(x, cs_prev)
-    by_x = slicing.slice(by_both, [0, 0], [batch, inputs])
-    by_h_prev = slicing.slice(by_both, [0, inputs], [batch, cells])
-    by_w = matmul.matmul(joining.concat([x, h_prev], 1), by_sums, transpose_a=True)
-    by_b = activations.bias_add_grad_op(by_sums)
-    return by_x, by_cs_prev, by_h_prev, by_w, *by_peepholes, by_b
+lstm_block_cell_grad_op.gradient(undefined_gradient)
 
-
-def _known_sizes(x: Tensor, cs_prev: Tensor) -> tuple[Any, Any, Any]:
-    """Batch, inputs and cells; -1 means the rest to a slice."""
-    batch, inputs = of_rank(x.shape, 2).tuple
-    cells = of_rank(cs_prev.shape, 2).tuple[1]
-    inputs = shapes.shape(x)[1] if inputs is None else inputs
-    return -1 if batch is None else batch, inputs, -1 if cells is None else cells
-
-
-# ---------------------------------------------------------------------------- an LSTM over a sequence
-
-block_lstm_op = Op(
-    "BlockLSTM", f"{_SEQUENCE} -> {_GATES}, h: T", host="seq_len_max", T=_HALF_OR_FLOAT, **_LSTM
-)
-block_lstm_v2_op = Op(
-    "BlockLSTMV2",
-    f"{_SEQUENCE} -> {_GATES}, h: T",
-    host="seq_len_max",
-    T=_HALF_OR_FLOAT,
-    cell_clip=0.0,
-    use_peephole=False,
-)
-block_lstm_grad_op = Op(
-    "BlockLSTMGrad",
-    _SEQUENCE_GRAD,
-    host="seq_len_max",
-    T=_HALF_OR_FLOAT,
-    **_IS_PEEPHOLE,
-)
-block_lstm_grad_v2_op = Op(
-    "BlockLSTMGradV2",
-    _SEQUENCE_GRAD,
-    host="seq_len_max",
-    T=_HALF_OR_FLOAT,
-    **_IS_PEEPHOLE,
+_KEPT = (f32(3, 4, low=0.0),) * 6
+lstm_block_cell_grad_op.samples(
+    (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": False}),
+    (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": True}),
 )
 
+_SEQUENCE = f"seq_len_max: int64, {_STEP}"
 
-@block_lstm_op.shape
-@block_lstm_v2_op.shape
-def _(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b):
+
+def _block_lstm_family_shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b):
     steps, batch, _ = of_rank(x, 3).tuple
     (gates,) = of_rank(b, 1).tuple
     if gates is not None and gates % 4:
@@ -249,25 +239,11 @@ def _(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b):
     return [[steps, batch, None if gates is None else gates // 4]] * 7
 
 
-@block_lstm_grad_op.shape
-@block_lstm_grad_v2_op.shape
-def _(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad):
-    ranks = ((x, 3), (cs_prev, 2), (h_prev, 2), (w, 2), (wci, 1), (wcf, 1), (wco, 1), (b, 1))
-    return [of_rank(shape, rank) for shape, rank in ranks]
-
-
-@block_lstm_op.kernel
-def _(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
-    peepholes = Peepholes(wci, wcf, wco)
-    return _lstm(
-        seq_len_max, x, cs_prev, h_prev, w, peepholes, b, "icfo", forget_bias, cell_clip, use_peephole
-    )
-
-
-@block_lstm_v2_op.kernel
-def _(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
-    peepholes = Peepholes(wci, wcf, wco)
-    return _lstm(seq_len_max, x, cs_prev, h_prev, w, peepholes, b, "ifco", 0.0, cell_clip, use_peephole)
+def _check_sequence(steps: int, x: torch.Tensor) -> None:
+    if x.ndim != 3:
+        raise ShapeError(f"x must be 3D, but has shape {list(x.shape)}")
+    if not 0 <= steps <= len(x):
+        raise ShapeError(f"seq_len_max must be in [0, {len(x)}], the steps of x, but is {steps}")
 
 
 def _lstm(steps, x, cs_prev, h_prev, w, peepholes, b, order, forget_bias, cell_clip, use_peephole):
@@ -286,28 +262,73 @@ def _lstm(steps, x, cs_prev, h_prev, w, peepholes, b, order, forget_bias, cell_c
     return [torch.cat([torch.stack(each), rest]) if found else rest for each in zip(*found)] or [rest] * 7
 
 
-def _check_sequence(steps: int, x: torch.Tensor) -> None:
-    if x.ndim != 3:
-        raise ShapeError(f"x must be 3D, but has shape {list(x.shape)}")
-    if not 0 <= steps <= len(x):
-        raise ShapeError(f"seq_len_max must be in [0, {len(x)}], the steps of x, but is {steps}")
+def _sequence_gradient(op: Operation, grads: tuple, target: Op) -> tuple:
+    # TensorFlow takes BlockLSTMGrad for both versions, which mistakes the second's gates for one another.
+    _, cs_grad, *_, h_grad = grads
+    use_peephole = op.attrs["use_peephole"]
+    return None, *target(*op.inputs, *op.outputs, cs_grad, h_grad, use_peephole=use_peephole)
 
 
-def _back_kernel(order: str) -> Callable:
-    """The kernel of the gradient of an LSTM whose gates come in this order."""
-
-    def kernel(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
-        *gates, cs_grad, h_grad = values
-        peepholes = Peepholes(wci, wcf, wco)
-        return _lstm_back(
-            steps, x, cs_prev, h_prev, w, peepholes, b, Gates(*gates), cs_grad, h_grad, order, use_peephole
-        )
-
-    return kernel
+_RUN = (f32(5, 3, 2), *_CELL[1:])
 
 
-block_lstm_grad_op.kernel(_back_kernel("icfo"))
-block_lstm_grad_v2_op.kernel(_back_kernel("ifco"))
+def _add_samples_and_refuses_of_block_lstm_family(op: Op) -> None:
+    op.samples((5, *_RUN), (3, *_RUN, _LOOKING), (0, *_RUN))
+    op.refuses((6, *_RUN), "seq_len_max must be in [0, 5]", InvalidArgumentError)
+
+
+# ---------------------------------------------------------------------------- an LSTM over a sequence
+
+block_lstm_op = Op(
+    "BlockLSTM", f"{_SEQUENCE} -> {_GATES}, h: T", host="seq_len_max", T=_HALF_OR_FLOAT, **_LSTM
+)
+block_lstm_op.shape(_block_lstm_family_shape)
+
+
+@block_lstm_op.kernel
+def _block_lstm_kernel(
+    seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole
+):
+    peepholes = Peepholes(wci, wcf, wco)
+    return _lstm(
+        seq_len_max, x, cs_prev, h_prev, w, peepholes, b, "icfo", forget_bias, cell_clip, use_peephole
+    )
+
+
+block_lstm_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_op))
+_add_samples_and_refuses_of_block_lstm_family(block_lstm_op)
+
+block_lstm_v2_op = Op(
+    "BlockLSTMV2",
+    f"{_SEQUENCE} -> {_GATES}, h: T",
+    host="seq_len_max",
+    T=_HALF_OR_FLOAT,
+    cell_clip=0.0,
+    use_peephole=False,
+)
+block_lstm_v2_op.shape(_block_lstm_family_shape)
+
+
+@block_lstm_v2_op.kernel
+def _block_lstm_v2_kernel(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
+    peepholes = Peepholes(wci, wcf, wco)
+    return _lstm(seq_len_max, x, cs_prev, h_prev, w, peepholes, b, "ifco", 0.0, cell_clip, use_peephole)
+
+
+block_lstm_v2_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_v2_op))
+_add_samples_and_refuses_of_block_lstm_family(block_lstm_v2_op)
+
+_SEQUENCE_GRAD = (
+    f"{_SEQUENCE}, {_GATES}, h: T, cs_grad: T, h_grad: T "
+    f"-> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, {_PEEPHOLE_GRADS}, b_grad: T"
+)
+
+
+def _block_lstm_grad_family_shape(
+    seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad
+):
+    ranks = ((x, 3), (cs_prev, 2), (h_prev, 2), (w, 2), (wci, 1), (wcf, 1), (wco, 1), (b, 1))
+    return [of_rank(shape, rank) for shape, rank in ranks]
 
 
 def _lstm_back(steps, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_grad, order, use_peephole):
@@ -336,36 +357,58 @@ def _lstm_back(steps, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_gra
     return by_x, by_cs, by_h, both.T @ by_sums, *by_peepholes, by_sums.sum(0)
 
 
-def _sequence_gradient(op: Operation, grads: tuple, target: Op) -> tuple:
-    # TensorFlow takes BlockLSTMGrad for both versions, which mistakes the second's gates for one another.
-    _, cs_grad, *_, h_grad = grads
-    use_peephole = op.attrs["use_peephole"]
-    return None, *target(*op.inputs, *op.outputs, cs_grad, h_grad, use_peephole=use_peephole)
+def _back_kernel(order: str) -> Callable:
+    """The kernel of the gradient of an LSTM whose gates come in this order."""
+
+    def kernel(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
+        *gates, cs_grad, h_grad = values
+        peepholes = Peepholes(wci, wcf, wco)
+        return _lstm_back(
+            steps, x, cs_prev, h_prev, w, peepholes, b, Gates(*gates), cs_grad, h_grad, order, use_peephole
+        )
+
+    return kernel
 
 
-block_lstm_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_op))
-block_lstm_v2_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_v2_op))
+_KEPT_RUN = (f32(5, 3, 4, low=0.0),) * 7
+
+
+def _add_samples_of_block_lstm_grad_family(op: Op) -> None:
+    op.samples(
+        (5, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": False}),
+        (3, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": True}),
+    )
+
+
+block_lstm_grad_op = Op(
+    "BlockLSTMGrad",
+    _SEQUENCE_GRAD,
+    host="seq_len_max",
+    T=_HALF_OR_FLOAT,
+    **_IS_PEEPHOLE,
+)
+block_lstm_grad_op.shape(_block_lstm_grad_family_shape)
+block_lstm_grad_op.kernel(_back_kernel("icfo"))
+block_lstm_grad_op.gradient(undefined_gradient)
+_add_samples_of_block_lstm_grad_family(block_lstm_grad_op)
+
+block_lstm_grad_v2_op = Op(
+    "BlockLSTMGradV2",
+    _SEQUENCE_GRAD,
+    host="seq_len_max",
+    T=_HALF_OR_FLOAT,
+    **_IS_PEEPHOLE,
+)
+block_lstm_grad_v2_op.shape(_block_lstm_grad_family_shape)
+block_lstm_grad_v2_op.kernel(_back_kernel("ifco"))
+block_lstm_grad_v2_op.gradient(undefined_gradient)
+_add_samples_of_block_lstm_grad_family(block_lstm_grad_v2_op)
+
+_FLOAT = types("float")
 
 # ---------------------------------------------------------------------------- one step of a GRU
 
 _GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
-gru_block_cell_op = Op("GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=_FLOAT)
-gru_block_cell_grad_op = Op(
-    "GRUBlockCellGrad",
-    f"{_GRU}, r: T, u: T, c: T, d_h: T -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
-    T=_FLOAT,
-)
-
-
-@gru_block_cell_op.shape
-def _(x, h_prev, w_ru, w_c, b_ru, b_c):
-    return [_state_shape(x, h_prev)] * 4
-
-
-@gru_block_cell_grad_op.shape
-def _(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
-    batch, cells = _state_shape(x, h_prev)
-    return [x, [batch, cells], [batch, cells], [batch, size_product(cells, 2)]]
 
 
 def _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
@@ -379,16 +422,52 @@ def _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
     )
 
 
+_GRU_CELL = (f32(3, 2), f32(3, 4), f32(6, 8), f32(6, 4), f32(8), f32(4))
+
+gru_block_cell_op = Op("GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=_FLOAT)
+
+
+@gru_block_cell_op.shape
+def _gru_block_cell_shape(x, h_prev, w_ru, w_c, b_ru, b_c):
+    return [_state_shape(x, h_prev)] * 4
+
+
 @gru_block_cell_op.kernel
-def _(x, h_prev, w_ru, w_c, b_ru, b_c):
+def _gru_block_cell_kernel(x, h_prev, w_ru, w_c, b_ru, b_c):
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     r, u = torch.sigmoid(torch.addmm(b_ru, torch.cat([x, h_prev], 1), w_ru)).chunk(2, 1)
     c = torch.tanh(torch.addmm(b_c, torch.cat([x, h_prev * r], 1), w_c))
     return r, u, c, u * (h_prev - c) + c
 
 
+@gru_block_cell_op.gradient
+def _gru_block_cell_gradient(op, *grads):
+    x, h_prev, *_ = op.inputs
+    r, u, c, _ = op.outputs
+    by_x, by_h_prev, by_c, by_ru = gru_block_cell_grad_op(*op.inputs, r, u, c, grads[-1])
+    by_w_ru = matmul.matmul(joining.concat([x, h_prev], 1), by_ru, transpose_a=True)
+    by_b_ru = activations.bias_add_grad_op(by_ru)
+    by_w_c = matmul.matmul(joining.concat([x, h_prev * r], 1), by_c, transpose_a=True)
+    return by_x, by_h_prev, by_w_ru, by_w_c, by_b_ru, activations.bias_add_grad_op(by_c)
+
+
+gru_block_cell_op.samples(_GRU_CELL)
+
+gru_block_cell_grad_op = Op(
+    "GRUBlockCellGrad",
+    f"{_GRU}, r: T, u: T, c: T, d_h: T -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
+    T=_FLOAT,
+)
+
+
+@gru_block_cell_grad_op.shape
+def _gru_block_cell_grad_shape(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+    batch, cells = _state_shape(x, h_prev)
+    return [x, [batch, cells], [batch, cells], [batch, size_product(cells, 2)]]
+
+
 @gru_block_cell_grad_op.kernel
-def _(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+def _gru_block_cell_grad_kernel(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     _check_alike(h_prev, r=r, u=u, c=c, d_h=d_h)
     inputs, cells = x.shape[1], h_prev.shape[1]
@@ -400,42 +479,5 @@ def _(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     return x_by_c + x_by_ru, h_by_ru + reset_by_c * r + d_h * u, by_c, by_ru
 
 
-@gru_block_cell_op.gradient
-def _(op, *grads):
-    x, h_prev, *_ = op.inputs
-    r, u, c, _ = op.outputs
-    by_x, by_h_prev, by_c, by_ru = gru_block_cell_grad_op(*op.inputs, r, u, c, grads[-1])
-    by_w_ru = matmul.matmul(joining.concat([x, h_prev], 1), by_ru, transpose_a=True)
-    by_b_ru = activations.bias_add_grad_op(by_ru)
-    by_w_c = matmul.matmul(joining.concat([x, h_prev * r], 1), by_c, transpose_a=True)
-    return by_x, by_h_prev, by_w_ru, by_w_c, by_b_ru, activations.bias_add_grad_op(by_c)
-
-
-for _op in (lstm_block_cell_grad_op, block_lstm_grad_op, block_lstm_grad_v2_op, gru_block_cell_grad_op):
-    _op.gradient(undefined_gradient)
-
-# ---------------------------------------------------------------------------- samples
-
-_CELL = (f32(3, 2), f32(3, 4), f32(3, 4), f32(6, 16), f32(4), f32(4), f32(4), f32(16))
-_LOOKING = {"use_peephole": True, "cell_clip": 0.0}
-_RUN = (f32(5, 3, 2), *_CELL[1:])
-_KEPT = (f32(3, 4, low=0.0),) * 6
-_KEPT_RUN = (f32(5, 3, 4, low=0.0),) * 7
-_GRU_CELL = (f32(3, 2), f32(3, 4), f32(6, 8), f32(6, 4), f32(8), f32(4))
-
-lstm_block_cell_op.samples(_CELL, (*_CELL, _LOOKING))
-lstm_block_cell_grad_op.samples(
-    (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": False}),
-    (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": True}),
-)
-lstm_block_cell_op.refuses((f32(3), *_CELL[1:]), "Shape must be rank 2 but is rank 1")
-for _op in (block_lstm_op, block_lstm_v2_op):
-    _op.samples((5, *_RUN), (3, *_RUN, _LOOKING), (0, *_RUN))
-    _op.refuses((6, *_RUN), "seq_len_max must be in [0, 5]", InvalidArgumentError)
-for _op in (block_lstm_grad_op, block_lstm_grad_v2_op):
-    _op.samples(
-        (5, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": False}),
-        (3, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": True}),
-    )
-gru_block_cell_op.samples(_GRU_CELL)
+gru_block_cell_grad_op.gradient(undefined_gradient)
 gru_block_cell_grad_op.samples((*_GRU_CELL, *(f32(3, 4, low=0.0),) * 3, f32(3, 4)))

@@ -27,47 +27,9 @@ from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDICES
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, casting, checks, reductions, unary
 
-# ---------------------------------------------------------------------------- softmax
 
-softmax_op = Op("Softmax", "logits: T -> softmax: T", T=FLOATS_HALF_FIRST)
-log_softmax_op = Op("LogSoftmax", "logits: T -> logsoftmax: T", T=FLOATS_HALF_FIRST)
-
-
-@softmax_op.shape
-@log_softmax_op.shape
-def _(logits):
+def _softmax_family_shape(logits):
     return of_rank_at_least(logits, 1)
-
-
-@softmax_op.kernel
-def _(logits):
-    return torch.softmax(logits, -1)
-
-
-@log_softmax_op.kernel
-def _(logits):
-    return torch.log_softmax(logits, -1)
-
-
-@softmax_op.specialize
-def _(node):
-    return torch.softmax, [node.inputs[0], -1]
-
-
-@log_softmax_op.specialize
-def _(node):
-    return torch.log_softmax, [node.inputs[0], -1]
-
-
-@softmax_op.gradient
-def _(op, grad):
-    result = op.outputs[0]
-    return (grad - reductions.reduce_sum(grad * result, -1, keepdims=True)) * result
-
-
-@log_softmax_op.gradient
-def _(op, grad):
-    return grad - reductions.reduce_sum(grad, -1, keepdims=True) * unary.exp(op.outputs[0])
 
 
 def _numpy_log_softmax(logits: np.ndarray) -> np.ndarray:
@@ -75,11 +37,45 @@ def _numpy_log_softmax(logits: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
+# ---------------------------------------------------------------------------- softmax
+
+softmax_op = Op("Softmax", "logits: T -> softmax: T", T=FLOATS_HALF_FIRST)
+softmax_op.shape(_softmax_family_shape)
+
+
+@softmax_op.kernel
+def _softmax_kernel(logits):
+    return torch.softmax(logits, -1)
+
+
+@softmax_op.specialize
+def _softmax_specialized(node):
+    return torch.softmax, [node.inputs[0], -1]
+
+
+@softmax_op.gradient
+def _softmax_gradient(op, grad):
+    result = op.outputs[0]
+    return (grad - reductions.reduce_sum(grad * result, -1, keepdims=True)) * result
+
+
 softmax_op.samples(
     f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=lambda x: np.exp(_numpy_log_softmax(x))
 )
-log_softmax_op.samples(f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=_numpy_log_softmax)
 softmax_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
+
+
+@export("nn.softmax", "math.softmax")
+def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """exp(x) divided by its sum along an axis, the last unless told."""
+    axis = renamed("axis", axis, "dim", dim)
+    return _along(logits, -1 if axis is None else axis, softmax_op, name)
+
+
+def _swapped_with_last(tensor: Tensor, rank: Tensor, axis: int, name: str | None = None) -> Tensor:
+    last = binary.subtract(rank, 1)
+    between = creation.range(axis), [last], creation.range(axis + 1, last), [axis]
+    return shapes.transpose(tensor, joining.concat(between, 0), name=name or "transpose")
 
 
 def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
@@ -103,17 +99,26 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
     return result
 
 
-def _swapped_with_last(tensor: Tensor, rank: Tensor, axis: int, name: str | None = None) -> Tensor:
-    last = binary.subtract(rank, 1)
-    between = creation.range(axis), [last], creation.range(axis + 1, last), [axis]
-    return shapes.transpose(tensor, joining.concat(between, 0), name=name or "transpose")
+log_softmax_op = Op("LogSoftmax", "logits: T -> logsoftmax: T", T=FLOATS_HALF_FIRST)
+log_softmax_op.shape(_softmax_family_shape)
 
 
-@export("nn.softmax", "math.softmax")
-def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """exp(x) divided by its sum along an axis, the last unless told."""
-    axis = renamed("axis", axis, "dim", dim)
-    return _along(logits, -1 if axis is None else axis, softmax_op, name)
+@log_softmax_op.kernel
+def _log_softmax_kernel(logits):
+    return torch.log_softmax(logits, -1)
+
+
+@log_softmax_op.specialize
+def _log_softmax_specialized(node):
+    return torch.log_softmax, [node.inputs[0], -1]
+
+
+@log_softmax_op.gradient
+def _log_softmax_gradient(op, grad):
+    return grad - reductions.reduce_sum(grad, -1, keepdims=True) * unary.exp(op.outputs[0])
+
+
+log_softmax_op.samples(f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=_numpy_log_softmax)
 
 
 @export("nn.log_softmax", "math.log_softmax")
@@ -123,94 +128,8 @@ def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any
     return _along(logits, -1 if axis is None else axis, log_softmax_op, name)
 
 
-# ---------------------------------------------------------------------------- cross entropies
-
-softmax_cross_entropy_with_logits_op = Op(
-    "SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", T=FLOATS_HALF_FIRST
-)
-sparse_softmax_cross_entropy_with_logits_op = Op(
-    "SparseSoftmaxCrossEntropyWithLogits",
-    "features: T, labels: Tlabels -> loss: T, backprop: T",
-    T=FLOATS_HALF_FIRST,
-    Tlabels=attr("type", "int64", allowed=INDICES),
-)
-
-
-@softmax_cross_entropy_with_logits_op.shape
-def _(features, labels):
-    rows, classes = of_rank(broadcast_shapes(features, labels), 2).tuple
-    return [[rows], [rows, classes]]
-
-
-@sparse_softmax_cross_entropy_with_logits_op.shape
-def _(features, labels):
-    rows, classes = of_rank(features, 2).tuple
-    count = of_rank(labels, 1).tuple[0]
-    if None not in (rows, count) and rows != count:
-        raise ShapeError(f"Dimensions must be equal, but are {rows} and {count}: rows of logits and labels")
-    rows = count if rows is None else rows
-    return [[rows], [rows, classes]]
-
-
-@softmax_cross_entropy_with_logits_op.kernel
-def _(features, labels):
-    logs = torch.log_softmax(features, -1)
-    loss = (labels * logs).sum(-1).neg_()
-    return loss, logs.exp_() - labels
-
-
-@sparse_softmax_cross_entropy_with_logits_op.kernel
-def _(features, labels):
-    _check_classes(features)
-    columns = labels.long().unsqueeze(1)
-    logs = torch.log_softmax(features, -1)
-    try:
-        picked = logs.gather(1, columns)
-    except RuntimeError:  # the index is checked there already
-        raise _bad_label(labels, features.shape[1]) from None
-    return _loss_and_backprop(logs, picked, columns)
-
-
-@sparse_softmax_cross_entropy_with_logits_op.kernel("cuda")
-def _(features, labels):
-    """A label that is no class makes its row NaN: the device cannot say so without stopping."""
-    _check_classes(features)
-    columns = labels.long().unsqueeze(1)
-    valid = (columns >= 0) & (columns < features.shape[1])
-    columns = torch.where(valid, columns, 0)
-    logs = torch.where(valid, torch.log_softmax(features, -1), torch.nan)
-    return _loss_and_backprop(logs, logs.gather(1, columns), columns)
-
-
-def _loss_and_backprop(logs: torch.Tensor, picked: torch.Tensor, columns: torch.Tensor) -> tuple:
-    """Minus the logarithm of the label's probability, and the probabilities with 1 taken from the label's."""
-    loss = picked.squeeze(1).neg()
-    return loss, logs.exp_().scatter_(1, columns, picked.exp_().sub_(1))
-
-
-def _check_classes(features: torch.Tensor) -> None:
-    if not features.shape[1]:
-        raise ShapeError(f"Must have at least one class, but got logits shape {list(features.shape)}")
-
-
-def _bad_label(labels: torch.Tensor, classes: int) -> InvalidArgumentError:
-    values = labels.tolist()
-    first = next(label for label in values if not 0 <= label < classes)
-    shown = " ".join(map(str, values[:20])) + (" ..." if len(values) > 20 else "")
-    return errors.invalid_argument(
-        f"Received a label value of {first} which is outside the valid range of [0, {classes}).  "
-        f"Label values: {shown}",
-    )
-
-
 def _scaled_rows(scales: Tensor, rows: Tensor) -> Tensor:
     return shapes.expand_dims(scales, -1) * rows
-
-
-def is_zero(tensor: Tensor) -> bool:
-    """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
-    value = partial_value(tensor)
-    return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
 
 
 def _through_softmax(logits: Tensor, grad: Tensor) -> Tensor:
@@ -220,6 +139,31 @@ def _through_softmax(logits: Tensor, grad: Tensor) -> Tensor:
     return (grad - shapes.squeeze(along, axis=1)) * probabilities
 
 
+def _numpy_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    logs = _numpy_log_softmax(features)
+    return -(labels * logs).sum(-1), np.exp(logs) - labels
+
+
+# ---------------------------------------------------------------------------- cross entropies
+
+softmax_cross_entropy_with_logits_op = Op(
+    "SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", T=FLOATS_HALF_FIRST
+)
+
+
+@softmax_cross_entropy_with_logits_op.shape
+def _softmax_cross_entropy_with_logits_shape(features, labels):
+    rows, classes = of_rank(broadcast_shapes(features, labels), 2).tuple
+    return [[rows], [rows, classes]]
+
+
+@softmax_cross_entropy_with_logits_op.kernel
+def _softmax_cross_entropy_with_logits_kernel(features, labels):
+    logs = torch.log_softmax(features, -1)
+    loss = (labels * logs).sum(-1).neg_()
+    return loss, logs.exp_() - labels
+
+
 def _of_shape(grad: Tensor, like: Tensor) -> Tensor:
     """The gradient summed over the rows that the loss repeated, where shapes tell of such."""
     repeated = like.shape.ndims == 2 and like.shape.tuple[0] == 1 and grad.shape.as_list()[0] != 1
@@ -227,7 +171,7 @@ def _of_shape(grad: Tensor, like: Tensor) -> Tensor:
 
 
 @softmax_cross_entropy_with_logits_op.gradient
-def _(op, grad_loss, grad_backprop):
+def _softmax_cross_entropy_with_logits_gradient(op, grad_loss, grad_backprop):
     logits, labels = op.inputs
     by_logits = _scaled_rows(grad_loss, op.outputs[1])
     if grad_backprop is not None and not is_zero(grad_backprop):
@@ -236,29 +180,6 @@ def _(op, grad_loss, grad_backprop):
     if grad_backprop is not None and not is_zero(grad_backprop):
         by_labels -= grad_backprop
     return _of_shape(by_logits, logits), _of_shape(by_labels, labels)
-
-
-@sparse_softmax_cross_entropy_with_logits_op.gradient
-def _(op, grad_loss, grad_backprop):
-    backprop = prevent_gradient_op(
-        op.outputs[1],
-        message="Currently there is no way to take the second derivative of "
-        "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
-        "tf.gradients()",
-    )
-    by_logits = _scaled_rows(grad_loss, backprop)
-    if grad_backprop is not None and not is_zero(grad_backprop):
-        by_logits += _through_softmax(op.inputs[0], grad_backprop)
-    return by_logits, None
-
-
-def _numpy_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    logs = _numpy_log_softmax(features)
-    return -(labels * logs).sum(-1), np.exp(logs) - labels
-
-
-def _numpy_sparse_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return _numpy_cross_entropy(features, np.eye(features.shape[1], dtype=features.dtype)[labels])
 
 
 _DISTRIBUTIONS = np.array(
@@ -273,35 +194,6 @@ softmax_cross_entropy_with_logits_op.samples(
 softmax_cross_entropy_with_logits_op.refuses(
     (f32(2, 4), f32(3, 4)), "Dimensions must be equal, but are 2 and 3"
 )
-sparse_softmax_cross_entropy_with_logits_op.samples(
-    (f32(3, 4), i32(3, low=0, high=4)),
-    (f32(2, 5), i64(2, low=0, high=5)),
-    (f32(0, 3), i32(0)),
-    against=_numpy_sparse_cross_entropy,
-)
-sparse_softmax_cross_entropy_with_logits_op.refuses((f32(2, 4), i32(3, low=0, high=4)), "are 2 and 3")
-
-# ---------------------------------------------------------------------------- public functions
-
-
-def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
-    """Labels and logits are easily swapped: they must be given, and by name."""
-    if sentinel is not None:
-        raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
-    if labels is None or logits is None:
-        raise ValueError("Both labels and logits must be provided.")
-
-
-def _flat_rows(tensor: Tensor) -> Tensor:
-    """All axes but the last made one."""
-    rank = shapes.rank(tensor)
-    last = slicing.slice(shapes.shape(tensor), [binary.subtract(rank, 1)], [1])
-    return shapes.reshape(tensor, joining.concat([[-1], last], 0))
-
-
-def _axis_moved_last(tensor: Tensor, axis: int, rank: Tensor) -> Tensor:
-    order = joining.concat([creation.range(axis), creation.range(axis + 1, rank), [axis]], 0)
-    return shapes.transpose(tensor, order)
 
 
 @export("nn.softmax_cross_entropy_with_logits_v2")
@@ -328,21 +220,105 @@ def softmax_cross_entropy_with_logits_v2(
         return casting.cast(loss, given) if given in (float16, bfloat16) else loss
 
 
-@export("nn.softmax_cross_entropy_with_logits")
-def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
-    dim: int = -1,
-    name: str | None = None,
-    axis: int | None = None,
-) -> Tensor:
-    """The cross entropy between labels and the softmax of logits; no gradient flows to the labels."""
-    check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
-    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
-        labels = stop_gradient(labels, name="labels_stop_gradient")
-    axis = dim if axis is None else axis
-    return softmax_cross_entropy_with_logits_v2(labels, logits, axis=axis, name=name)
+def _flat_rows(tensor: Tensor) -> Tensor:
+    """All axes but the last made one."""
+    rank = shapes.rank(tensor)
+    last = slicing.slice(shapes.shape(tensor), [binary.subtract(rank, 1)], [1])
+    return shapes.reshape(tensor, joining.concat([[-1], last], 0))
+
+
+def _axis_moved_last(tensor: Tensor, axis: int, rank: Tensor) -> Tensor:
+    order = joining.concat([creation.range(axis), creation.range(axis + 1, rank), [axis]], 0)
+    return shapes.transpose(tensor, order)
+
+
+sparse_softmax_cross_entropy_with_logits_op = Op(
+    "SparseSoftmaxCrossEntropyWithLogits",
+    "features: T, labels: Tlabels -> loss: T, backprop: T",
+    T=FLOATS_HALF_FIRST,
+    Tlabels=attr("type", "int64", allowed=INDICES),
+)
+
+
+@sparse_softmax_cross_entropy_with_logits_op.shape
+def _sparse_softmax_cross_entropy_with_logits_shape(features, labels):
+    rows, classes = of_rank(features, 2).tuple
+    count = of_rank(labels, 1).tuple[0]
+    if None not in (rows, count) and rows != count:
+        raise ShapeError(f"Dimensions must be equal, but are {rows} and {count}: rows of logits and labels")
+    rows = count if rows is None else rows
+    return [[rows], [rows, classes]]
+
+
+def _loss_and_backprop(logs: torch.Tensor, picked: torch.Tensor, columns: torch.Tensor) -> tuple:
+    """Minus the logarithm of the label's probability, and the probabilities with 1 taken from the label's."""
+    loss = picked.squeeze(1).neg()
+    return loss, logs.exp_().scatter_(1, columns, picked.exp_().sub_(1))
+
+
+def _check_classes(features: torch.Tensor) -> None:
+    if not features.shape[1]:
+        raise ShapeError(f"Must have at least one class, but got logits shape {list(features.shape)}")
+
+
+def _bad_label(labels: torch.Tensor, classes: int) -> InvalidArgumentError:
+    values = labels.tolist()
+    first = next(label for label in values if not 0 <= label < classes)
+    shown = " ".join(map(str, values[:20])) + (" ..." if len(values) > 20 else "")
+    return errors.invalid_argument(
+        f"Received a label value of {first} which is outside the valid range of [0, {classes}).  "
+        f"Label values: {shown}",
+    )
+
+
+@sparse_softmax_cross_entropy_with_logits_op.kernel
+def _sparse_softmax_cross_entropy_with_logits_kernel(features, labels):
+    _check_classes(features)
+    columns = labels.long().unsqueeze(1)
+    logs = torch.log_softmax(features, -1)
+    try:
+        picked = logs.gather(1, columns)
+    except RuntimeError:  # the index is checked there already
+        raise _bad_label(labels, features.shape[1]) from None
+    return _loss_and_backprop(logs, picked, columns)
+
+
+@sparse_softmax_cross_entropy_with_logits_op.kernel("cuda")
+def _sparse_softmax_cross_entropy_with_logits_cuda_kernel(features, labels):
+    """A label that is no class makes its row NaN: the device cannot say so without stopping."""
+    _check_classes(features)
+    columns = labels.long().unsqueeze(1)
+    valid = (columns >= 0) & (columns < features.shape[1])
+    columns = torch.where(valid, columns, 0)
+    logs = torch.where(valid, torch.log_softmax(features, -1), torch.nan)
+    return _loss_and_backprop(logs, logs.gather(1, columns), columns)
+
+
+@sparse_softmax_cross_entropy_with_logits_op.gradient
+def _sparse_softmax_cross_entropy_with_logits_gradient(op, grad_loss, grad_backprop):
+    backprop = prevent_gradient_op(
+        op.outputs[1],
+        message="Currently there is no way to take the second derivative of "
+        "sparse_softmax_cross_entropy_with_logits due to the fused implementation's interaction with "
+        "tf.gradients()",
+    )
+    by_logits = _scaled_rows(grad_loss, backprop)
+    if grad_backprop is not None and not is_zero(grad_backprop):
+        by_logits += _through_softmax(op.inputs[0], grad_backprop)
+    return by_logits, None
+
+
+def _numpy_sparse_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return _numpy_cross_entropy(features, np.eye(features.shape[1], dtype=features.dtype)[labels])
+
+
+sparse_softmax_cross_entropy_with_logits_op.samples(
+    (f32(3, 4), i32(3, low=0, high=4)),
+    (f32(2, 5), i64(2, low=0, high=5)),
+    (f32(0, 3), i32(0)),
+    against=_numpy_sparse_cross_entropy,
+)
+sparse_softmax_cross_entropy_with_logits_op.refuses((f32(2, 4), i32(3, low=0, high=4)), "are 2 and 3")
 
 
 @export("nn.sparse_softmax_cross_entropy_with_logits")
@@ -391,3 +367,34 @@ def _check_label_shape(labels: Tensor, logits: Tensor) -> None:
             f"Shape mismatch: The shape of labels (received {given}) should equal the shape of logits except "
             f"for the last dimension (received {expected})."
         )
+
+
+def is_zero(tensor: Tensor) -> bool:
+    """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
+    value = partial_value(tensor)
+    return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
+
+
+def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+    """Labels and logits are easily swapped: they must be given, and by name."""
+    if sentinel is not None:
+        raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+@export("nn.softmax_cross_entropy_with_logits")
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: int | None = None,
+) -> Tensor:
+    """The cross entropy between labels and the softmax of logits; no gradient flows to the labels."""
+    check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
+        labels = stop_gradient(labels, name="labels_stop_gradient")
+    axis = dim if axis is None else axis
+    return softmax_cross_entropy_with_logits_v2(labels, logits, axis=axis, name=name)

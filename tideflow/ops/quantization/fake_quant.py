@@ -21,79 +21,6 @@ from tideflow.ops.quantization.quantized_numbers import rounded
 
 _BITS = {"num_bits": 8, "narrow_range": False}
 _ARGS = {"min": -6.0, "max": 6.0, **_BITS}
-_VARS_GRAD = (
-    "gradients: float, inputs: float, min: float, max: float "
-    "-> backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float"
-)
-
-args_op = Op("FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS)
-args_gradient_op = Op(
-    "FakeQuantWithMinMaxArgsGradient", "gradients: float, inputs: float -> backprops: float", **_ARGS
-)
-vars_op = Op("FakeQuantWithMinMaxVars", "inputs: float, min: float, max: float -> outputs: float", **_BITS)
-vars_gradient_op = Op("FakeQuantWithMinMaxVarsGradient", _VARS_GRAD, **_BITS)
-per_channel_op = Op(
-    "FakeQuantWithMinMaxVarsPerChannel", "inputs: float, min: float, max: float -> outputs: float", **_BITS
-)
-per_channel_gradient_op = Op("FakeQuantWithMinMaxVarsPerChannelGradient", _VARS_GRAD, **_BITS)
-
-for _op in (args_gradient_op, vars_gradient_op, per_channel_gradient_op):
-    _op.gradient(undefined_gradient)
-
-# ---------------------------------------------------------------------------- shapes
-
-
-@args_op.shape
-def _(inputs):
-    return inputs
-
-
-@args_gradient_op.shape
-def _(gradients, inputs):
-    return merged(gradients, inputs)
-
-
-@vars_op.shape
-def _(inputs, min, max):
-    of_rank(min, 0)
-    of_rank(max, 0)
-    return inputs
-
-
-@vars_gradient_op.shape
-def _(gradients, inputs, min, max):
-    of_rank(min, 0)
-    of_rank(max, 0)
-    return [merged(gradients, inputs), [], []]
-
-
-@per_channel_op.shape
-def _(inputs, min, max):
-    return _per_channel_shapes(inputs, min, max)[0]
-
-
-@per_channel_gradient_op.shape
-def _(gradients, inputs, min, max):
-    of_rank_at_least(gradients, 1)
-    image, channels = _per_channel_shapes(merged(gradients, inputs), min, max)
-    return [image, channels, channels]
-
-
-def _per_channel_shapes(inputs: TensorShape, min: TensorShape, max: TensorShape) -> tuple[Any, TensorShape]:
-    channels = merged(of_rank(min, 1), of_rank(max, 1))
-    sizes = of_rank_at_least(inputs, 1).tuple
-    if sizes is None:
-        return inputs, channels
-    (count,) = channels.tuple
-    if None not in (count, sizes[-1]) and count != sizes[-1]:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {sizes[-1]} and {count}: channels of inputs and min"
-        )
-    last = count if sizes[-1] is None else sizes[-1]
-    return as_shape([*sizes[:-1], last]), as_shape([last])
-
-
-# ---------------------------------------------------------------------------- kernels
 
 
 def _nudged(
@@ -112,119 +39,42 @@ def _clamped(inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> tor
     return torch.maximum(torch.minimum(inputs, high), low)
 
 
-def _check_channels(
-    inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor, gradients: Any = None
-) -> None:
-    if gradients is not None and gradients.shape != inputs.shape:
-        raise ShapeError(
-            f"gradients and inputs must be the same size, not {gradients.shape} and {inputs.shape}"
-        )
-    if not inputs.ndim or low.shape != inputs.shape[-1:] or high.shape != inputs.shape[-1:]:
-        raise ShapeError(
-            f"min and max must have an element for each channel of inputs of shape {list(inputs.shape)}, but "
-            f"have shapes {list(low.shape)} and {list(high.shape)}"
-        )
-
-
-@args_op.kernel
-def _(inputs, *, min, max, num_bits, narrow_range):
-    low, high, scale = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
-    # By the reciprocal, where the range given by tensors is divided by: a last bit of difference.
-    return torch.floor((_clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
-
-
-@args_gradient_op.kernel
-def _(gradients, inputs, *, min, max, num_bits, narrow_range):
-    low, high, _ = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
-    return gradients * ((inputs >= low) & (inputs <= high))
-
-
 def _ends(inputs: torch.Tensor, low: float, high: float) -> list[torch.Tensor]:
     if low >= high:
         raise ShapeError(f"min has to be smaller than max, was: {low:g} >= {high:g}")
     return [torch.tensor(end, dtype=torch.float32, device=inputs.device) for end in (low, high)]
 
 
-@vars_op.kernel
-def _(inputs, min, max, *, num_bits, narrow_range):
-    return _quantized(inputs, min, max, num_bits, narrow_range)
-
-
-@per_channel_op.kernel
-def _(inputs, min, max, *, num_bits, narrow_range):
-    _check_channels(inputs, min, max)
-    return _quantized(inputs, min, max, num_bits, narrow_range)
-
-
-def _quantized(inputs, min, max, num_bits, narrow_range):
-    low, high, scale = _nudged(min, max, num_bits, narrow_range)
-    result = torch.floor((_clamped(inputs, low, high) - low) / scale + 0.5) * scale + low
-    return torch.where((min == 0) & (max == 0), 0, result)
-
-
-@vars_gradient_op.kernel
-def _(gradients, inputs, min, max, *, num_bits, narrow_range):
-    inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
-    return inside, below.sum(), above.sum()
-
-
-@per_channel_gradient_op.kernel
-def _(gradients, inputs, min, max, *, num_bits, narrow_range):
-    _check_channels(inputs, min, max, gradients)
-    inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
-    return inside, *(part.unsqueeze(0).flatten(0, -2).sum(0) for part in (below, above))
-
-
-def _parted(gradients, inputs, min, max, num_bits, narrow_range):
-    """The gradients of what is inside of the range, below and above; a range of nothing has all inside."""
-    low, high, _ = _nudged(min, max, num_bits, narrow_range)
-    nothing = (min == 0) & (max == 0)
-    inside = ((inputs >= low) & (inputs <= high)) | nothing
-    return (
-        gradients * inside,
-        gradients * ((inputs < low) & ~nothing),
-        gradients * ((inputs > high) & ~nothing),
-    )
-
-
-# ---------------------------------------------------------------------------- gradients
-
-
 def _given(op: Operation) -> dict[str, Any]:
     return {name: op.attrs[name] for name in _ARGS if name in op.attrs}
 
 
+_NARROW = {"num_bits": 4, "narrow_range": True}
+
+args_op = Op("FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS)
+
+
+@args_op.shape
+def _args_shape(inputs):
+    return inputs
+
+
+@args_op.kernel
+def _args_kernel(inputs, *, min, max, num_bits, narrow_range):
+    low, high, scale = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
+    # By the reciprocal, where the range given by tensors is divided by: a last bit of difference.
+    return torch.floor((_clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
+
+
 @args_op.gradient
-def _(op, grad):
+def _args_gradient(op, grad):
     return args_gradient_op(grad, op.inputs[0], **_given(op))
 
 
-@vars_op.gradient
-def _(op, grad):
-    return vars_gradient_op(grad, *op.inputs, **_given(op))
-
-
-@per_channel_op.gradient
-def _(op, grad):
-    return per_channel_gradient_op(grad, *op.inputs, **_given(op))
-
-
-_NARROW = {"num_bits": 4, "narrow_range": True}
 args_op.samples(
     f32(2, 3), (f32(4, low=-9.0, high=9.0), {"min": -2.0, "max": 3.0, **_NARROW}), f32(), f32(0, 2)
 )
 args_op.refuses((f32(2), {"min": 1.0, "max": 1.0}), "min has to be smaller than max", InvalidArgumentError)
-args_gradient_op.samples((f32(2, 3), f32(2, 3)), (f32(4), f32(4), {"min": -0.5, "max": 0.5, **_NARROW}))
-vars_op.samples((f32(2, 3), -0.7, 0.5), (f32(4), 0.0, 0.0), (f32(4), -0.3, 0.6, _NARROW))
-vars_op.refuses((f32(2), f32(1), f32()), "Shape must be rank 0 but is rank 1")
-vars_gradient_op.samples((f32(2, 3), f32(2, 3), -0.7, 0.5), (f32(4), f32(4), 0.0, 0.0))
-per_channel_op.samples(
-    (f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)), (f32(3), f32(3), f32(3), _NARROW)
-)
-per_channel_op.refuses((f32(2, 3), f32(2), f32(2)), "Dimensions must be equal, but are 3 and 2")
-per_channel_gradient_op.samples((f32(2, 3), f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)))
-
-# ---------------------------------------------------------------------------- public functions
 
 
 @export("quantization.fake_quant_with_min_max_args", "fake_quant_with_min_max_args")
@@ -238,6 +88,26 @@ def fake_quant_with_min_max_args(
 ) -> Tensor:
     """The inputs clamped to a range and rounded to one of its levels."""
     return args_op(inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+args_gradient_op = Op(
+    "FakeQuantWithMinMaxArgsGradient", "gradients: float, inputs: float -> backprops: float", **_ARGS
+)
+
+
+@args_gradient_op.shape
+def _args_gradient_shape(gradients, inputs):
+    return merged(gradients, inputs)
+
+
+@args_gradient_op.kernel
+def _args_gradient_kernel(gradients, inputs, *, min, max, num_bits, narrow_range):
+    low, high, _ = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
+    return gradients * ((inputs >= low) & (inputs <= high))
+
+
+args_gradient_op.gradient(undefined_gradient)
+args_gradient_op.samples((f32(2, 3), f32(2, 3)), (f32(4), f32(4), {"min": -0.5, "max": 0.5, **_NARROW}))
 
 
 @export("quantization.fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_args_gradient")
@@ -256,12 +126,80 @@ def fake_quant_with_min_max_args_gradient(
     )
 
 
+def _quantized(inputs, min, max, num_bits, narrow_range):
+    low, high, scale = _nudged(min, max, num_bits, narrow_range)
+    result = torch.floor((_clamped(inputs, low, high) - low) / scale + 0.5) * scale + low
+    return torch.where((min == 0) & (max == 0), 0, result)
+
+
+vars_op = Op("FakeQuantWithMinMaxVars", "inputs: float, min: float, max: float -> outputs: float", **_BITS)
+
+
+@vars_op.shape
+def _vars_shape(inputs, min, max):
+    of_rank(min, 0)
+    of_rank(max, 0)
+    return inputs
+
+
+@vars_op.kernel
+def _vars_kernel(inputs, min, max, *, num_bits, narrow_range):
+    return _quantized(inputs, min, max, num_bits, narrow_range)
+
+
+@vars_op.gradient
+def _vars_gradient(op, grad):
+    return vars_gradient_op(grad, *op.inputs, **_given(op))
+
+
+vars_op.samples((f32(2, 3), -0.7, 0.5), (f32(4), 0.0, 0.0), (f32(4), -0.3, 0.6, _NARROW))
+vars_op.refuses((f32(2), f32(1), f32()), "Shape must be rank 0 but is rank 1")
+
+
 @export("quantization.fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars")
 def fake_quant_with_min_max_vars(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """The inputs clamped to a range, given by tensors, and rounded to one of its levels."""
     return vars_op(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+_VARS_GRAD = (
+    "gradients: float, inputs: float, min: float, max: float "
+    "-> backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float"
+)
+
+
+def _parted(gradients, inputs, min, max, num_bits, narrow_range):
+    """The gradients of what is inside of the range, below and above; a range of nothing has all inside."""
+    low, high, _ = _nudged(min, max, num_bits, narrow_range)
+    nothing = (min == 0) & (max == 0)
+    inside = ((inputs >= low) & (inputs <= high)) | nothing
+    return (
+        gradients * inside,
+        gradients * ((inputs < low) & ~nothing),
+        gradients * ((inputs > high) & ~nothing),
+    )
+
+
+vars_gradient_op = Op("FakeQuantWithMinMaxVarsGradient", _VARS_GRAD, **_BITS)
+
+
+@vars_gradient_op.shape
+def _vars_gradient_shape(gradients, inputs, min, max):
+    of_rank(min, 0)
+    of_rank(max, 0)
+    return [merged(gradients, inputs), [], []]
+
+
+@vars_gradient_op.kernel
+def _vars_gradient_kernel(gradients, inputs, min, max, *, num_bits, narrow_range):
+    inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
+    return inside, below.sum(), above.sum()
+
+
+vars_gradient_op.gradient(undefined_gradient)
+vars_gradient_op.samples((f32(2, 3), f32(2, 3), -0.7, 0.5), (f32(4), f32(4), 0.0, 0.0))
 
 
 @export("quantization.fake_quant_with_min_max_vars_gradient", "fake_quant_with_min_max_vars_gradient")
@@ -280,12 +218,88 @@ def fake_quant_with_min_max_vars_gradient(
     )
 
 
+def _per_channel_shapes(inputs: TensorShape, min: TensorShape, max: TensorShape) -> tuple[Any, TensorShape]:
+    channels = merged(of_rank(min, 1), of_rank(max, 1))
+    sizes = of_rank_at_least(inputs, 1).tuple
+    if sizes is None:
+        return inputs, channels
+    (count,) = channels.tuple
+    if None not in (count, sizes[-1]) and count != sizes[-1]:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {sizes[-1]} and {count}: channels of inputs and min"
+        )
+    last = count if sizes[-1] is None else sizes[-1]
+    return as_shape([*sizes[:-1], last]), as_shape([last])
+
+
+def _check_channels(
+    inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor, gradients: Any = None
+) -> None:
+    if gradients is not None and gradients.shape != inputs.shape:
+        raise ShapeError(
+            f"gradients and inputs must be the same size, not {gradients.shape} and {inputs.shape}"
+        )
+    if not inputs.ndim or low.shape != inputs.shape[-1:] or high.shape != inputs.shape[-1:]:
+        raise ShapeError(
+            f"min and max must have an element for each channel of inputs of shape {list(inputs.shape)}, but "
+            f"have shapes {list(low.shape)} and {list(high.shape)}"
+        )
+
+
+per_channel_op = Op(
+    "FakeQuantWithMinMaxVarsPerChannel", "inputs: float, min: float, max: float -> outputs: float", **_BITS
+)
+
+
+@per_channel_op.shape
+def _per_channel_shape(inputs, min, max):
+    return _per_channel_shapes(inputs, min, max)[0]
+
+
+@per_channel_op.kernel
+def _per_channel_kernel(inputs, min, max, *, num_bits, narrow_range):
+    _check_channels(inputs, min, max)
+    return _quantized(inputs, min, max, num_bits, narrow_range)
+
+
+@per_channel_op.gradient
+def _per_channel_gradient(op, grad):
+    return per_channel_gradient_op(grad, *op.inputs, **_given(op))
+
+
+per_channel_op.samples(
+    (f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)), (f32(3), f32(3), f32(3), _NARROW)
+)
+per_channel_op.refuses((f32(2, 3), f32(2), f32(2)), "Dimensions must be equal, but are 3 and 2")
+
+
 @export("quantization.fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel")
 def fake_quant_with_min_max_vars_per_channel(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """The inputs clamped to a range of each channel and rounded to one of its levels."""
     return per_channel_op(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+
+
+per_channel_gradient_op = Op("FakeQuantWithMinMaxVarsPerChannelGradient", _VARS_GRAD, **_BITS)
+
+
+@per_channel_gradient_op.shape
+def _per_channel_gradient_shape(gradients, inputs, min, max):
+    of_rank_at_least(gradients, 1)
+    image, channels = _per_channel_shapes(merged(gradients, inputs), min, max)
+    return [image, channels, channels]
+
+
+@per_channel_gradient_op.kernel
+def _per_channel_gradient_kernel(gradients, inputs, min, max, *, num_bits, narrow_range):
+    _check_channels(inputs, min, max, gradients)
+    inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
+    return inside, *(part.unsqueeze(0).flatten(0, -2).sum(0) for part in (below, above))
+
+
+per_channel_gradient_op.gradient(undefined_gradient)
+per_channel_gradient_op.samples((f32(2, 3), f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)))
 
 
 @export(

@@ -27,8 +27,25 @@ from tideflow.ops.quantization.quantized_numbers import as_stored, bounds, dequa
 
 _F = np.float32
 _MODE = attr("string", "MIN_COMBINED", allowed=("MIN_COMBINED", "MIN_FIRST", "SCALED"))
+
+
+def _channels(input: Any, axis: int, numbers: list | None) -> int | None:
+    """The size of an axis that has a range for each of its places."""
+    sizes = of_rank_at_least(input, axis + 1).tuple
+    size = None if sizes is None else sizes[normal_axis(axis, len(sizes))]
+    if size is not None and numbers is not None and len(numbers) != size:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {size} and {len(numbers)}: axis {axis} and its ranges"
+        )
+    return len(numbers) if size is None and numbers is not None else size
+
+
+def _along(input: torch.Tensor, axis: int, *ends: list[float]) -> Any:
+    """Each place of the axis, with its range."""
+    return zip(input.unbind(axis), *map(vector, ends), strict=True)
+
+
 _LEAST_RANGE = 0.009999999776482582
-_HUGE = float(np.finfo(np.float32).max)
 
 # ---------------------------------------------------------------------------- to integers
 
@@ -43,11 +60,10 @@ quantize_v2_op = Op(
     axis=-1,
     ensure_minimum_range=attr("float", _LEAST_RANGE),
 )
-quantize_v2_op.gradient(undefined_gradient)
 
 
 @quantize_v2_op.shape
-def _(input, min_range, max_range, *, axis):
+def _quantize_v2_shape(input, min_range, max_range, *, axis):
     if axis == -1:
         scalar(min_range)
         scalar(max_range)
@@ -55,45 +71,6 @@ def _(input, min_range, max_range, *, axis):
     ends = [_channels(input, axis, vector(min_range))]
     _channels(input, axis, vector(max_range))
     return [input, ends, ends]
-
-
-def _channels(input: Any, axis: int, numbers: list | None) -> int | None:
-    """The size of an axis that has a range for each of its places."""
-    sizes = of_rank_at_least(input, axis + 1).tuple
-    size = None if sizes is None else sizes[normal_axis(axis, len(sizes))]
-    if size is not None and numbers is not None and len(numbers) != size:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {size} and {len(numbers)}: axis {axis} and its ranges"
-        )
-    return len(numbers) if size is None and numbers is not None else size
-
-
-@quantize_v2_op.kernel
-def _(input, min_range, max_range, *, T, mode, round_mode, narrow_range, axis, ensure_minimum_range, device):
-    if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
-        raise ShapeError(f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'.")
-
-    def at_once(numbers: torch.Tensor, low: float, high: float) -> tuple[torch.Tensor, float, float]:
-        low, high = _widened(_F(low), _F(high), ensure_minimum_range)
-        if mode == "SCALED":
-            return _scaled(numbers, T, low, high, round_mode, narrow_range)
-        function = _combined if mode == "MIN_COMBINED" else quantized
-        return function(numbers, T, (float(low), float(high))), low, high
-
-    if axis == -1:
-        result, low, high = at_once(input, min_range, max_range)
-        return result, *(torch.tensor(float(end), dtype=torch.float32, device=device) for end in (low, high))
-    parts = [at_once(*each) for each in _along(input, axis, min_range, max_range)]
-    results, lows, highs = zip(*parts, strict=True)
-    ends = (
-        torch.tensor(list(map(float, part)), dtype=torch.float32, device=device) for part in (lows, highs)
-    )
-    return torch.stack(results, axis), *ends
-
-
-def _along(input: torch.Tensor, axis: int, *ends: list[float]) -> Any:
-    """Each place of the axis, with its range."""
-    return zip(input.unbind(axis), *map(vector, ends), strict=True)
 
 
 def _widened(low: np.float32, high: np.float32, least: float) -> tuple[np.float32, np.float32]:
@@ -115,6 +92,9 @@ def _combined(numbers: torch.Tensor, dtype: DType, within: tuple[float, float]) 
     return as_stored(rounded(places - (highest - lowest + 1) / 2), dtype)
 
 
+_HUGE = float(np.finfo(np.float32).max)
+
+
 def _scaled(
     numbers: torch.Tensor,
     dtype: DType,
@@ -134,24 +114,57 @@ def _scaled(
     return as_stored(whole, dtype), low, high
 
 
-# ---------------------------------------------------------------------------- and back
+@quantize_v2_op.kernel
+def _quantize_v2_kernel(
+    input, min_range, max_range, *, T, mode, round_mode, narrow_range, axis, ensure_minimum_range, device
+):
+    if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
+        raise ShapeError(f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'.")
 
-dequantize_op = Op(
-    "Dequantize",
-    "input: T, min_range: float, max_range: float -> output: dtype",
-    host="min_range max_range",
-    T=QUANTIZED,
-    mode=_MODE,
-    narrow_range=False,
-    axis=-1,
-    dtype=attr("type", "float", allowed=types("bfloat16 float")),
+    def at_once(numbers: torch.Tensor, low: float, high: float) -> tuple[torch.Tensor, float, float]:
+        low, high = _widened(_F(low), _F(high), ensure_minimum_range)
+        if mode == "SCALED":
+            return _scaled(numbers, T, low, high, round_mode, narrow_range)
+        function = _combined if mode == "MIN_COMBINED" else quantized
+        return function(numbers, T, (float(low), float(high))), low, high
+
+    if axis == -1:
+        result, low, high = at_once(input, min_range, max_range)
+        return result, *(torch.tensor(float(end), dtype=torch.float32, device=device) for end in (low, high))
+    parts = [at_once(*each) for each in _along(input, axis, min_range, max_range)]
+    results, lows, highs = zip(*parts, strict=True)
+    ends = (
+        torch.tensor(list(map(float, part)), dtype=torch.float32, device=device) for part in (lows, highs)
+    )
+    return torch.stack(results, axis), *ends
+
+
+quantize_v2_op.gradient(undefined_gradient)
+quantize_v2_op.samples(
+    *((f32(2, 3), -0.8, 0.7, {"T": kind, "mode": "MIN_FIRST"}) for kind in QUANTIZED),
+    (f32(4), -0.5, 0.5, {"T": dtypes.qint8}),
+    (f32(4), 0.0, 0.0, {"T": dtypes.quint8, "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}),
+    (f32(2, 3), [-1.0, -0.5], [0.5, 1.0], {"T": dtypes.quint8, "axis": 0}),
+    (f32(0, 3), -1.0, 1.0, {"T": dtypes.qint16}),
 )
-dequantize_op.gradient(undefined_gradient)
+quantize_v2_op.refuses(
+    (f32(2), 1.0, 0.0, {"T": dtypes.quint8}), "input_max_range must be larger", InvalidArgumentError
+)
+quantize_v2_op.refuses((f32(2), [0.0], 1.0, {"T": dtypes.quint8}), "Shape must be rank 0 but is rank 1")
 
 
-@dequantize_op.shape
-def _(input, min_range, max_range, *, axis):
-    return _as_ranged(input, min_range, max_range, axis)
+@export("quantization.quantize", "quantize")
+def quantize(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
+    return quantize_v2_op(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
 
 
 def _as_ranged(input: Any, low: Any, high: Any, axis: int) -> Any:
@@ -165,18 +178,23 @@ def _as_ranged(input: Any, low: Any, high: Any, axis: int) -> Any:
     return input
 
 
-@dequantize_op.kernel
-def _(input, min_range, max_range, *, T, mode, narrow_range, axis, dtype):
-    def at_once(values: torch.Tensor, low: float, high: float) -> torch.Tensor:
-        if mode == "MIN_FIRST":
-            return dequantized(values, T, (low, high))
-        scale, offset, start = _linear(T, _F(low), _F(high), mode, narrow_range)
-        return (values.to(torch.float32) + float(offset)) * float(scale) + float(start)
+# ---------------------------------------------------------------------------- and back
 
-    if axis == -1:
-        return at_once(input, min_range, max_range).to(dtype.torch)
-    parts = [at_once(*each) for each in _along(input, axis, min_range, max_range)]
-    return torch.stack(parts, axis).to(dtype.torch)
+dequantize_op = Op(
+    "Dequantize",
+    "input: T, min_range: float, max_range: float -> output: dtype",
+    host="min_range max_range",
+    T=QUANTIZED,
+    mode=_MODE,
+    narrow_range=False,
+    axis=-1,
+    dtype=attr("type", "float", allowed=types("bfloat16 float")),
+)
+
+
+@dequantize_op.shape
+def _dequantize_shape(input, min_range, max_range, *, axis):
+    return _as_ranged(input, min_range, max_range, axis)
 
 
 def _linear(dtype: DType, low: np.float32, high: np.float32, mode: str, narrow_range: bool) -> tuple:
@@ -189,78 +207,58 @@ def _linear(dtype: DType, low: np.float32, high: np.float32, mode: str, narrow_r
     return from_high if lowest == 0 else max(low / _F(lowest + narrow_range), from_high), _F(0), _F(0)
 
 
+@dequantize_op.kernel
+def _dequantize_kernel(input, min_range, max_range, *, T, mode, narrow_range, axis, dtype):
+    def at_once(values: torch.Tensor, low: float, high: float) -> torch.Tensor:
+        if mode == "MIN_FIRST":
+            return dequantized(values, T, (low, high))
+        scale, offset, start = _linear(T, _F(low), _F(high), mode, narrow_range)
+        return (values.to(torch.float32) + float(offset)) * float(scale) + float(start)
+
+    if axis == -1:
+        return at_once(input, min_range, max_range).to(dtype.torch)
+    parts = [at_once(*each) for each in _along(input, axis, min_range, max_range)]
+    return torch.stack(parts, axis).to(dtype.torch)
+
+
+dequantize_op.gradient(undefined_gradient)
+dequantize_op.samples(
+    *((sample_of(kind, 2, 3), -0.8, 0.7, {"mode": "MIN_FIRST"}) for kind in QUANTIZED),
+    (sample_of(dtypes.qint8, 4), -0.5, 0.5),
+    (sample_of(dtypes.quint8, 4), -1.0, 2.0, {"mode": "SCALED", "dtype": dtypes.bfloat16}),
+    (
+        sample_of(dtypes.qint8, 2, 3),
+        [-1.0, -0.5],
+        [0.5, 1.0],
+        {"mode": "SCALED", "axis": 0, "narrow_range": True},
+    ),
+)
+dequantize_op.refuses((sample_of(dtypes.qint8, 2), 0.0, [1.0]), "Shape must be rank 0 but is rank 1")
+
+
+@export("quantization.dequantize", "dequantize")
+def dequantize(
+    input: Any, min_range: Any, max_range: Any, mode: str = "MIN_COMBINED", name: str | None = None
+) -> Tensor:
+    """The numbers that quantized integers stand for."""
+    return dequantize_op(input, min_range, max_range, mode=mode, name=name)
+
+
 # ---------------------------------------------------------------------------- there and back
 
 _THERE_AND_BACK = {"signed_input": True, "range_given": False}
-quantize_and_dequantize_op = Op(
-    "QuantizeAndDequantize",
-    "input: T -> output: T",
-    T=FLOATS,
-    num_bits=8,
-    input_min=0.0,
-    input_max=0.0,
-    **_THERE_AND_BACK,
-)
-quantize_and_dequantize_v2_op = Op(
-    "QuantizeAndDequantizeV2",
-    "input: T, input_min: T, input_max: T -> output: T",
-    host="input_min input_max",
-    T=FLOATS,
-    num_bits=8,
-    round_mode=attr("string", "HALF_TO_EVEN", allowed=("HALF_TO_EVEN", "HALF_UP")),
-    narrow_range=False,
-    axis=-1,
-    **_THERE_AND_BACK,
-)
-quantize_and_dequantize_v3_op = Op(
-    "QuantizeAndDequantizeV3",
-    "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T",
-    host="input_min input_max num_bits",
-    T=FLOATS,
-    signed_input=True,
-    range_given=True,
-    narrow_range=False,
-    axis=-1,
-)
 
 
-@quantize_and_dequantize_op.shape
-def _(input):
-    return input
-
-
-@quantize_and_dequantize_v2_op.shape
-def _(input, input_min, input_max, *, axis):
-    return _as_ranged(input, input_min, input_max, axis)
-
-
-@quantize_and_dequantize_v3_op.shape
-def _(input, input_min, input_max, num_bits, *, axis):
-    scalar(num_bits)
-    return _as_ranged(input, input_min, input_max, axis)
-
-
-@quantize_and_dequantize_op.kernel
-def _(input, *, signed_input, num_bits, range_given, input_min, input_max):
-    return _there_and_back(input, input_min, input_max, signed_input, num_bits, range_given)
-
-
-@quantize_and_dequantize_v2_op.kernel
-def _(input, input_min, input_max, *, signed_input, num_bits, range_given, round_mode, narrow_range, axis):
-    given = signed_input, num_bits, range_given, round_mode, narrow_range
-    return _each_there_and_back(input, input_min, input_max, axis, *given)
-
-
-@quantize_and_dequantize_v3_op.kernel
-def _(input, input_min, input_max, num_bits, *, signed_input, range_given, narrow_range, axis):
-    given = signed_input, num_bits, range_given, "HALF_TO_EVEN", narrow_range
-    return _each_there_and_back(input, input_min, input_max, axis, *given)
-
-
-def _each_there_and_back(input: torch.Tensor, low: Any, high: Any, axis: int, *given: Any) -> torch.Tensor:
-    if axis == -1:
-        return _there_and_back(input, low, high, *given)
-    return torch.stack([_there_and_back(*each, *given) for each in _along(input, axis, low, high)], axis)
+def _symmetric(low: Any, high: Any, first: Any, last: Any) -> tuple[Any, Any, Any, Any]:
+    """The range so that it scales to the integers with 0 as 0, the scale, and its reciprocal."""
+    huge = np.finfo(low.dtype).max
+    from_low = first / low if first * low > 0 else huge
+    from_high = last / high if last * high > 0 else huge
+    if from_low < from_high:
+        back = low / first
+        return low, last * back, from_low, back
+    back = high / last
+    return first * back, high, from_high, back
 
 
 def _there_and_back(
@@ -291,55 +289,71 @@ def _there_and_back(
     return whole * float(back)
 
 
-def _symmetric(low: Any, high: Any, first: Any, last: Any) -> tuple[Any, Any, Any, Any]:
-    """The range so that it scales to the integers with 0 as 0, the scale, and its reciprocal."""
-    huge = np.finfo(low.dtype).max
-    from_low = first / low if first * low > 0 else huge
-    from_high = last / high if last * high > 0 else huge
-    if from_low < from_high:
-        back = low / first
-        return low, last * back, from_low, back
-    back = high / last
-    return first * back, high, from_high, back
-
-
 def _unchanged(count: int) -> Callable:
     """The gradient of an op that is taken for the identity, with `count` inputs besides."""
     return lambda op, grad: (grad, *[None] * count)
 
 
+quantize_and_dequantize_op = Op(
+    "QuantizeAndDequantize",
+    "input: T -> output: T",
+    T=FLOATS,
+    num_bits=8,
+    input_min=0.0,
+    input_max=0.0,
+    **_THERE_AND_BACK,
+)
+
+
+@quantize_and_dequantize_op.shape
+def _quantize_and_dequantize_shape(input):
+    return input
+
+
+@quantize_and_dequantize_op.kernel
+def _quantize_and_dequantize_kernel(input, *, signed_input, num_bits, range_given, input_min, input_max):
+    return _there_and_back(input, input_min, input_max, signed_input, num_bits, range_given)
+
+
 quantize_and_dequantize_op.gradient(_unchanged(0))
-quantize_and_dequantize_v2_op.gradient(_unchanged(2))
-quantize_and_dequantize_v3_op.gradient(_unchanged(3))
-
-# ---------------------------------------------------------------------------- samples
-
-quantize_v2_op.samples(
-    *((f32(2, 3), -0.8, 0.7, {"T": kind, "mode": "MIN_FIRST"}) for kind in QUANTIZED),
-    (f32(4), -0.5, 0.5, {"T": dtypes.qint8}),
-    (f32(4), 0.0, 0.0, {"T": dtypes.quint8, "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}),
-    (f32(2, 3), [-1.0, -0.5], [0.5, 1.0], {"T": dtypes.quint8, "axis": 0}),
-    (f32(0, 3), -1.0, 1.0, {"T": dtypes.qint16}),
-)
-quantize_v2_op.refuses(
-    (f32(2), 1.0, 0.0, {"T": dtypes.quint8}), "input_max_range must be larger", InvalidArgumentError
-)
-quantize_v2_op.refuses((f32(2), [0.0], 1.0, {"T": dtypes.quint8}), "Shape must be rank 0 but is rank 1")
-dequantize_op.samples(
-    *((sample_of(kind, 2, 3), -0.8, 0.7, {"mode": "MIN_FIRST"}) for kind in QUANTIZED),
-    (sample_of(dtypes.qint8, 4), -0.5, 0.5),
-    (sample_of(dtypes.quint8, 4), -1.0, 2.0, {"mode": "SCALED", "dtype": dtypes.bfloat16}),
-    (
-        sample_of(dtypes.qint8, 2, 3),
-        [-1.0, -0.5],
-        [0.5, 1.0],
-        {"mode": "SCALED", "axis": 0, "narrow_range": True},
-    ),
-)
-dequantize_op.refuses((sample_of(dtypes.qint8, 2), 0.0, [1.0]), "Shape must be rank 0 but is rank 1")
 quantize_and_dequantize_op.samples(
     f32(2, 3), (f32(4), {"range_given": True, "input_min": -0.5, "input_max": 0.5, "num_bits": 4})
 )
+
+
+def _each_there_and_back(input: torch.Tensor, low: Any, high: Any, axis: int, *given: Any) -> torch.Tensor:
+    if axis == -1:
+        return _there_and_back(input, low, high, *given)
+    return torch.stack([_there_and_back(*each, *given) for each in _along(input, axis, low, high)], axis)
+
+
+quantize_and_dequantize_v2_op = Op(
+    "QuantizeAndDequantizeV2",
+    "input: T, input_min: T, input_max: T -> output: T",
+    host="input_min input_max",
+    T=FLOATS,
+    num_bits=8,
+    round_mode=attr("string", "HALF_TO_EVEN", allowed=("HALF_TO_EVEN", "HALF_UP")),
+    narrow_range=False,
+    axis=-1,
+    **_THERE_AND_BACK,
+)
+
+
+@quantize_and_dequantize_v2_op.shape
+def _quantize_and_dequantize_v2_shape(input, input_min, input_max, *, axis):
+    return _as_ranged(input, input_min, input_max, axis)
+
+
+@quantize_and_dequantize_v2_op.kernel
+def _quantize_and_dequantize_v2_kernel(
+    input, input_min, input_max, *, signed_input, num_bits, range_given, round_mode, narrow_range, axis
+):
+    given = signed_input, num_bits, range_given, round_mode, narrow_range
+    return _each_there_and_back(input, input_min, input_max, axis, *given)
+
+
+quantize_and_dequantize_v2_op.gradient(_unchanged(2))
 quantize_and_dequantize_v2_op.samples(
     (f32(2, 3), 0.0, 0.0),
     (f32(4), -0.5, 0.7, {"range_given": True, "round_mode": "HALF_UP", "narrow_range": True}),
@@ -349,47 +363,6 @@ quantize_and_dequantize_v2_op.samples(
 quantize_and_dequantize_v2_op.refuses(
     (f32(2), 1.0, 0.0, {"range_given": True}), "Invalid range: input_min 1", InvalidArgumentError
 )
-quantize_and_dequantize_v3_op.samples(
-    (f32(2, 3), -0.5, 0.7, 5), (f32(3), 0.0, 0.0, 8, {"range_given": False})
-)
-
-# ---------------------------------------------------------------------------- public functions
-
-
-@export("quantization.quantize", "quantize")
-def quantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
-    mode: str = "MIN_COMBINED",
-    round_mode: str = "HALF_AWAY_FROM_ZERO",
-    name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
-    return quantize_v2_op(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
-
-
-@export("quantize_v2")
-def quantize_v2(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
-    mode: str = "MIN_COMBINED",
-    name: str | None = None,
-    round_mode: str = "HALF_AWAY_FROM_ZERO",
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
-    return quantize(input, min_range, max_range, T, mode, round_mode, name)
-
-
-@export("quantization.dequantize", "dequantize")
-def dequantize(
-    input: Any, min_range: Any, max_range: Any, mode: str = "MIN_COMBINED", name: str | None = None
-) -> Tensor:
-    """The numbers that quantized integers stand for."""
-    return dequantize_op(input, min_range, max_range, mode=mode, name=name)
 
 
 @export("quantization.quantize_and_dequantize")
@@ -416,3 +389,49 @@ def quantize_and_dequantize(
         narrow_range=narrow_range,
         name=name,
     )
+
+
+quantize_and_dequantize_v3_op = Op(
+    "QuantizeAndDequantizeV3",
+    "input: T, input_min: T, input_max: T, num_bits: int32 -> output: T",
+    host="input_min input_max num_bits",
+    T=FLOATS,
+    signed_input=True,
+    range_given=True,
+    narrow_range=False,
+    axis=-1,
+)
+
+
+@quantize_and_dequantize_v3_op.shape
+def _quantize_and_dequantize_v3_shape(input, input_min, input_max, num_bits, *, axis):
+    scalar(num_bits)
+    return _as_ranged(input, input_min, input_max, axis)
+
+
+@quantize_and_dequantize_v3_op.kernel
+def _quantize_and_dequantize_v3_kernel(
+    input, input_min, input_max, num_bits, *, signed_input, range_given, narrow_range, axis
+):
+    given = signed_input, num_bits, range_given, "HALF_TO_EVEN", narrow_range
+    return _each_there_and_back(input, input_min, input_max, axis, *given)
+
+
+quantize_and_dequantize_v3_op.gradient(_unchanged(3))
+quantize_and_dequantize_v3_op.samples(
+    (f32(2, 3), -0.5, 0.7, 5), (f32(3), 0.0, 0.0, 8, {"range_given": False})
+)
+
+
+@export("quantize_v2")
+def quantize_v2(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
+    return quantize(input, min_range, max_range, T, mode, round_mode, name)

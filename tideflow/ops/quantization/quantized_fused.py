@@ -119,7 +119,7 @@ def _convolution(
     depthwise = "Depthwise" in name
 
     @op.shape
-    def _(*inputs, strides, padding, dilations, padding_list=()):
+    def _shape(*inputs, strides, padding, dilations, padding_list=()):
         given = dict(zip(names, inputs, strict=True))
         rule = convolution.depthwise_conv2d_native_op if depthwise else convolution.conv2d_op
         window = {
@@ -145,7 +145,7 @@ def _convolution(
         return [shape, ends, ends]
 
     @op.kernel
-    def _(*inputs, node, device):
+    def kernel(*inputs, node, device):
         given, attrs = dict(zip(names, inputs, strict=True)), node.attrs
         sums = whole_convolution(
             given["input"].double(),
@@ -264,14 +264,14 @@ def _product(name: str, out_type: DType, *, bias: str, relu: bool = False, requa
     names = [arg.name for arg in op.inputs]
 
     @op.shape
-    def _(a, b, bias, *ends, transpose_a, transpose_b):
+    def _shape(a, b, bias, *ends, transpose_a, transpose_b):
         check_scalars(*ends)
         shape = as_shape(matmul.matmul_op.shape_rule(a, b, transpose_a=transpose_a, transpose_b=transpose_b))
         merged(of_rank(bias, 1), TensorShape(shape.tuple[1:]))
         return [shape, [], []]
 
     @op.kernel
-    def _(*inputs, node, device):
+    def kernel(*inputs, node, device):
         given, attrs = dict(zip(names, inputs, strict=True)), node.attrs
         left, right = (given["min_a"], given["max_a"]), (given["min_b"], given["max_b"])
         turned = attrs["transpose_a"], attrs["transpose_b"]

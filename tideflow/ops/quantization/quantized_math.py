@@ -33,10 +33,7 @@ from tideflow.ops.quantization.quantized_numbers import (
     zero_point,
 )
 
-_TYPE = attr("type", "quint8", allowed=QUANTIZED)
 _WIDE_TYPE = attr("type", "qint32", allowed=QUANTIZED)
-_SUM_BITS = 14  # how much wider than its terms a sum's range is: enough bits for both, and for many more sums
-_BIAS_BITS = 17
 
 # ---------------------------------------------------------------------------- sums and products
 
@@ -45,63 +42,31 @@ _PAIR_ENDS = "min_x max_x min_y max_y"
 _PAIR_TYPES = {"T1": QUANTIZED, "T2": QUANTIZED, "Toutput": _WIDE_TYPE}
 _RESULT = "z: Toutput, min_z: float, max_z: float"
 
-quantized_add_op = Op("QuantizedAdd", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
-quantized_mul_op = Op("QuantizedMul", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
-quantized_bias_add_op = Op(
-    "QuantizedBiasAdd",
-    "input: T1, bias: T2, min_input: float, max_input: float, min_bias: float, max_bias: float "
-    "-> output: out_type, min_out: float, max_out: float",
-    host="min_input max_input min_bias max_bias",
-    T1=QUANTIZED,
-    T2=QUANTIZED,
-    out_type=QUANTIZED,
-)
-quantized_matmul_op = Op(
-    "QuantizedMatMul",
-    "a: T1, b: T2, min_a: float, max_a: float, min_b: float, max_b: float "
-    "-> out: Toutput, min_out: float, max_out: float",
-    host="min_a max_a min_b max_b",
-    transpose_a=False,
-    transpose_b=False,
-    Tactivation=_TYPE,
-    **_PAIR_TYPES,
-)
 
-
-@quantized_add_op.shape
-@quantized_mul_op.shape
-def _(x, y, min_x, max_x, min_y, max_y):
+def _quantized_add_family_shape(x, y, min_x, max_x, min_y, max_y):
     check_scalars(min_x, max_x, min_y, max_y)
     return [broadcast_shapes(x, y), [], []]
-
-
-@quantized_bias_add_op.shape
-def _(input, bias, min_input, max_input, min_bias, max_bias):
-    check_scalars(min_input, max_input, min_bias, max_bias)
-    return [activations.bias_add_op.shape_rule(input, bias), [], []]
-
-
-@quantized_matmul_op.shape
-def _(a, b, min_a, max_a, min_b, max_b, *, transpose_a, transpose_b):
-    check_scalars(min_a, max_a, min_b, max_b)
-    turned = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-    return [matmul.matmul_op.shape_rule(a, b, **turned), [], []]
-
-
-@quantized_add_op.kernel
-def _(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, device):
-    check_rising(min_x, max_x, "max_x min_x")
-    check_rising(min_y, max_y, "max_y min_y")
-    within = _sum_range((min_x, max_x), (min_y, max_y), _SUM_BITS)
-    total = _by_steps(x, T1, (min_x, max_x), Toutput, within)
-    total = total + _by_steps(y, T2, (min_y, max_y), Toutput, within)
-    return total.to(Toutput.torch), *as_scalars(device, *within)
 
 
 def _sum_range(first: Range, second: Range, bits: int) -> Range:
     """A symmetric range, much wider than those of both terms."""
     reach = max(first[1], -first[0], second[1], -second[0]) * (1 << bits)
     return -reach, reach
+
+
+_X, _ROW = quantized(dtypes.quint8, 2, 3), quantized(dtypes.quint8, 3)
+_BOTH = -1.0, 2.0, 0.0, 3.0
+
+
+def _add_refuses_of_quantized_add_family(op: Op) -> None:
+    op.refuses((_X, quantized(dtypes.quint8, 2), *_BOTH), "must be equal, but are 3 and 2")
+    op.refuses((_X, _X, 1.0, 1.0, 0.0, 3.0), "max_x must be larger than min_x", InvalidArgumentError)
+
+
+quantized_add_op = Op("QuantizedAdd", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
+quantized_add_op.shape(_quantized_add_family_shape)
+
+_SUM_BITS = 14  # how much wider than its terms a sum's range is: enough bits for both, and for many more sums
 
 
 def _by_steps(
@@ -117,8 +82,62 @@ def _by_steps(
     return (values.to(torch.int64) * (second - first) + first).clamp(*bounds(out_type))
 
 
+@quantized_add_op.kernel
+def _quantized_add_kernel(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, device):
+    check_rising(min_x, max_x, "max_x min_x")
+    check_rising(min_y, max_y, "max_y min_y")
+    within = _sum_range((min_x, max_x), (min_y, max_y), _SUM_BITS)
+    total = _by_steps(x, T1, (min_x, max_x), Toutput, within)
+    total = total + _by_steps(y, T2, (min_y, max_y), Toutput, within)
+    return total.to(Toutput.torch), *as_scalars(device, *within)
+
+
+quantized_add_op.gradient(undefined_gradient)
+quantized_add_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (_X, quantized(dtypes.quint8), *_BOTH))
+_add_refuses_of_quantized_add_family(quantized_add_op)
+
+quantized_mul_op = Op("QuantizedMul", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
+quantized_mul_op.shape(_quantized_add_family_shape)
+
+
+@quantized_mul_op.kernel
+def _quantized_mul_kernel(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, device):
+    check_rising(min_x, max_x, "max_x min_x")
+    check_rising(min_y, max_y, "max_y min_y")
+    first = x.to(torch.int64) - zero_point(T1, (min_x, max_x))
+    second = y.to(torch.int64) - zero_point(T2, (min_y, max_y))
+    within = product_range(T1, (min_x, max_x), T2, (min_y, max_y), Toutput)
+    return (first * second).to(Toutput.torch), *as_scalars(device, *within)
+
+
+quantized_mul_op.gradient(undefined_gradient)
+quantized_mul_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (quantized(dtypes.qint8, 2, 1), _ROW, *_BOTH))
+_add_refuses_of_quantized_add_family(quantized_mul_op)
+
+quantized_bias_add_op = Op(
+    "QuantizedBiasAdd",
+    "input: T1, bias: T2, min_input: float, max_input: float, min_bias: float, max_bias: float "
+    "-> output: out_type, min_out: float, max_out: float",
+    host="min_input max_input min_bias max_bias",
+    T1=QUANTIZED,
+    T2=QUANTIZED,
+    out_type=QUANTIZED,
+)
+
+
+@quantized_bias_add_op.shape
+def _quantized_bias_add_shape(input, bias, min_input, max_input, min_bias, max_bias):
+    check_scalars(min_input, max_input, min_bias, max_bias)
+    return [activations.bias_add_op.shape_rule(input, bias), [], []]
+
+
+_BIAS_BITS = 17
+
+
 @quantized_bias_add_op.kernel
-def _(input, bias, min_input, max_input, min_bias, max_bias, *, T1, T2, out_type, device):
+def _quantized_bias_add_kernel(
+    input, bias, min_input, max_input, min_bias, max_bias, *, T1, T2, out_type, device
+):
     if bias.ndim != 1 or not input.ndim or input.shape[-1] != len(bias):
         raise ShapeError(
             f"Must provide as many biases as the last dimension of the input tensor: {list(bias.shape)} vs. "
@@ -131,18 +150,37 @@ def _(input, bias, min_input, max_input, min_bias, max_bias, *, T1, T2, out_type
     return (value + more + zero).to(out_type.torch), *as_scalars(device, *within)
 
 
-@quantized_mul_op.kernel
-def _(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, device):
-    check_rising(min_x, max_x, "max_x min_x")
-    check_rising(min_y, max_y, "max_y min_y")
-    first = x.to(torch.int64) - zero_point(T1, (min_x, max_x))
-    second = y.to(torch.int64) - zero_point(T2, (min_y, max_y))
-    within = product_range(T1, (min_x, max_x), T2, (min_y, max_y), Toutput)
-    return (first * second).to(Toutput.torch), *as_scalars(device, *within)
+quantized_bias_add_op.gradient(undefined_gradient)
+quantized_bias_add_op.samples(
+    (_X, _ROW, *_BOTH, {"out_type": dtypes.qint32}),
+    (quantized(dtypes.qint8, 2, 3), quantized(dtypes.qint8, 3), *_BOTH, {"out_type": dtypes.qint32}),
+)
+
+_TYPE = attr("type", "quint8", allowed=QUANTIZED)
+
+quantized_matmul_op = Op(
+    "QuantizedMatMul",
+    "a: T1, b: T2, min_a: float, max_a: float, min_b: float, max_b: float "
+    "-> out: Toutput, min_out: float, max_out: float",
+    host="min_a max_a min_b max_b",
+    transpose_a=False,
+    transpose_b=False,
+    Tactivation=_TYPE,
+    **_PAIR_TYPES,
+)
+
+
+@quantized_matmul_op.shape
+def _quantized_matmul_shape(a, b, min_a, max_a, min_b, max_b, *, transpose_a, transpose_b):
+    check_scalars(min_a, max_a, min_b, max_b)
+    turned = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return [matmul.matmul_op.shape_rule(a, b, **turned), [], []]
 
 
 @quantized_matmul_op.kernel
-def _(a, b, min_a, max_a, min_b, max_b, *, T1, T2, Toutput, transpose_a, transpose_b, device):
+def _quantized_matmul_kernel(
+    a, b, min_a, max_a, min_b, max_b, *, T1, T2, Toutput, transpose_a, transpose_b, device
+):
     check_rising(min_a, max_a, "max_a min_a")
     check_rising(min_b, max_b, "max_b min_b")
     within = product_range(T1, (min_a, max_a), T2, (min_b, max_b), Toutput)
@@ -151,59 +189,24 @@ def _(a, b, min_a, max_a, min_b, max_b, *, T1, T2, Toutput, transpose_a, transpo
     return exact_product(left, right, transpose_a, transpose_b, Toutput), *as_scalars(device, *within)
 
 
-def exact_product(
-    left: torch.Tensor, right: torch.Tensor, transpose_left: bool, transpose_right: bool, out_type: DType
-) -> torch.Tensor:
-    """The matrix product of whole numbers in float64, which holds it exactly, as integers."""
-    product = torch.matmul(left.T if transpose_left else left, right.T if transpose_right else right)
-    return as_stored(product, out_type)
-
+quantized_matmul_op.gradient(undefined_gradient)
+quantized_matmul_op.samples(
+    (_X, quantized(dtypes.quint8, 3, 4), *_BOTH),
+    (_X, quantized(dtypes.quint8, 4, 2), *_BOTH, {"transpose_a": True, "transpose_b": True}),
+    (quantized(dtypes.quint8, 2, 0), quantized(dtypes.quint8, 0, 4), *_BOTH),
+)
+quantized_matmul_op.refuses((_X, _X, *_BOTH), "Dimensions must be equal, but are 3 and 2")
 
 # ---------------------------------------------------------------------------- rectifiers
 
 _FEATURES = "features: Tinput, min_features: float, max_features: float"
 _ACTIVATIONS = "activations: out_type, min_activations: float, max_activations: float"
 _RELU_TYPES = {"Tinput": QUANTIZED, "out_type": _TYPE}
-quantized_relu_op = Op(
-    "QuantizedRelu", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
-)
-quantized_relu6_op = Op(
-    "QuantizedRelu6", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
-)
-quantized_relu_x_op = Op(
-    "QuantizedReluX",
-    f"features: Tinput, max_value: float, min_features: float, max_features: float -> {_ACTIVATIONS}",
-    host="max_value min_features max_features",
-    **_RELU_TYPES,
-)
 
 
-@quantized_relu_op.shape
-@quantized_relu6_op.shape
-def _(features, min_features, max_features):
+def _quantized_relu_family_shape(features, min_features, max_features):
     check_scalars(min_features, max_features)
     return [features, [], []]
-
-
-@quantized_relu_x_op.shape
-def _(features, max_value, min_features, max_features):
-    check_scalars(max_value, min_features, max_features)
-    return [features, [], []]
-
-
-@quantized_relu_op.kernel
-def _(features, min_features, max_features, *, Tinput, out_type, device):
-    return _rectified(features, Tinput, out_type, (min_features, max_features), None, device)
-
-
-@quantized_relu6_op.kernel
-def _(features, min_features, max_features, *, Tinput, out_type, device):
-    return _rectified(features, Tinput, out_type, (min_features, max_features), 6.0, device)
-
-
-@quantized_relu_x_op.kernel
-def _(features, max_value, min_features, max_features, *, Tinput, out_type, device):
-    return _rectified(features, Tinput, out_type, (min_features, max_features), max_value, device)
 
 
 def _rectified(
@@ -220,42 +223,60 @@ def _rectified(
     return inside.to(out_type.torch), *as_scalars(device, *within)
 
 
-for _op in (
-    quantized_add_op,
-    quantized_mul_op,
-    quantized_bias_add_op,
-    quantized_matmul_op,
-    quantized_relu_op,
-    quantized_relu6_op,
-    quantized_relu_x_op,
-):
-    _op.gradient(undefined_gradient)
+def _add_samples_and_refuses_of_quantized_relu_family(op: Op) -> None:
+    op.samples((_X, -5.0, 9.0), (quantized(dtypes.qint32, 4), -5.0, 9.0, {"out_type": dtypes.qint32}))
+    op.refuses((_X, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
 
-# ---------------------------------------------------------------------------- samples
 
-_X, _ROW = quantized(dtypes.quint8, 2, 3), quantized(dtypes.quint8, 3)
-_BOTH = -1.0, 2.0, 0.0, 3.0
-quantized_add_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (_X, quantized(dtypes.quint8), *_BOTH))
-quantized_mul_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (quantized(dtypes.qint8, 2, 1), _ROW, *_BOTH))
-for _op in (quantized_add_op, quantized_mul_op):
-    _op.refuses((_X, quantized(dtypes.quint8, 2), *_BOTH), "must be equal, but are 3 and 2")
-    _op.refuses((_X, _X, 1.0, 1.0, 0.0, 3.0), "max_x must be larger than min_x", InvalidArgumentError)
-quantized_bias_add_op.samples(
-    (_X, _ROW, *_BOTH, {"out_type": dtypes.qint32}),
-    (quantized(dtypes.qint8, 2, 3), quantized(dtypes.qint8, 3), *_BOTH, {"out_type": dtypes.qint32}),
+quantized_relu_op = Op(
+    "QuantizedRelu", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
 )
-quantized_matmul_op.samples(
-    (_X, quantized(dtypes.quint8, 3, 4), *_BOTH),
-    (_X, quantized(dtypes.quint8, 4, 2), *_BOTH, {"transpose_a": True, "transpose_b": True}),
-    (quantized(dtypes.quint8, 2, 0), quantized(dtypes.quint8, 0, 4), *_BOTH),
+quantized_relu_op.shape(_quantized_relu_family_shape)
+
+
+@quantized_relu_op.kernel
+def _quantized_relu_kernel(features, min_features, max_features, *, Tinput, out_type, device):
+    return _rectified(features, Tinput, out_type, (min_features, max_features), None, device)
+
+
+quantized_relu_op.gradient(undefined_gradient)
+_add_samples_and_refuses_of_quantized_relu_family(quantized_relu_op)
+
+quantized_relu6_op = Op(
+    "QuantizedRelu6", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
 )
-quantized_matmul_op.refuses((_X, _X, *_BOTH), "Dimensions must be equal, but are 3 and 2")
-for _op in (quantized_relu_op, quantized_relu6_op):
-    _op.samples((_X, -5.0, 9.0), (quantized(dtypes.qint32, 4), -5.0, 9.0, {"out_type": dtypes.qint32}))
-    _op.refuses((_X, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
+quantized_relu6_op.shape(_quantized_relu_family_shape)
+
+
+@quantized_relu6_op.kernel
+def _quantized_relu6_kernel(features, min_features, max_features, *, Tinput, out_type, device):
+    return _rectified(features, Tinput, out_type, (min_features, max_features), 6.0, device)
+
+
+quantized_relu6_op.gradient(undefined_gradient)
+_add_samples_and_refuses_of_quantized_relu_family(quantized_relu6_op)
+
+quantized_relu_x_op = Op(
+    "QuantizedReluX",
+    f"features: Tinput, max_value: float, min_features: float, max_features: float -> {_ACTIVATIONS}",
+    host="max_value min_features max_features",
+    **_RELU_TYPES,
+)
+
+
+@quantized_relu_x_op.shape
+def _quantized_relu_x_shape(features, max_value, min_features, max_features):
+    check_scalars(max_value, min_features, max_features)
+    return [features, [], []]
+
+
+@quantized_relu_x_op.kernel
+def _quantized_relu_x_kernel(features, max_value, min_features, max_features, *, Tinput, out_type, device):
+    return _rectified(features, Tinput, out_type, (min_features, max_features), max_value, device)
+
+
+quantized_relu_x_op.gradient(undefined_gradient)
 quantized_relu_x_op.samples((_X, 2.5, -5.0, 9.0))
-
-# ---------------------------------------------------------------------------- public functions
 
 
 @export("nn.quantized_relu_x")
@@ -269,3 +290,11 @@ def quantized_relu_x(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """min(max(features, 0), max_value) of quantized features."""
     return quantized_relu_x_op(features, max_value, min_features, max_features, out_type=out_type, name=name)
+
+
+def exact_product(
+    left: torch.Tensor, right: torch.Tensor, transpose_left: bool, transpose_right: bool, out_type: DType
+) -> torch.Tensor:
+    """The matrix product of whole numbers in float64, which holds it exactly, as integers."""
+    product = torch.matmul(left.T if transpose_left else left, right.T if transpose_right else right)
+    return as_stored(product, out_type)

@@ -34,8 +34,9 @@ from tideflow.ops.quantization.quantized_numbers import (
 from tideflow.ops.quantization.quantized_numbers import quantized as quantize
 from tideflow.runtime.values import to_numpy
 
-_F = np.float32
 _PADDING = attr("string", allowed=("SAME", "VALID"))
+_IMAGE, _VECTOR = quantized(dtypes.quint8, 2, 5, 4, 3), quantized(dtypes.quint8, 3)
+_ONCE, _TWICE = {"strides": [1, 1, 1, 1], "padding": "VALID"}, {"strides": [1, 2, 2, 1], "padding": "SAME"}
 
 # ---------------------------------------------------------------------------- convolution
 
@@ -54,14 +55,16 @@ quantized_conv2d_op = Op(
 
 
 @quantized_conv2d_op.shape
-def _(input, filter, min_input, max_input, min_filter, max_filter, *, strides, padding, dilations):
+def _quantized_conv2d_shape(
+    input, filter, min_input, max_input, min_filter, max_filter, *, strides, padding, dilations
+):
     check_scalars(min_input, max_input, min_filter, max_filter)
     window = {"strides": strides, "padding": padding, "dilations": dilations}
     return [convolution.conv2d_op.shape_rule(input, filter, data_format="NHWC", **window), [], []]
 
 
 @quantized_conv2d_op.kernel
-def _(
+def _quantized_conv2d_kernel(
     input,
     filter,
     min_input,
@@ -85,190 +88,7 @@ def _(
     return result, *as_scalars(device, *within)
 
 
-def whole_convolution(
-    image: torch.Tensor,
-    filter: torch.Tensor,
-    strides: Sequence[int],
-    padding: str,
-    dilations: Sequence[int],
-    explicit_paddings: Sequence[int] = (),
-    depthwise: bool = False,
-) -> torch.Tensor:
-    """The convolution of whole numbers in float64, which holds it exactly; 0 is around the image."""
-    rule = "EXPLICIT" if explicit_paddings else padding
-    window = Window.of(filter.shape[:2], "NHWC", strides, rule, dilations, explicit_paddings)
-    sizes = spatial(image.shape, "NHWC")
-    places = window.output_sizes(sizes)
-    if not image.numel() or not filter.numel():
-        count = filter.shape[2] * filter.shape[3] if depthwise else filter.shape[3]
-        return image.new_zeros(image.shape[0], *places, count)
-    margin = aten_padding(window.paddings(sizes))
-    groups = image.shape[3] // (1 if depthwise else filter.shape[2])
-    function = convolution.convolve_depthwise if depthwise else convolution.convolve
-    return function(image, filter, "NHWC", groups, window.strides, [0, 0], window.dilations, margin)
-
-
-# ---------------------------------------------------------------------------- pooling
-
-_POOL = {"ksize": attr("list(int)"), "strides": attr("list(int)"), "padding": _PADDING}
-_POOLED = "input: T, min_input: float, max_input: float -> output: T, min_output: float, max_output: float"
-quantized_avg_pool_op = Op("QuantizedAvgPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
-quantized_max_pool_op = Op("QuantizedMaxPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
-
-
-@quantized_avg_pool_op.shape
-@quantized_max_pool_op.shape
-def _(input, min_input, max_input, *, ksize, strides, padding):
-    check_scalars(min_input, max_input)
-    window = {"ksize": ksize, "strides": strides, "padding": padding, "data_format": "NHWC"}
-    return [pooling.avg_pool_op.shape_rule(input, **window), [], []]
-
-
-@quantized_max_pool_op.kernel
-def _(input, min_input, max_input, *, T, ksize, strides, padding, device):
-    pool = pooling.max_pool_op.kernels[""]
-    whole = input.to(torch.float64)  # in which every integer of these types is exact, on every device
-    result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
-    return as_stored(result, T), *as_scalars(device, min_input, max_input)
-
-
-@quantized_avg_pool_op.kernel
-def _(input, min_input, max_input, *, T, ksize, strides, padding, device):
-    pool = pooling.avg_pool_op.kernels[""]
-    whole = input.to(torch.float64)
-    result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
-    # The mean of many integers is rounded down to one; it may come out a hair below it.
-    return as_stored(torch.trunc(result + torch.sign(result) * 1e-6), T), *as_scalars(
-        device, min_input, max_input
-    )
-
-
-# ---------------------------------------------------------------------------- normalization
-
-quantized_batch_norm_op = Op(
-    "QuantizedBatchNormWithGlobalNormalization",
-    ", ".join(
-        f"{name}: Tinput, {name}_min: float, {name}_max: float" for name in ("t", "m", "v", "beta", "gamma")
-    )
-    + " -> result: out_type, result_min: float, result_max: float",
-    host=[f"{name}_{end}" for name in ("t", "m", "v", "beta", "gamma") for end in ("min", "max")],
-    Tinput=QUANTIZED,
-    out_type=QUANTIZED,
-    variance_epsilon=attr("float"),
-    scale_after_normalization=attr("bool"),
-)
-quantized_instance_norm_op = Op(
-    "QuantizedInstanceNorm",
-    "x: T, x_min: float, x_max: float -> y: T, y_min: float, y_max: float",
-    host="x_min x_max",
-    T=QUANTIZED,
-    output_range_given=False,
-    given_y_min=0.0,
-    given_y_max=0.0,
-    variance_epsilon=attr("float", 9.999999747378752e-06),
-    min_separation=attr("float", 0.0010000000474974513),
-)
-_NORMALIZED_RANGE = (-float(1 << 20), float(1 << 20))  # most numbers fit, with ten bits for their fractions
-
-
-@quantized_batch_norm_op.shape
-def _(
-    t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma, gamma_min, gamma_max
-):
-    check_scalars(t_min, t_max, m_min, m_max, v_min, v_max, beta_min, beta_max, gamma_min, gamma_max)
-    image = list(of_rank(t, 4).tuple)
-    vectors = merged(merged(of_rank(m, 1), of_rank(v, 1)), merged(of_rank(beta, 1), of_rank(gamma, 1)))
-    (depth,) = vectors.tuple
-    if None not in (depth, image[3]) and depth != image[3]:
-        raise ShapeError(f"Dimensions must be equal, but are {image[3]} and {depth}: channels of t and m")
-    image[3] = depth if image[3] is None else image[3]
-    return [image, [], []]
-
-
-@quantized_batch_norm_op.kernel
-def _(
-    t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma, gamma_min, gamma_max,
-    *, Tinput, out_type, variance_epsilon, scale_after_normalization, device,
-):  # fmt: skip
-    mean = meaning(to_numpy(m), Tinput, (m_min, m_max))
-    scale = _F(1) / np.sqrt(meaning(to_numpy(v), Tinput, (v_min, v_max)) + _F(variance_epsilon))
-    if scale_after_normalization:
-        scale = scale * meaning(to_numpy(gamma), Tinput, (gamma_min, gamma_max))
-    offset = -mean * scale + meaning(to_numpy(beta), Tinput, (beta_min, beta_max))
-    image = meaning(to_numpy(t), Tinput, (t_min, t_max))
-    image, scale, offset, one = (_fixed(each, out_type) for each in (image, scale, offset, _F(1)))
-    product = (
-        (image * scale).astype(out_type.numpy).astype(np.int64)
-    )  # cut to the type's bits, as its product is
-    quotient = np.abs(product) // one * np.sign(product)
-    result = torch.from_numpy((quotient + offset).astype(out_type.numpy)).to(device)
-    return result, *as_scalars(device, *_NORMALIZED_RANGE)
-
-
-def _fixed(numbers: Any, dtype: DType) -> Any:
-    return nearest_inside(numbers, dtype, _NORMALIZED_RANGE).astype(np.int64)
-
-
-@quantized_instance_norm_op.shape
-def _(x, x_min, x_max):
-    check_scalars(x_min, x_max)
-    return [of_rank(x, 4) if x.ndims is not None else x, [], []]
-
-
-@quantized_instance_norm_op.kernel
-def _(
-    x,
-    x_min,
-    x_max,
-    *,
-    T,
-    output_range_given,
-    given_y_min,
-    given_y_max,
-    variance_epsilon,
-    min_separation,
-    device,
-):
-    if not x_min < x_max:
-        raise ShapeError(f"input_min must be less than input_max : {x_min:g} >= {x_max:g}")
-    numbers = dequantized(x, T, (x_min, x_max))
-    normal = _normalized(numbers, variance_epsilon) if numbers.numel() else numbers
-    within = (given_y_min, given_y_max) if output_range_given else _ends(normal)
-    within = _separated(within, min_separation)
-    return quantize(normal, T, within), *as_scalars(device, *within)
-
-
-def _normalized(images: torch.Tensor, epsilon: float) -> torch.Tensor:
-    variance, mean = torch.var_mean(images, (1, 2), correction=0, keepdim=True)
-    return (images - mean) / torch.sqrt(variance + epsilon)
-
-
-def _ends(numbers: torch.Tensor) -> Range:
-    if not numbers.numel():
-        return 0.0, 0.0
-    low, high = torch.aminmax(numbers)
-    return low.item(), high.item()
-
-
-def _separated(within: Range, least: float) -> Range:
-    """The range, not smaller than `least`."""
-    low, high = within
-    return low, max(high, float(_F(low) + _F(least)))
-
-
-for _op in (
-    quantized_conv2d_op,
-    quantized_avg_pool_op,
-    quantized_max_pool_op,
-    quantized_batch_norm_op,
-    quantized_instance_norm_op,
-):
-    _op.gradient(undefined_gradient)
-
-# ---------------------------------------------------------------------------- samples
-
-_IMAGE, _VECTOR = quantized(dtypes.quint8, 2, 5, 4, 3), quantized(dtypes.quint8, 3)
-_ONCE, _TWICE = {"strides": [1, 1, 1, 1], "padding": "VALID"}, {"strides": [1, 2, 2, 1], "padding": "SAME"}
+quantized_conv2d_op.gradient(undefined_gradient)
 quantized_conv2d_op.samples(
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 3, 2), -1.0, 2.0, 0.0, 3.0, _ONCE),
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 3, 2), -1.0, 2.0, 0.0, 3.0, _TWICE),
@@ -276,45 +96,6 @@ quantized_conv2d_op.samples(
 quantized_conv2d_op.refuses(
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 2, 2), -1.0, 2.0, 0.0, 3.0, _ONCE), "is not a multiple"
 )
-for _op in (quantized_avg_pool_op, quantized_max_pool_op):
-    _op.samples(
-        (_IMAGE, -1.0, 1.0, {"ksize": [1, 2, 3, 1], **_ONCE}),
-        (_IMAGE, -1.0, 1.0, {"ksize": [1, 3, 2, 1], **_TWICE}),
-        (quantized(dtypes.qint8, 1, 3, 3, 1), -1.0, 1.0, {"ksize": [1, 2, 2, 1], **_TWICE}),
-    )
-    _op.refuses((_IMAGE, -1.0, 1.0, {"ksize": [1, 6, 3, 1], **_ONCE}), "subtracting 6 from 5")
-quantized_batch_norm_op.samples(
-    *(
-        (
-            *(
-                _IMAGE,
-                -1.0,
-                1.0,
-                _VECTOR,
-                -1.0,
-                1.0,
-                _VECTOR,
-                0.0,
-                2.0,
-                _VECTOR,
-                -1.0,
-                1.0,
-                _VECTOR,
-                0.0,
-                1.0,
-            ),
-            {"out_type": dtypes.qint32, "variance_epsilon": 0.01, "scale_after_normalization": scale},
-        )
-        for scale in (True, False)
-    )
-)
-quantized_instance_norm_op.samples(
-    (_IMAGE, -1.0, 1.0),
-    (_IMAGE, -1.0, 1.0, {"output_range_given": True, "given_y_min": -1.0, "given_y_max": 2.0}),
-)
-quantized_instance_norm_op.refuses((_IMAGE, 1.0, 1.0), "input_min must be less", InvalidArgumentError)
-
-# ---------------------------------------------------------------------------- public functions
 
 
 @export("nn.quantized_conv2d")
@@ -347,6 +128,46 @@ def quantized_conv2d(
     )
 
 
+# ---------------------------------------------------------------------------- pooling
+
+_POOL = {"ksize": attr("list(int)"), "strides": attr("list(int)"), "padding": _PADDING}
+_POOLED = "input: T, min_input: float, max_input: float -> output: T, min_output: float, max_output: float"
+
+
+def _quantized_avg_pool_family_shape(input, min_input, max_input, *, ksize, strides, padding):
+    check_scalars(min_input, max_input)
+    window = {"ksize": ksize, "strides": strides, "padding": padding, "data_format": "NHWC"}
+    return [pooling.avg_pool_op.shape_rule(input, **window), [], []]
+
+
+def _add_samples_and_refuses_of_quantized_avg_pool_family(op: Op) -> None:
+    op.samples(
+        (_IMAGE, -1.0, 1.0, {"ksize": [1, 2, 3, 1], **_ONCE}),
+        (_IMAGE, -1.0, 1.0, {"ksize": [1, 3, 2, 1], **_TWICE}),
+        (quantized(dtypes.qint8, 1, 3, 3, 1), -1.0, 1.0, {"ksize": [1, 2, 2, 1], **_TWICE}),
+    )
+    op.refuses((_IMAGE, -1.0, 1.0, {"ksize": [1, 6, 3, 1], **_ONCE}), "subtracting 6 from 5")
+
+
+quantized_avg_pool_op = Op("QuantizedAvgPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
+quantized_avg_pool_op.shape(_quantized_avg_pool_family_shape)
+
+
+@quantized_avg_pool_op.kernel
+def _quantized_avg_pool_kernel(input, min_input, max_input, *, T, ksize, strides, padding, device):
+    pool = pooling.avg_pool_op.kernels[""]
+    whole = input.to(torch.float64)
+    result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
+    # The mean of many integers is rounded down to one; it may come out a hair below it.
+    return as_stored(torch.trunc(result + torch.sign(result) * 1e-6), T), *as_scalars(
+        device, min_input, max_input
+    )
+
+
+quantized_avg_pool_op.gradient(undefined_gradient)
+_add_samples_and_refuses_of_quantized_avg_pool_family(quantized_avg_pool_op)
+
+
 @export("nn.quantized_avg_pool")
 def quantized_avg_pool(
     input: Any,
@@ -363,6 +184,22 @@ def quantized_avg_pool(
     )
 
 
+quantized_max_pool_op = Op("QuantizedMaxPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
+quantized_max_pool_op.shape(_quantized_avg_pool_family_shape)
+
+
+@quantized_max_pool_op.kernel
+def _quantized_max_pool_kernel(input, min_input, max_input, *, T, ksize, strides, padding, device):
+    pool = pooling.max_pool_op.kernels[""]
+    whole = input.to(torch.float64)  # in which every integer of these types is exact, on every device
+    result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
+    return as_stored(result, T), *as_scalars(device, min_input, max_input)
+
+
+quantized_max_pool_op.gradient(undefined_gradient)
+_add_samples_and_refuses_of_quantized_avg_pool_family(quantized_max_pool_op)
+
+
 @export("nn.quantized_max_pool")
 def quantized_max_pool(
     input: Any,
@@ -377,3 +214,180 @@ def quantized_max_pool(
     return quantized_max_pool_op(
         input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name
     )
+
+
+_F = np.float32
+
+# ---------------------------------------------------------------------------- normalization
+
+quantized_batch_norm_op = Op(
+    "QuantizedBatchNormWithGlobalNormalization",
+    ", ".join(
+        f"{name}: Tinput, {name}_min: float, {name}_max: float" for name in ("t", "m", "v", "beta", "gamma")
+    )
+    + " -> result: out_type, result_min: float, result_max: float",
+    host=[f"{name}_{end}" for name in ("t", "m", "v", "beta", "gamma") for end in ("min", "max")],
+    Tinput=QUANTIZED,
+    out_type=QUANTIZED,
+    variance_epsilon=attr("float"),
+    scale_after_normalization=attr("bool"),
+)
+
+
+@quantized_batch_norm_op.shape
+def _quantized_batch_norm_shape(
+    t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma, gamma_min, gamma_max
+):
+    check_scalars(t_min, t_max, m_min, m_max, v_min, v_max, beta_min, beta_max, gamma_min, gamma_max)
+    image = list(of_rank(t, 4).tuple)
+    vectors = merged(merged(of_rank(m, 1), of_rank(v, 1)), merged(of_rank(beta, 1), of_rank(gamma, 1)))
+    (depth,) = vectors.tuple
+    if None not in (depth, image[3]) and depth != image[3]:
+        raise ShapeError(f"Dimensions must be equal, but are {image[3]} and {depth}: channels of t and m")
+    image[3] = depth if image[3] is None else image[3]
+    return [image, [], []]
+
+
+_NORMALIZED_RANGE = (-float(1 << 20), float(1 << 20))  # most numbers fit, with ten bits for their fractions
+
+
+def _fixed(numbers: Any, dtype: DType) -> Any:
+    return nearest_inside(numbers, dtype, _NORMALIZED_RANGE).astype(np.int64)
+
+
+@quantized_batch_norm_op.kernel
+def _quantized_batch_norm_kernel(
+    t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma, gamma_min, gamma_max,
+    *, Tinput, out_type, variance_epsilon, scale_after_normalization, device,
+):  # fmt: skip
+    mean = meaning(to_numpy(m), Tinput, (m_min, m_max))
+    scale = _F(1) / np.sqrt(meaning(to_numpy(v), Tinput, (v_min, v_max)) + _F(variance_epsilon))
+    if scale_after_normalization:
+        scale = scale * meaning(to_numpy(gamma), Tinput, (gamma_min, gamma_max))
+    offset = -mean * scale + meaning(to_numpy(beta), Tinput, (beta_min, beta_max))
+    image = meaning(to_numpy(t), Tinput, (t_min, t_max))
+    image, scale, offset, one = (_fixed(each, out_type) for each in (image, scale, offset, _F(1)))
+    product = (
+        (image * scale).astype(out_type.numpy).astype(np.int64)
+    )  # cut to the type's bits, as its product is
+    quotient = np.abs(product) // one * np.sign(product)
+    result = torch.from_numpy((quotient + offset).astype(out_type.numpy)).to(device)
+    return result, *as_scalars(device, *_NORMALIZED_RANGE)
+
+
+quantized_batch_norm_op.gradient(undefined_gradient)
+quantized_batch_norm_op.samples(
+    *(
+        (
+            *(
+                _IMAGE,
+                -1.0,
+                1.0,
+                _VECTOR,
+                -1.0,
+                1.0,
+                _VECTOR,
+                0.0,
+                2.0,
+                _VECTOR,
+                -1.0,
+                1.0,
+                _VECTOR,
+                0.0,
+                1.0,
+            ),
+            {"out_type": dtypes.qint32, "variance_epsilon": 0.01, "scale_after_normalization": scale},
+        )
+        for scale in (True, False)
+    )
+)
+
+quantized_instance_norm_op = Op(
+    "QuantizedInstanceNorm",
+    "x: T, x_min: float, x_max: float -> y: T, y_min: float, y_max: float",
+    host="x_min x_max",
+    T=QUANTIZED,
+    output_range_given=False,
+    given_y_min=0.0,
+    given_y_max=0.0,
+    variance_epsilon=attr("float", 9.999999747378752e-06),
+    min_separation=attr("float", 0.0010000000474974513),
+)
+
+
+@quantized_instance_norm_op.shape
+def _quantized_instance_norm_shape(x, x_min, x_max):
+    check_scalars(x_min, x_max)
+    return [of_rank(x, 4) if x.ndims is not None else x, [], []]
+
+
+def _normalized(images: torch.Tensor, epsilon: float) -> torch.Tensor:
+    variance, mean = torch.var_mean(images, (1, 2), correction=0, keepdim=True)
+    return (images - mean) / torch.sqrt(variance + epsilon)
+
+
+def _ends(numbers: torch.Tensor) -> Range:
+    if not numbers.numel():
+        return 0.0, 0.0
+    low, high = torch.aminmax(numbers)
+    return low.item(), high.item()
+
+
+def _separated(within: Range, least: float) -> Range:
+    """The range, not smaller than `least`."""
+    low, high = within
+    return low, max(high, float(_F(low) + _F(least)))
+
+
+@quantized_instance_norm_op.kernel
+def _quantized_instance_norm_kernel(
+    x,
+    x_min,
+    x_max,
+    *,
+    T,
+    output_range_given,
+    given_y_min,
+    given_y_max,
+    variance_epsilon,
+    min_separation,
+    device,
+):
+    if not x_min < x_max:
+        raise ShapeError(f"input_min must be less than input_max : {x_min:g} >= {x_max:g}")
+    numbers = dequantized(x, T, (x_min, x_max))
+    normal = _normalized(numbers, variance_epsilon) if numbers.numel() else numbers
+    within = (given_y_min, given_y_max) if output_range_given else _ends(normal)
+    within = _separated(within, min_separation)
+    return quantize(normal, T, within), *as_scalars(device, *within)
+
+
+quantized_instance_norm_op.gradient(undefined_gradient)
+quantized_instance_norm_op.samples(
+    (_IMAGE, -1.0, 1.0),
+    (_IMAGE, -1.0, 1.0, {"output_range_given": True, "given_y_min": -1.0, "given_y_max": 2.0}),
+)
+quantized_instance_norm_op.refuses((_IMAGE, 1.0, 1.0), "input_min must be less", InvalidArgumentError)
+
+
+def whole_convolution(
+    image: torch.Tensor,
+    filter: torch.Tensor,
+    strides: Sequence[int],
+    padding: str,
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int] = (),
+    depthwise: bool = False,
+) -> torch.Tensor:
+    """The convolution of whole numbers in float64, which holds it exactly; 0 is around the image."""
+    rule = "EXPLICIT" if explicit_paddings else padding
+    window = Window.of(filter.shape[:2], "NHWC", strides, rule, dilations, explicit_paddings)
+    sizes = spatial(image.shape, "NHWC")
+    places = window.output_sizes(sizes)
+    if not image.numel() or not filter.numel():
+        count = filter.shape[2] * filter.shape[3] if depthwise else filter.shape[3]
+        return image.new_zeros(image.shape[0], *places, count)
+    margin = aten_padding(window.paddings(sizes))
+    groups = image.shape[3] // (1 if depthwise else filter.shape[2])
+    function = convolution.convolve_depthwise if depthwise else convolution.convolve
+    return function(image, filter, "NHWC", groups, window.strides, [0, 0], window.dilations, margin)

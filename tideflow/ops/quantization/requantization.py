@@ -28,18 +28,46 @@ from tideflow.ops.quantization.quantized_numbers import (
     requantized,
 )
 
-_F = np.float32
 _GIVEN = "input: Tinput, input_min: float, input_max: float"
-_RESULT = "output: out_type, output_min: float, output_max: float"
 _ENDS = "input_min input_max"
-_REQUESTED = "requested_output_min: float, requested_output_max: float"
-_REQUESTED_ENDS = "requested_output_min requested_output_max"
+
+
+def _used(values: torch.Tensor, dtype: DType, within: Range) -> Range:
+    """The range of the numbers that are really there, and 0."""
+    if not values.numel():
+        return 0.0, 0.0
+    lowest, highest = (end.item() for end in torch.aminmax(values.to(torch.int64)))
+    return min(0.0, float(meaning(lowest, dtype, within))), float(meaning(highest, dtype, within))
+
+
+_WIDE, _NARROW = quantized(dtypes.qint32, 2, 3), quantized(dtypes.quint8, 2, 3)
 
 # ---------------------------------------------------------------------------- one range
 
 requantization_range_op = Op(
     "RequantizationRange", f"{_GIVEN} -> output_min: float, output_max: float", host=_ENDS, Tinput=QUANTIZED
 )
+
+
+@requantization_range_op.shape
+def _requantization_range_shape(input, input_min, input_max):
+    check_scalars(input_min, input_max)
+    return [[], []]
+
+
+@requantization_range_op.kernel
+def _requantization_range_kernel(input, input_min, input_max, *, Tinput, device):
+    return as_scalars(device, *_used(input, Tinput, (input_min, input_max)))
+
+
+requantization_range_op.gradient(undefined_gradient)
+requantization_range_op.samples((_WIDE, -3.0, 5.0), (_NARROW, 0.0, 1.0))
+requantization_range_op.refuses((_WIDE, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
+
+_RESULT = "output: out_type, output_min: float, output_max: float"
+_REQUESTED = "requested_output_min: float, requested_output_max: float"
+_REQUESTED_ENDS = "requested_output_min requested_output_max"
+
 requantize_op = Op(
     "Requantize",
     f"{_GIVEN}, {_REQUESTED} -> {_RESULT}",
@@ -47,40 +75,18 @@ requantize_op = Op(
     Tinput=QUANTIZED,
     out_type=QUANTIZED,
 )
-quantize_down_and_shrink_range_op = Op(
-    "QuantizeDownAndShrinkRange",
-    f"{_GIVEN} -> {_RESULT}",
-    host=_ENDS,
-    Tinput=QUANTIZED,
-    out_type=QUANTIZED,
-)
-
-
-@requantization_range_op.shape
-def _(input, input_min, input_max):
-    check_scalars(input_min, input_max)
-    return [[], []]
 
 
 @requantize_op.shape
-def _(input, input_min, input_max, requested_output_min, requested_output_max):
+def _requantize_shape(input, input_min, input_max, requested_output_min, requested_output_max):
     check_scalars(input_min, input_max, requested_output_min, requested_output_max)
     return [input, [], []]
 
 
-@quantize_down_and_shrink_range_op.shape
-def _(input, input_min, input_max):
-    check_scalars(input_min, input_max)
-    return [input, [], []]
-
-
-@requantization_range_op.kernel
-def _(input, input_min, input_max, *, Tinput, device):
-    return as_scalars(device, *_used(input, Tinput, (input_min, input_max)))
-
-
 @requantize_op.kernel
-def _(input, input_min, input_max, requested_output_min, requested_output_max, *, Tinput, out_type, device):
+def _requantize_kernel(
+    input, input_min, input_max, requested_output_min, requested_output_max, *, Tinput, out_type, device
+):
     within = requested_output_min, requested_output_max
     if within[0] > 0:
         raise ShapeError(f"requested_output_min must be <= 0, but got {within[0]:g}")
@@ -92,52 +98,41 @@ def _(input, input_min, input_max, requested_output_min, requested_output_max, *
     return result, *as_scalars(device, *within)
 
 
+requantize_op.gradient(undefined_gradient)
+requantize_op.samples(
+    *((_WIDE, -3.0, 5.0, -1.0, 2.0, {"out_type": kind}) for kind in QUANTIZED),
+    (_NARROW, -1.0, 1.0, -0.5, 0.5, {"out_type": dtypes.qint8}),
+)
+requantize_op.refuses(
+    (_WIDE, -3.0, 5.0, 1.0, 2.0, {"out_type": dtypes.quint8}), "must be <= 0", InvalidArgumentError
+)
+
+quantize_down_and_shrink_range_op = Op(
+    "QuantizeDownAndShrinkRange",
+    f"{_GIVEN} -> {_RESULT}",
+    host=_ENDS,
+    Tinput=QUANTIZED,
+    out_type=QUANTIZED,
+)
+
+
+@quantize_down_and_shrink_range_op.shape
+def _quantize_down_and_shrink_range_shape(input, input_min, input_max):
+    check_scalars(input_min, input_max)
+    return [input, [], []]
+
+
 @quantize_down_and_shrink_range_op.kernel
-def _(input, input_min, input_max, *, Tinput, out_type, device):
+def _quantize_down_and_shrink_range_kernel(input, input_min, input_max, *, Tinput, out_type, device):
     used = _used(input, Tinput, (input_min, input_max))
     result = requantized(input, Tinput, (input_min, input_max), out_type, used)
     return result, *as_scalars(device, *used)
 
 
-def _used(values: torch.Tensor, dtype: DType, within: Range) -> Range:
-    """The range of the numbers that are really there, and 0."""
-    if not values.numel():
-        return 0.0, 0.0
-    lowest, highest = (end.item() for end in torch.aminmax(values.to(torch.int64)))
-    return min(0.0, float(meaning(lowest, dtype, within))), float(meaning(highest, dtype, within))
+quantize_down_and_shrink_range_op.gradient(undefined_gradient)
+quantize_down_and_shrink_range_op.samples((_WIDE, -3.0, 5.0, {"out_type": dtypes.quint8}))
 
-
-# ---------------------------------------------------------------------------- a range for each channel
-
-requantization_range_per_channel_op = Op(
-    "RequantizationRangePerChannel",
-    "input: T, input_min: float, input_max: float -> output_min: float, output_max: float",
-    host=_ENDS,
-    T=attr("type", "qint32", allowed=QUANTIZED),
-    clip_value_max=attr("float"),
-)
-requantize_per_channel_op = Op(
-    "RequantizePerChannel",
-    f"input: T, input_min: float, input_max: float, {_REQUESTED} -> {_RESULT}",
-    host=f"{_ENDS} {_REQUESTED_ENDS}",
-    T=attr("type", "qint32", allowed=QUANTIZED),
-    out_type=attr("type", "quint8", allowed=QUANTIZED),
-)
-
-
-@requantization_range_per_channel_op.shape
-def _(input, input_min, input_max):
-    vector(input_min)
-    vector(input_max)
-    return [[], []]
-
-
-@requantize_per_channel_op.shape
-def _(input, input_min, input_max, requested_output_min, requested_output_max):
-    vector(input_min)
-    vector(input_max)
-    check_scalars(requested_output_min, requested_output_max)
-    return [input, [], []]
+_F = np.float32
 
 
 def _spans(values: torch.Tensor, low: list[float], high: list[float]) -> torch.Tensor:
@@ -152,8 +147,28 @@ def _spans(values: torch.Tensor, low: list[float], high: list[float]) -> torch.T
     return torch.from_numpy(np.asarray(ends)).to(values.device)
 
 
+_EACH = [-1.0, -2.0, -0.5], [1.0, 2.0, 0.5]
+
+# ---------------------------------------------------------------------------- a range for each channel
+
+requantization_range_per_channel_op = Op(
+    "RequantizationRangePerChannel",
+    "input: T, input_min: float, input_max: float -> output_min: float, output_max: float",
+    host=_ENDS,
+    T=attr("type", "qint32", allowed=QUANTIZED),
+    clip_value_max=attr("float"),
+)
+
+
+@requantization_range_per_channel_op.shape
+def _requantization_range_per_channel_shape(input, input_min, input_max):
+    vector(input_min)
+    vector(input_max)
+    return [[], []]
+
+
 @requantization_range_per_channel_op.kernel
-def _(input, input_min, input_max, *, T, clip_value_max, device):
+def _requantization_range_per_channel_kernel(input, input_min, input_max, *, T, clip_value_max, device):
     spans = _spans(input, input_min, input_max)
     if not input.numel():
         return as_scalars(device, 0.0, 0.0)
@@ -163,8 +178,32 @@ def _(input, input_min, input_max, *, T, clip_value_max, device):
     return as_scalars(device, -reach if (rows < 0).any() else 0.0, reach)
 
 
+requantization_range_per_channel_op.gradient(undefined_gradient)
+requantization_range_per_channel_op.samples(
+    (_WIDE, *_EACH, {"clip_value_max": 9.0}), (_WIDE, *_EACH, {"clip_value_max": 0.5})
+)
+
+requantize_per_channel_op = Op(
+    "RequantizePerChannel",
+    f"input: T, input_min: float, input_max: float, {_REQUESTED} -> {_RESULT}",
+    host=f"{_ENDS} {_REQUESTED_ENDS}",
+    T=attr("type", "qint32", allowed=QUANTIZED),
+    out_type=attr("type", "quint8", allowed=QUANTIZED),
+)
+
+
+@requantize_per_channel_op.shape
+def _requantize_per_channel_shape(input, input_min, input_max, requested_output_min, requested_output_max):
+    vector(input_min)
+    vector(input_max)
+    check_scalars(requested_output_min, requested_output_max)
+    return [input, [], []]
+
+
 @requantize_per_channel_op.kernel
-def _(input, input_min, input_max, requested_output_min, requested_output_max, *, T, out_type, device):
+def _requantize_per_channel_kernel(
+    input, input_min, input_max, requested_output_min, requested_output_max, *, T, out_type, device
+):
     spans = _spans(input, input_min, input_max)
     reach = max(abs(requested_output_min), abs(requested_output_max))
     lowest, highest = bounds(out_type)
@@ -174,7 +213,10 @@ def _(input, input_min, input_max, requested_output_min, requested_output_max, *
     return result, *as_scalars(device, requested_output_min, requested_output_max)
 
 
-# ---------------------------------------------------------------------------- shapes
+requantize_per_channel_op.gradient(undefined_gradient)
+requantize_per_channel_op.samples(
+    (_WIDE, *_EACH, 0.0, 1.0), (_WIDE, *_EACH, -1.0, 1.0, {"out_type": dtypes.qint8})
+)
 
 quantized_reshape_op = Op(
     "QuantizedReshape",
@@ -183,6 +225,23 @@ quantized_reshape_op = Op(
     host=f"shape {_ENDS}",
     Tshape=attr("type", "int32", allowed=INDICES),
 )
+
+
+@quantized_reshape_op.shape
+def _quantized_reshape_shape(tensor, shape, input_min, input_max):
+    check_scalars(input_min, input_max)
+    return [shapes.reshape_op.shape_rule(tensor, shape), [], []]
+
+
+@quantized_reshape_op.kernel
+def _quantized_reshape_kernel(tensor, shape, input_min, input_max, *, device):
+    return shapes.reshape_op.kernels[""](tensor, shape), *as_scalars(device, input_min, input_max)
+
+
+quantized_reshape_op.gradient(undefined_gradient)
+quantized_reshape_op.samples((_NARROW, [3, -1], -1.0, 1.0))
+quantized_reshape_op.refuses((_NARROW, [4], -1.0, 1.0), "6 elements to shape [4]")
+
 quantized_concat_op = Op(
     "QuantizedConcat",
     "concat_dim: int32, values: N * T, input_mins: N * float, input_maxes: N * float "
@@ -192,31 +251,10 @@ quantized_concat_op = Op(
 )
 
 
-@quantized_reshape_op.shape
-def _(tensor, shape, input_min, input_max):
-    check_scalars(input_min, input_max)
-    return [shapes.reshape_op.shape_rule(tensor, shape), [], []]
-
-
 @quantized_concat_op.shape
-def _(concat_dim, values, input_mins, input_maxes):
+def _quantized_concat_shape(concat_dim, values, input_mins, input_maxes):
     check_scalars(*input_mins, *input_maxes)
     return [joining.concat_op.shape_rule(concat_dim, values), [], []]
-
-
-@quantized_reshape_op.kernel
-def _(tensor, shape, input_min, input_max, *, device):
-    return shapes.reshape_op.kernels[""](tensor, shape), *as_scalars(device, input_min, input_max)
-
-
-@quantized_concat_op.kernel
-def _(concat_dim, values, input_mins, input_maxes, *, T, device):
-    within = _around(T, min(input_mins), max(input_maxes))
-    parts = [
-        value if (low, high) == within else requantized(value, T, (low, high), T, within)
-        for value, low, high in zip(values, input_mins, input_maxes, strict=True)
-    ]
-    return torch.cat(parts, concat_dim), *as_scalars(device, *within)
 
 
 def _around(dtype: DType, low: float, high: float) -> Range:
@@ -227,47 +265,23 @@ def _around(dtype: DType, low: float, high: float) -> Range:
     return -reach, reach
 
 
-for _op in (
-    requantization_range_op,
-    requantize_op,
-    quantize_down_and_shrink_range_op,
-    requantization_range_per_channel_op,
-    requantize_per_channel_op,
-    quantized_reshape_op,
-    quantized_concat_op,
-):
-    _op.gradient(undefined_gradient)
+@quantized_concat_op.kernel
+def _quantized_concat_kernel(concat_dim, values, input_mins, input_maxes, *, T, device):
+    within = _around(T, min(input_mins), max(input_maxes))
+    parts = [
+        value if (low, high) == within else requantized(value, T, (low, high), T, within)
+        for value, low, high in zip(values, input_mins, input_maxes, strict=True)
+    ]
+    return torch.cat(parts, concat_dim), *as_scalars(device, *within)
 
-# ---------------------------------------------------------------------------- samples
 
-_WIDE, _NARROW = quantized(dtypes.qint32, 2, 3), quantized(dtypes.quint8, 2, 3)
-_EACH = [-1.0, -2.0, -0.5], [1.0, 2.0, 0.5]
-requantization_range_op.samples((_WIDE, -3.0, 5.0), (_NARROW, 0.0, 1.0))
-requantization_range_op.refuses((_WIDE, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
-requantize_op.samples(
-    *((_WIDE, -3.0, 5.0, -1.0, 2.0, {"out_type": kind}) for kind in QUANTIZED),
-    (_NARROW, -1.0, 1.0, -0.5, 0.5, {"out_type": dtypes.qint8}),
-)
-requantize_op.refuses(
-    (_WIDE, -3.0, 5.0, 1.0, 2.0, {"out_type": dtypes.quint8}), "must be <= 0", InvalidArgumentError
-)
-quantize_down_and_shrink_range_op.samples((_WIDE, -3.0, 5.0, {"out_type": dtypes.quint8}))
-requantization_range_per_channel_op.samples(
-    (_WIDE, *_EACH, {"clip_value_max": 9.0}), (_WIDE, *_EACH, {"clip_value_max": 0.5})
-)
-requantize_per_channel_op.samples(
-    (_WIDE, *_EACH, 0.0, 1.0), (_WIDE, *_EACH, -1.0, 1.0, {"out_type": dtypes.qint8})
-)
-quantized_reshape_op.samples((_NARROW, [3, -1], -1.0, 1.0))
-quantized_reshape_op.refuses((_NARROW, [4], -1.0, 1.0), "6 elements to shape [4]")
+quantized_concat_op.gradient(undefined_gradient)
 quantized_concat_op.samples(
     (0, [_NARROW, _NARROW], [-1.0, 0.0], [1.0, 2.0]), (1, [_WIDE, _WIDE], [-1.0, 0.0], [1.0, 2.0])
 )
 quantized_concat_op.refuses(
     (0, [_NARROW, quantized(dtypes.quint8, 2, 4)], [0.0, 0.0], [1.0, 1.0]), "must be equal, but are 3 and 4"
 )
-
-# ---------------------------------------------------------------------------- public functions
 
 
 @export("quantization.quantized_concat", "quantized_concat")

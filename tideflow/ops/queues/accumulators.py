@@ -22,7 +22,7 @@ _DTYPE = attr("type", allowed=NUMERIC)
 def _added(op: Op, shape: Callable, kernel: Callable) -> None:
     op.shape(shape)
     op.kernel(kernel)
-    op.samples()
+    op.samples(covered_by="tests/queues/test_accumulators.py")
     OPS[op.name] = op
 
 

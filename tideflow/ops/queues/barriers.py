@@ -22,11 +22,10 @@ barrier_op = Op(
     **NAMED,
 )
 barrier_op.shape(lambda: [2])
-barrier_op.samples()
 
 
 @barrier_op.kernel
-def _(*, component_types, shapes, resources, node):
+def _barrier_kernel(*, component_types, shapes, resources, node):
     return found(
         "barrier",
         lambda name: Barrier(name, component_types, shapes, resources.store.is_closed),
@@ -39,6 +38,8 @@ def _(*, component_types, shapes, resources, node):
     )
 
 
+barrier_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
+
 insert_many_op = Op(
     "BarrierInsertMany",
     f"handle: {REFERENCE}, keys: string, values: T",
@@ -47,7 +48,6 @@ insert_many_op = Op(
     differentiable=False,
 )
 insert_many_op.shape(lambda handle, keys, values: [])
-insert_many_op.samples()
 
 
 def _insert(handle, keys, values, *, component_index, T):
@@ -63,6 +63,7 @@ def _insert(handle, keys, values, *, component_index, T):
 
 insert_many_op.kernel(_insert)
 insert_many_op.kernel("string")(_insert)
+insert_many_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
 
 take_many_op = Op(
     "BarrierTakeMany",
@@ -76,30 +77,32 @@ take_many_op = Op(
     differentiable=False,
 )
 take_many_op.shape(lambda handle, num_elements, *, component_types: [None] * (2 + len(component_types)))
-take_many_op.samples()
 
 
 @take_many_op.kernel
-def _(handle, num_elements, *, allow_small_batch):
+def _take_many_kernel(handle, num_elements, *, allow_small_batch):
     return held(handle).take(num_elements, allow_small_batch)
 
 
+take_many_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
+
 close_op = Op("BarrierClose", f"handle: {REFERENCE}", cancel_pending_enqueues=False, differentiable=False)
 close_op.shape(lambda handle: [])
-close_op.samples()
 
 
 @close_op.kernel
-def _(handle, *, cancel_pending_enqueues):
+def _close_kernel(handle, *, cancel_pending_enqueues):
     held(handle).close(cancel_pending_enqueues)
 
 
+close_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
+
 ready_size_op = Op("BarrierReadySize", f"handle: {REFERENCE} -> size: int32", differentiable=False)
 ready_size_op.shape(lambda handle: [])
-ready_size_op.samples()
 ready_size_op.kernel(lambda handle: torch.tensor(held(handle).ready.size(), dtype=torch.int32))
+ready_size_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
 
 incomplete_size_op = Op("BarrierIncompleteSize", f"handle: {REFERENCE} -> size: int32", differentiable=False)
 incomplete_size_op.shape(lambda handle: [])
-incomplete_size_op.samples()
 incomplete_size_op.kernel(lambda handle: torch.tensor(held(handle).incomplete_size(), dtype=torch.int32))
+incomplete_size_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")

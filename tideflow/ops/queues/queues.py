@@ -24,12 +24,6 @@ _QUEUE = {
     "capacity": -1,
     **NAMED,
 }
-_PRIORITY = {
-    **_QUEUE,
-    "component_types": attr("list(type)", [], minimum=0),
-    "shapes": attr("list(shape)", minimum=0),
-}
-_SHUFFLE = {"min_after_dequeue": 0, "seed": 0, "seed2": 0}
 
 
 def _alike(queue: Queue) -> dict[str, Any]:
@@ -40,6 +34,9 @@ def _alike(queue: Queue) -> dict[str, Any]:
         "component types": [t.name for t in queue.dtypes],
         "component shapes": [str(s) for s in queue.shapes],
     }
+
+
+OPS: dict[str, Op] = {}
 
 
 def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[str, ...] = ()) -> None:
@@ -77,14 +74,19 @@ def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[s
             return found("queue", make, resources, node, _alike)
 
         op.kernel(kernel)
-        op.samples()
+        op.samples(covered_by="tests/queues/test_queues.py")
         OPS[op.name] = op
 
 
-OPS: dict[str, Op] = {}
 _maker("FIFOQueue", Queue, _QUEUE)
 _maker("PaddingFIFOQueue", PaddingQueue, _QUEUE)
+_PRIORITY = {
+    **_QUEUE,
+    "component_types": attr("list(type)", [], minimum=0),
+    "shapes": attr("list(shape)", minimum=0),
+}
 _maker("PriorityQueue", PriorityQueue, _PRIORITY)
+_SHUFFLE = {"min_after_dequeue": 0, "seed": 0, "seed2": 0}
 _maker("RandomShuffleQueue", RandomShuffleQueue, {**_QUEUE, **_SHUFFLE}, tuple(_SHUFFLE))
 
 
@@ -98,11 +100,8 @@ def _method(name: str, rest: str, shape: Callable, kernel: Callable, **options: 
         op = Op(f"{name}{suffix}", signature, stateful=suffix == "V2", differentiable=False, **options)
         op.shape(shape)
         op.kernel(kernel)
-        op.samples()
+        op.samples(covered_by="tests/queues/test_queues.py")
         OPS[op.name] = op
-
-
-_TIMEOUT = {"timeout_ms": -1}
 
 
 def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
@@ -119,10 +118,18 @@ def _enqueue(handle, components, *, Tcomponents, suspendable):
     return queue.enqueue(components, suspendable)
 
 
+_TIMEOUT = {"timeout_ms": -1}
+_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_method("QueueEnqueue", "components: Tcomponents", lambda handle, components: [], _enqueue, **_PUT)
+
+
 def _enqueue_many(handle, components, *, Tcomponents, suspendable):
     queue = held(handle)
     _check_types(queue, Tcomponents)
     return queue.enqueue_many(components, suspendable)
+
+
+_method("QueueEnqueueMany", "components: Tcomponents", lambda handle, components: [], _enqueue_many, **_PUT)
 
 
 def _dequeue(handle, *, component_types, suspendable):
@@ -131,20 +138,20 @@ def _dequeue(handle, *, component_types, suspendable):
     return queue.dequeue(suspendable)
 
 
+_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_method(
+    "QueueDequeue",
+    "-> components: component_types",
+    lambda handle, *, component_types: [None] * len(component_types),
+    _dequeue,
+    **_TAKE,
+)
+
+
 def _dequeue_many(handle, n, *, component_types, suspendable):
     queue = held(handle)
     _check_types(queue, component_types)
     return queue.dequeue_many(n, suspendable=suspendable)
-
-
-def _dequeue_up_to(handle, n, *, component_types, suspendable):
-    queue = held(handle)
-    _check_types(queue, component_types)
-    return queue.dequeue_many(n, up_to=True, suspendable=suspendable)
-
-
-def _close(handle, *, cancel_pending_enqueues):
-    held(handle).close(cancel_pending_enqueues)
 
 
 def _batch_shape(handle, n, *, component_types):
@@ -153,17 +160,6 @@ def _batch_shape(handle, n, *, component_types):
     return [None] * len(component_types)
 
 
-_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
-_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
-_method("QueueEnqueue", "components: Tcomponents", lambda handle, components: [], _enqueue, **_PUT)
-_method("QueueEnqueueMany", "components: Tcomponents", lambda handle, components: [], _enqueue_many, **_PUT)
-_method(
-    "QueueDequeue",
-    "-> components: component_types",
-    lambda handle, *, component_types: [None] * len(component_types),
-    _dequeue,
-    **_TAKE,
-)
 _method(
     "QueueDequeueMany",
     "n: int32 -> components: component_types",
@@ -172,6 +168,14 @@ _method(
     host="n",
     **_TAKE,
 )
+
+
+def _dequeue_up_to(handle, n, *, component_types, suspendable):
+    queue = held(handle)
+    _check_types(queue, component_types)
+    return queue.dequeue_many(n, up_to=True, suspendable=suspendable)
+
+
 _method(
     "QueueDequeueUpTo",
     "n: int32 -> components: component_types",
@@ -180,7 +184,14 @@ _method(
     host="n",
     **_TAKE,
 )
+
+
+def _close(handle, *, cancel_pending_enqueues):
+    held(handle).close(cancel_pending_enqueues)
+
+
 _method("QueueClose", "", lambda handle: [], _close, cancel_pending_enqueues=False)
+
 # A queue of the second generation for an op of the first.
 fake_queue_op = Op(
     "FakeQueue",
@@ -191,7 +202,7 @@ fake_queue_op = Op(
 )
 fake_queue_op.shape(lambda resource: [2])
 fake_queue_op.kernel(held)
-fake_queue_op.samples()
+fake_queue_op.samples(covered_by="tests/queues/test_queues.py")
 
 _method(
     "QueueIsClosed",

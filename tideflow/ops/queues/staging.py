@@ -45,7 +45,7 @@ def _add(
 
     op.kernel(kernel)
     op.kernel("string")(kernel)
-    op.samples()
+    op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
     OPS[name] = op
 
 

@@ -27,12 +27,62 @@ from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import to_numpy, to_torch
 
 PHILOX = 1
-STATE_SIZE = 3
-
-_MASK64 = (1 << 64) - 1
-_WHOLE = types("int32 int64 uint32 uint64")
-_COUNTS = types("half float double int32 int64")
 _SHAPE_TYPE = attr("type", dtypes.int64)
+
+
+def _check_kernel(op_type: str, dtype: DType, allowed: Sequence[DType]) -> None:
+    if dtype not in allowed:
+        names = ", ".join(item.name for item in allowed)
+        raise errors.invalid_argument(
+            f"{op_type} makes {names}, not {dtype.name}: no kernel is registered for it"
+        )
+
+
+_STATE = resource(np.array([5, -6, 7]))
+_PHILOX = np.array(PHILOX)
+
+# ---------------------------------------------------------------------------------- numbers by shape alone
+
+
+def _numbers(name: str, allowed: tuple[DType, ...], default: DType, numbers: Callable) -> Op:
+    op = Op(
+        name,
+        "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
+        host="algorithm, shape",
+        stateful=True,
+        differentiable=False,
+        dtype=default,
+        shape_dtype=_SHAPE_TYPE,
+    )
+
+    @op.shape
+    def _shape(resource, algorithm, shape):
+        scalar(algorithm)
+        return as_sizes(shape)
+
+    @op.kernel
+    def kernel(resource, algorithm, shape, *, dtype, device):
+        _check_kernel(name, dtype, allowed)
+        generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
+        return to_torch(numbers(generator, shape, dtype.as_numpy_dtype), device)
+
+    op.samples(
+        (_STATE, _PHILOX, np.array([2, 3])),
+        (_STATE, _PHILOX, np.array([], np.int64)),
+        (_STATE, _PHILOX, np.array([0], np.int32)),
+        *((_STATE, _PHILOX, np.array([3]), {"dtype": dtype}) for dtype in allowed if dtype is not default),
+    )
+    op.refuses((_STATE, np.array([1]), np.array([2])), "Shape must be rank 0 but is rank 1")
+    op.refuses((_STATE, np.array(2), np.array([2])), "Unsupported algorithm id: 2", InvalidArgumentError)
+    op.refuses((_STATE, _PHILOX, np.array(2)), "Shape must be rank 1 but is rank 0")
+    op.refuses(
+        (resource(np.arange(2)), _PHILOX, np.array([2])), "size of state must be", InvalidArgumentError
+    )
+    return op
+
+
+STATE_SIZE = 3
+_MASK64 = (1 << 64) - 1
 
 
 def advance(state: Variable, algorithm: Any, outputs: int) -> Philox:
@@ -56,66 +106,16 @@ def advance(state: Variable, algorithm: Any, outputs: int) -> Philox:
     return generator
 
 
-def _check_kernel(op_type: str, dtype: DType, allowed: Sequence[DType]) -> None:
-    if dtype not in allowed:
-        names = ", ".join(item.name for item in allowed)
-        raise errors.invalid_argument(
-            f"{op_type} makes {names}, not {dtype.name}: no kernel is registered for it"
-        )
-
-
-# ---------------------------------------------------------------------------------- numbers by shape alone
-
-
-def _numbers(name: str, allowed: tuple[DType, ...], default: DType, numbers: Callable) -> Op:
-    op = Op(
-        name,
-        "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
-        host="algorithm, shape",
-        stateful=True,
-        differentiable=False,
-        dtype=default,
-        shape_dtype=_SHAPE_TYPE,
-    )
-
-    @op.shape
-    def _(resource, algorithm, shape):
-        scalar(algorithm)
-        return as_sizes(shape)
-
-    @op.kernel
-    def _(resource, algorithm, shape, *, dtype, device):
-        _check_kernel(name, dtype, allowed)
-        generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
-        return to_torch(numbers(generator, shape, dtype.as_numpy_dtype), device)
-
-    op.samples(
-        (_STATE, _PHILOX, np.array([2, 3])),
-        (_STATE, _PHILOX, np.array([], np.int64)),
-        (_STATE, _PHILOX, np.array([0], np.int32)),
-        *((_STATE, _PHILOX, np.array([3]), {"dtype": dtype}) for dtype in allowed if dtype is not default),
-    )
-    op.refuses((_STATE, np.array([1]), np.array([2])), "Shape must be rank 0 but is rank 1")
-    op.refuses((_STATE, np.array(2), np.array([2])), "Unsupported algorithm id: 2", InvalidArgumentError)
-    op.refuses((_STATE, _PHILOX, np.array(2)), "Shape must be rank 1 but is rank 0")
-    op.refuses(
-        (resource(np.arange(2)), _PHILOX, np.array([2])), "size of state must be", InvalidArgumentError
-    )
-    return op
-
-
-_STATE = resource(np.array([5, -6, 7]))
-_PHILOX = np.array(PHILOX)
-
 uniform_op = _numbers("StatefulUniform", FLOATS, dtypes.float32, distributions.uniform)
 normal_op = _numbers("StatefulStandardNormalV2", FLOATS, dtypes.float32, distributions.standard_normal)
 truncated_normal_op = _numbers(
     "StatefulTruncatedNormal", FLOATS, dtypes.float32, distributions.truncated_normal
 )
+_WHOLE = types("int32 int64 uint32 uint64")
+
 uniform_full_int_op = _numbers(
     "StatefulUniformFullInt", _WHOLE, dtypes.uint64, distributions.uniform_full_int
 )
-
 normal_v1_op = Op(
     "StatefulStandardNormal",
     "resource: resource, shape: shape_dtype -> output: dtype",
@@ -128,12 +128,12 @@ normal_v1_op = Op(
 
 
 @normal_v1_op.shape
-def _(resource, shape):
+def _normal_v1_shape(resource, shape):
     return as_sizes(shape)
 
 
 @normal_v1_op.kernel
-def _(resource, shape, *, dtype, device):
+def _normal_v1_kernel(resource, shape, *, dtype, device):
     _check_kernel("StatefulStandardNormal", dtype, FLOATS)
     generator = advance(resource, PHILOX, math.prod(checked_sizes(shape)))
     return to_torch(distributions.standard_normal(generator, shape, dtype.as_numpy_dtype), device)
@@ -155,13 +155,13 @@ uniform_int_op = Op(
 
 
 @uniform_int_op.shape
-def _(resource, algorithm, shape, minval, maxval):
+def _uniform_int_shape(resource, algorithm, shape, minval, maxval):
     scalar(algorithm), scalar(minval), scalar(maxval)
     return as_sizes(shape)
 
 
 @uniform_int_op.kernel
-def _(resource, algorithm, shape, minval, maxval, *, dtype, device):
+def _uniform_int_kernel(resource, algorithm, shape, minval, maxval, *, dtype, device):
     _check_kernel("StatefulUniformInt", dtype, _WHOLE)
     low, high = scalar(minval), scalar(maxval)
     if low >= high:
@@ -181,6 +181,8 @@ uniform_int_op.refuses(
     (_STATE, _PHILOX, np.array([7]), np.array(4), np.array(4)), "Need minval < maxval", InvalidArgumentError
 )
 
+_COUNTS = types("half float double int32 int64")
+
 # ---------------------------------------------------------------------------------- binomial
 
 binomial_op = Op(
@@ -196,7 +198,7 @@ binomial_op = Op(
 
 
 @binomial_op.shape
-def _(resource, algorithm, shape, counts, probs):
+def _binomial_shape(resource, algorithm, shape, counts, probs):
     scalar(algorithm)
     for parameter in (counts, probs):
         if parameter.ndims is not None and parameter.ndims > 1:
@@ -205,7 +207,7 @@ def _(resource, algorithm, shape, counts, probs):
 
 
 @binomial_op.kernel
-def _(resource, algorithm, shape, counts, probs, *, dtype):
+def _binomial_kernel(resource, algorithm, shape, counts, probs, *, dtype):
     if not checked_sizes(shape):
         raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
     for name, parameter in (("counts", counts), ("probs", probs)):
@@ -245,6 +247,22 @@ skip_op = Op(
     stateful=True,
     differentiable=False,
 )
+
+
+@skip_op.shape
+def _skip_shape(resource, algorithm, delta):
+    scalar(algorithm), scalar(delta)
+    return []
+
+
+@skip_op.kernel
+def _skip_kernel(resource, algorithm, delta):
+    advance(resource, algorithm, scalar(delta))
+
+
+skip_op.samples((_STATE, _PHILOX, np.array(3)), (_STATE, _PHILOX, np.array(-3)))
+skip_op.refuses((_STATE, _PHILOX, np.array([3])), "Shape must be rank 0 but is rank 1")
+
 non_deterministic_ints_op = Op(
     "NonDeterministicInts",
     "shape: shape_dtype -> output: dtype",
@@ -256,31 +274,18 @@ non_deterministic_ints_op = Op(
 )
 
 
-@skip_op.shape
-def _(resource, algorithm, delta):
-    scalar(algorithm), scalar(delta)
-    return []
-
-
-@skip_op.kernel
-def _(resource, algorithm, delta):
-    advance(resource, algorithm, scalar(delta))
-
-
 @non_deterministic_ints_op.shape
-def _(shape):
+def _non_deterministic_ints_shape(shape):
     return as_sizes(shape)
 
 
 @non_deterministic_ints_op.kernel
-def _(shape, *, dtype, device):
+def _non_deterministic_ints_kernel(shape, *, dtype, device):
     _check_kernel("NonDeterministicInts", dtype, _WHOLE)
     return to_torch(
         distributions.uniform_full_int(Stream(), checked_sizes(shape), dtype.as_numpy_dtype), device
     )
 
 
-skip_op.samples((_STATE, _PHILOX, np.array(3)), (_STATE, _PHILOX, np.array(-3)))
-skip_op.refuses((_STATE, _PHILOX, np.array([3])), "Shape must be rank 0 but is rank 1")
 # Numbers that nobody can foretell are no sample to compare with: these have none.
 non_deterministic_ints_op.samples((np.array([2, 0]),), (np.array([0]), {"dtype": dtypes.uint32}))

@@ -23,13 +23,22 @@ from tideflow.runtime.values import to_numpy, to_torch
 _LOUDEST = 1 << 15
 _BITS = 16
 _FORMAT = struct.Struct("<HHIIHH")  # format, channels, rate, bytes a second, bytes a sample, bits
-_BREAK_FREQUENCY_HERTZ = 700.0
-_HIGH_FREQUENCY_Q = 1127.0
-_QUIETEST = 1e-12
 
 
 def _invalid(message: str) -> InvalidArgumentError:
     return errors.invalid_argument(message)
+
+
+def _chunk(kind: bytes, contents: bytes) -> bytes:
+    return kind + len(contents).to_bytes(4, "little") + contents
+
+
+def _written_wav(audio: np.ndarray, rate: int) -> bytes:
+    channels, data = audio.shape[1], audio.tobytes()
+    sample_size = channels * _BITS // 8
+    form = _FORMAT.pack(1, channels, rate, sample_size * rate, sample_size, _BITS)
+    body = b"WAVE" + _chunk(b"fmt ", form) + _chunk(b"data", data)
+    return _chunk(b"RIFF", body)
 
 
 # ---------------------------------------------------------------------------------- WAV files
@@ -41,12 +50,16 @@ decode_wav_op = Op(
     desired_samples=-1,
     differentiable=False,
 )
-encode_wav_op = Op(
-    "EncodeWav",
-    "audio: float32, sample_rate: int32 -> contents: string",
-    host="sample_rate",
-    differentiable=False,
-)
+
+
+@decode_wav_op.shape
+def _decode_wav_shape(contents, *, desired_channels, desired_samples):
+    of_rank(contents, 0)
+    wanted = {"samples": desired_samples, "channels": desired_channels}
+    for word, count in wanted.items():
+        if count < -1:
+            raise ShapeError(f"{word} must be non-negative, got {count}")
+    return [[None if count == -1 else count for count in wanted.values()], []]
 
 
 class _Reader:
@@ -76,30 +89,6 @@ class _Reader:
         return int.from_bytes(self.take(4), "little")
 
 
-def _read_wav(contents: bytes) -> tuple[np.ndarray, int]:
-    """The samples [samples, channels] of a file, 16-bit integers, and how many a second has."""
-    reader = _Reader(contents)
-    reader.expect(b"RIFF")
-    reader.number()  # of bytes that follow: others are wrong about it often enough
-    reader.expect(b"WAVE")
-    reader.expect(b"fmt ")
-    channels, rate = _read_format(reader)
-    sample_size = channels * _BITS // 8
-    audio = None
-    while not reader.at_end:
-        kind, size = reader.take(4), reader.number()
-        if kind != b"data":
-            reader.place += size
-        elif audio is not None:
-            raise _invalid("More than one data chunk found in WAV")
-        else:
-            data = reader.take(size // sample_size * sample_size)
-            audio = np.frombuffer(data, "<i2").reshape(-1, channels)
-    if audio is None:
-        raise _invalid("No data chunk found in WAV")
-    return audio, rate
-
-
 def _read_format(reader: _Reader) -> tuple[int, int]:
     size = reader.number()
     if size not in (16, 18):
@@ -124,18 +113,32 @@ def _read_format(reader: _Reader) -> tuple[int, int]:
     return channels, rate
 
 
-@decode_wav_op.shape
-def _(contents, *, desired_channels, desired_samples):
-    of_rank(contents, 0)
-    wanted = {"samples": desired_samples, "channels": desired_channels}
-    for word, count in wanted.items():
-        if count < -1:
-            raise ShapeError(f"{word} must be non-negative, got {count}")
-    return [[None if count == -1 else count for count in wanted.values()], []]
+def _read_wav(contents: bytes) -> tuple[np.ndarray, int]:
+    """The samples [samples, channels] of a file, 16-bit integers, and how many a second has."""
+    reader = _Reader(contents)
+    reader.expect(b"RIFF")
+    reader.number()  # of bytes that follow: others are wrong about it often enough
+    reader.expect(b"WAVE")
+    reader.expect(b"fmt ")
+    channels, rate = _read_format(reader)
+    sample_size = channels * _BITS // 8
+    audio = None
+    while not reader.at_end:
+        kind, size = reader.take(4), reader.number()
+        if kind != b"data":
+            reader.place += size
+        elif audio is not None:
+            raise _invalid("More than one data chunk found in WAV")
+        else:
+            data = reader.take(size // sample_size * sample_size)
+            audio = np.frombuffer(data, "<i2").reshape(-1, channels)
+    if audio is None:
+        raise _invalid("No data chunk found in WAV")
+    return audio, rate
 
 
 @decode_wav_op.kernel
-def _(contents, *, desired_channels, desired_samples, device):
+def _decode_wav_kernel(contents, *, desired_channels, desired_samples, device):
     if contents.ndim:
         raise ShapeError(f"Input contents must be scalar, but had shape: {list(contents.shape)}")
     audio, rate = _read_wav(contents[()])
@@ -147,44 +150,6 @@ def _(contents, *, desired_channels, desired_samples, device):
     chosen = np.minimum(np.arange(channels), found_channels - 1)
     result[:found_samples] = audio[:samples, chosen] / np.float32(_LOUDEST)
     return to_torch(result, device), torch.tensor(rate, dtype=torch.int32, device=device)
-
-
-@encode_wav_op.shape
-def _(audio, sample_rate):
-    of_rank(audio, 2), scalar(sample_rate)
-    return []
-
-
-@encode_wav_op.kernel
-def _(audio, sample_rate):
-    rate = scalar(sample_rate)
-    if audio.ndim != 2:
-        raise ShapeError(f"audio must be 2-dimensional but got: {list(audio.shape)}")
-    if not audio.numel():
-        raise ShapeError(f"audio must not be empty, but has shape {list(audio.shape)}")
-    return as_array(wav_file(to_numpy(audio), rate), dtypes.string)
-
-
-def wav_file(audio: np.ndarray, rate: int) -> bytes:
-    """A file of samples [samples, channels] between -1 and 1."""
-    if not 0 < rate < 1 << 32:
-        raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
-    scaled = audio.astype(np.float64) * _LOUDEST
-    rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
-    numbers = np.nan_to_num(rounded).clip(-_LOUDEST, _LOUDEST - 1).astype("<i2")
-    return _written_wav(numbers, rate)
-
-
-def _written_wav(audio: np.ndarray, rate: int) -> bytes:
-    channels, data = audio.shape[1], audio.tobytes()
-    sample_size = channels * _BITS // 8
-    form = _FORMAT.pack(1, channels, rate, sample_size * rate, sample_size, _BITS)
-    body = b"WAVE" + _chunk(b"fmt ", form) + _chunk(b"data", data)
-    return _chunk(b"RIFF", body)
-
-
-def _chunk(kind: bytes, contents: bytes) -> bytes:
-    return kind + len(contents).to_bytes(4, "little") + contents
 
 
 def _wav_sample(channels: int) -> np.ndarray:
@@ -200,10 +165,6 @@ decode_wav_op.refuses(
     (np.array(b"RIFX", dtype=object),), "Expected RIFF but found RIFX", InvalidArgumentError
 )
 decode_wav_op.refuses((_wav_sample(1), {"desired_samples": -2}), "samples must be non-negative, got -2")
-_RATE = np.array(8000, np.int32)
-encode_wav_op.samples((f32(3, 2), _RATE), (f32(1, 1, low=-2, high=2), _RATE))
-encode_wav_op.refuses((f32(3), _RATE), "Shape must be rank 2 but is rank 1")
-encode_wav_op.refuses((f32(3, 1), np.array(0, np.int32)), "sample_rate must be in", InvalidArgumentError)
 
 
 @export("audio.decode_wav", "contrib.framework.python.ops.audio_ops.decode_wav")
@@ -214,6 +175,37 @@ def decode_wav(
     return decode_wav_op(
         contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
     )
+
+
+_RATE = np.array(8000, np.int32)
+
+encode_wav_op = Op(
+    "EncodeWav",
+    "audio: float32, sample_rate: int32 -> contents: string",
+    host="sample_rate",
+    differentiable=False,
+)
+
+
+@encode_wav_op.shape
+def _encode_wav_shape(audio, sample_rate):
+    of_rank(audio, 2), scalar(sample_rate)
+    return []
+
+
+@encode_wav_op.kernel
+def _encode_wav_kernel(audio, sample_rate):
+    rate = scalar(sample_rate)
+    if audio.ndim != 2:
+        raise ShapeError(f"audio must be 2-dimensional but got: {list(audio.shape)}")
+    if not audio.numel():
+        raise ShapeError(f"audio must not be empty, but has shape {list(audio.shape)}")
+    return as_array(wav_file(to_numpy(audio), rate), dtypes.string)
+
+
+encode_wav_op.samples((f32(3, 2), _RATE), (f32(1, 1, low=-2, high=2), _RATE))
+encode_wav_op.refuses((f32(3), _RATE), "Shape must be rank 2 but is rank 1")
+encode_wav_op.refuses((f32(3, 1), np.array(0, np.int32)), "sample_rate must be in", InvalidArgumentError)
 
 
 @export("audio.encode_wav", "contrib.framework.python.ops.audio_ops.encode_wav")
@@ -231,7 +223,6 @@ audio_spectrogram_op = Op(
     stride=attr("int"),
     magnitude_squared=False,
 )
-audio_spectrogram_op.gradient(undefined_gradient)
 
 
 def _enclosing_power_of_two(number: int) -> int:
@@ -239,7 +230,7 @@ def _enclosing_power_of_two(number: int) -> int:
 
 
 @audio_spectrogram_op.shape
-def _(input, *, window_size, stride):
+def _audio_spectrogram_shape(input, *, window_size, stride):
     samples, channels = of_rank(input, 2).tuple
     count = None
     if samples is not None and stride > 0:
@@ -248,7 +239,7 @@ def _(input, *, window_size, stride):
 
 
 @audio_spectrogram_op.kernel
-def _(input, *, window_size, stride, magnitude_squared):
+def _audio_spectrogram_kernel(input, *, window_size, stride, magnitude_squared):
     if input.ndim != 2:
         raise ShapeError(f"input must be 2-dimensional but got: {list(input.shape)}")
     if window_size < 2 or stride < 1:
@@ -262,6 +253,9 @@ def _(input, *, window_size, stride, magnitude_squared):
     spectrum = torch.fft.rfft(frames, points)
     power = (spectrum.real.square() + spectrum.imag.square()).float()
     return power if magnitude_squared else power.sqrt()
+
+
+audio_spectrogram_op.gradient(undefined_gradient)
 
 
 def _spectrogram_of_array(
@@ -309,17 +303,54 @@ mfcc_op = Op(
     filterbank_channel_count=40,
     dct_coefficient_count=13,
 )
-mfcc_op.gradient(undefined_gradient)
 
 
 @mfcc_op.shape
-def _(spectrogram, sample_rate, *, dct_coefficient_count):
+def _mfcc_shape(spectrogram, sample_rate, *, dct_coefficient_count):
     scalar(sample_rate)
     return [*of_rank(spectrogram, 3).tuple[:2], dct_coefficient_count]
 
 
+_QUIETEST = 1e-12
+
+
+def _bin_width(bins: int, rate: int) -> float:
+    """The distance of two frequencies of a spectrogram, in hertz."""
+    return 0.5 * rate / (bins - 1)
+
+
+_BREAK_FREQUENCY_HERTZ = 700.0
+_HIGH_FREQUENCY_Q = 1127.0
+
+
+def _mel(hertz: Any) -> Any:
+    return _HIGH_FREQUENCY_Q * np.log1p(hertz / _BREAK_FREQUENCY_HERTZ)
+
+
+@functools.lru_cache(maxsize=16)
+def _filterbank(bins: int, rate: int, lowest: float, highest: float, channels: int) -> np.ndarray:
+    """The weight [bins, channels] of a frequency in each band: triangles, evenly spaced on the mel scale."""
+    width = _bin_width(bins, rate)
+    edges = np.linspace(_mel(lowest), _mel(highest), channels + 2)
+    bank = np.zeros((bins, channels + 2))
+    audible = np.arange(int(1.5 + lowest / width), int(highest / width) + 1)
+    heights = _mel(audible * width)
+    band = np.minimum(np.searchsorted(edges[1:-1], heights), channels)  # the edge at or below each
+    fade = (edges[band + 1] - heights) / (edges[band + 1] - edges[band])
+    bank[audible, band] = fade
+    bank[audible, band + 1] = 1 - fade
+    return np.ascontiguousarray(bank[:, 1:-1])
+
+
+@functools.lru_cache(maxsize=16)
+def _cosines(channels: int, coefficients: int) -> np.ndarray:
+    """The first columns of the cosine transform of type 2, [channels, coefficients]."""
+    turns = np.outer(np.arange(channels) + 0.5, np.arange(coefficients))
+    return np.sqrt(2.0 / channels) * np.cos(np.pi / channels * turns)
+
+
 @mfcc_op.kernel
-def _(
+def _mfcc_kernel(
     spectrogram,
     sample_rate,
     *,
@@ -344,36 +375,7 @@ def _(
     return (loudness.clamp(min=_QUIETEST).log() @ cosines.to(spectrogram.device)).float()
 
 
-def _mel(hertz: Any) -> Any:
-    return _HIGH_FREQUENCY_Q * np.log1p(hertz / _BREAK_FREQUENCY_HERTZ)
-
-
-def _bin_width(bins: int, rate: int) -> float:
-    """The distance of two frequencies of a spectrogram, in hertz."""
-    return 0.5 * rate / (bins - 1)
-
-
-@functools.lru_cache(maxsize=16)
-def _filterbank(bins: int, rate: int, lowest: float, highest: float, channels: int) -> np.ndarray:
-    """The weight [bins, channels] of a frequency in each band: triangles, evenly spaced on the mel scale."""
-    width = _bin_width(bins, rate)
-    edges = np.linspace(_mel(lowest), _mel(highest), channels + 2)
-    bank = np.zeros((bins, channels + 2))
-    audible = np.arange(int(1.5 + lowest / width), int(highest / width) + 1)
-    heights = _mel(audible * width)
-    band = np.minimum(np.searchsorted(edges[1:-1], heights), channels)  # the edge at or below each
-    fade = (edges[band + 1] - heights) / (edges[band + 1] - edges[band])
-    bank[audible, band] = fade
-    bank[audible, band + 1] = 1 - fade
-    return np.ascontiguousarray(bank[:, 1:-1])
-
-
-@functools.lru_cache(maxsize=16)
-def _cosines(channels: int, coefficients: int) -> np.ndarray:
-    """The first columns of the cosine transform of type 2, [channels, coefficients]."""
-    turns = np.outer(np.arange(channels) + 0.5, np.arange(coefficients))
-    return np.sqrt(2.0 / channels) * np.cos(np.pi / channels * turns)
-
+mfcc_op.gradient(undefined_gradient)
 
 _SPECTROGRAM = f32(2, 3, 65, low=0.0)
 mfcc_op.samples(
@@ -407,3 +409,13 @@ def mfcc(
         dct_coefficient_count=dct_coefficient_count,
         name=name,
     )
+
+
+def wav_file(audio: np.ndarray, rate: int) -> bytes:
+    """A file of samples [samples, channels] between -1 and 1."""
+    if not 0 < rate < 1 << 32:
+        raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
+    scaled = audio.astype(np.float64) * _LOUDEST
+    rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
+    numbers = np.nan_to_num(rounded).clip(-_LOUDEST, _LOUDEST - 1).astype("<i2")
+    return _written_wav(numbers, rate)

@@ -52,11 +52,11 @@ def _complex_transform(op_type: str, rank: int, kernel: Callable, gradient: Call
     axes = _last_axes(rank)
 
     @op.shape
-    def _(input):
+    def _shape(input):
         return of_rank_at_least(input, rank)
 
     @op.kernel
-    def _(input):
+    def _kernel(input):
         return kernel(input, dim=axes) if input.numel() else input
 
     op.gradient(gradient)
@@ -139,16 +139,16 @@ def _real_transforms(rank: int) -> tuple[Op, Op]:
     axes = _last_axes(rank)
 
     @forward.shape
-    def _(input, fft_length):
+    def forward_shape(input, fft_length):
         lengths = _lengths(fft_length, rank)
         return _with_last(of_rank_at_least(input, rank), [*lengths[:-1], _halved(lengths[-1])])
 
     @inverse.shape
-    def _(input, fft_length):
+    def inverse_shape(input, fft_length):
         return _with_last(of_rank_at_least(input, rank), _lengths(fft_length, rank))
 
     @forward.kernel
-    def _(input, fft_length, *, Tcomplex):
+    def forward_kernel(input, fft_length, *, Tcomplex):
         lengths = _lengths(fft_length, rank)
         sizes = [*input.shape[:-rank], *lengths[:-1], _halved(lengths[-1])]
         if not input.numel() or 0 in sizes:
@@ -157,7 +157,7 @@ def _real_transforms(rank: int) -> tuple[Op, Op]:
         return torch.fft.rfftn(input, s=lengths, dim=axes).to(Tcomplex.torch)
 
     @inverse.kernel
-    def _(input, fft_length, *, Treal):
+    def inverse_kernel(input, fft_length, *, Treal):
         lengths = _lengths(fft_length, rank)
         sizes = [*input.shape[:-rank], *lengths]
         if not input.numel() or 0 in sizes:
@@ -166,7 +166,7 @@ def _real_transforms(rank: int) -> tuple[Op, Op]:
         return torch.fft.irfftn(input, s=lengths, dim=axes).to(Treal.torch)
 
     @forward.gradient
-    def _(op, grad):
+    def forward_gradient(op, grad):
         """The inverse transform would count a frequency for itself and its mirror image: half of both."""
         signal, lengths = op.inputs
         shares = casting.cast(1.0 / _occurrences(lengths[-1], signal.dtype), grad.dtype)
@@ -175,7 +175,7 @@ def _real_transforms(rank: int) -> tuple[Op, Op]:
         return [_fill_up(back * points, signal, rank), None]
 
     @inverse.gradient
-    def _(op, grad):
+    def inverse_gradient(op, grad):
         spectrum, lengths = op.inputs
         points = casting.cast(reductions.reduce_prod(lengths), grad.dtype)
         shares = casting.cast(_occurrences(lengths[-1], grad.dtype) / points, spectrum.dtype)

@@ -25,40 +25,6 @@ from tideflow.ops.sparse import index_rows, parts, sparse_reductions, with_dense
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes
 
 _PAIR = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64"
-
-sparse_add_op = Op(
-    "SparseAdd",
-    f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
-    T=NUMERIC,
-    Treal=REAL,
-    host="a_shape, b_shape",
-)
-sparse_add_grad_op = Op(
-    "SparseAddGrad",
-    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 "
-    "-> a_val_grad: T, b_val_grad: T",
-    T=NUMERIC,
-    differentiable=False,
-)
-sparse_maximum_op = Op(
-    "SparseSparseMaximum",
-    f"{_PAIR} -> output_indices: int64, output_values: T",
-    T=REAL,
-    host="a_shape, b_shape",
-)
-sparse_minimum_op = Op(
-    "SparseSparseMinimum",
-    f"{_PAIR} -> output_indices: int64, output_values: T",
-    T=NUMERIC,
-    host="a_shape, b_shape",
-)
-sparse_softmax_op = Op(
-    "SparseSoftmax",
-    "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
-    T=types("half float double"),
-    host="sp_shape",
-)
-
 _A, _B = np.array([[0, 1], [0, 2], [1, 0]]), np.array([[0, 0], [0, 2], [1, 1], [1, 2]])
 _SIZES = np.array([2, 3])
 _NO_INDICES = np.zeros((0, 2), np.int64)
@@ -72,19 +38,37 @@ def _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape) -> 
     return index_rows.grouped(torch.cat([a_indices, b_indices]))
 
 
+def _parts(sparse: SparseTensor) -> tuple:
+    return sparse.indices, sparse.values, sparse.dense_shape
+
+
+sparse_add_op = Op(
+    "SparseAdd",
+    f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
+    T=NUMERIC,
+    Treal=REAL,
+    host="a_shape, b_shape",
+)
+
 # ------------------------------------------------------------------------------------------------------ sums
 
 
 @sparse_add_op.shape
-def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+def _sparse_add_shape(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     of_rank(a_indices, 2)
     of_rank(b_indices, 2)
     rank = None if a_shape is None else len(a_shape)
     return [[None, rank], [None], [rank]]
 
 
+def _reaches(values: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
+    """Whether each value is at least as far from 0 as the threshold."""
+    distance = values.abs() if values.dtype.is_signed else values
+    return unsigned.comparable(distance) >= unsigned.comparable(threshold)
+
+
 @sparse_add_op.kernel
-def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, device):
+def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, device):
     groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
@@ -94,14 +78,8 @@ def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, dev
     return groups.rows[kept], total[kept].view(a_values.dtype), sizes
 
 
-def _reaches(values: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
-    """Whether each value is at least as far from 0 as the threshold."""
-    distance = values.abs() if values.dtype.is_signed else values
-    return unsigned.comparable(distance) >= unsigned.comparable(threshold)
-
-
 @sparse_add_op.gradient
-def _(op, _, grad, __):
+def _sparse_add_gradient(op, _, grad, __):
     a_indices, b_indices = op.inputs[0], op.inputs[3]
     a_grad, b_grad = sparse_add_grad_op(grad, a_indices, b_indices, op.outputs[0])
     a_grad.set_shape(op.inputs[1].shape)
@@ -127,24 +105,6 @@ sparse_add_op.refuses(
 )
 
 
-@sparse_add_grad_op.shape
-def _(backprop_val_grad, a_indices, b_indices, sum_indices):
-    return [[of_rank(a_indices, 2).tuple[0]], [of_rank(b_indices, 2).tuple[0]]]
-
-
-@sparse_add_grad_op.kernel
-def _(backprop_val_grad, a_indices, b_indices, sum_indices):
-    found = parts.values_at(unsigned.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
-    return [grads.view(backprop_val_grad.dtype) for grads in found]
-
-
-sparse_add_grad_op.samples(
-    (f32(6), _A, _B, np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]])),
-    (f32(1), _A, _B, np.array([[0, 2]])),
-    (f32(0), _NO_INDICES, _NO_INDICES, _NO_INDICES),
-)
-
-
 @export("sparse.add", "sparse_add")
 def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
     """The sum of two tensors of which at least one is sparse; of two, sums closer to 0 than `threshold` are
@@ -167,16 +127,36 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     return SparseTensor(indices, values, known.as_list() if known.is_fully_defined() else sizes)
 
 
-def _parts(sparse: SparseTensor) -> tuple:
-    return sparse.indices, sparse.values, sparse.dense_shape
+sparse_add_grad_op = Op(
+    "SparseAddGrad",
+    "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 "
+    "-> a_val_grad: T, b_val_grad: T",
+    T=NUMERIC,
+    differentiable=False,
+)
 
+
+@sparse_add_grad_op.shape
+def _sparse_add_grad_shape(backprop_val_grad, a_indices, b_indices, sum_indices):
+    return [[of_rank(a_indices, 2).tuple[0]], [of_rank(b_indices, 2).tuple[0]]]
+
+
+@sparse_add_grad_op.kernel
+def _sparse_add_grad_kernel(backprop_val_grad, a_indices, b_indices, sum_indices):
+    found = parts.values_at(unsigned.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
+    return [grads.view(backprop_val_grad.dtype) for grads in found]
+
+
+sparse_add_grad_op.samples(
+    (f32(6), _A, _B, np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]])),
+    (f32(1), _A, _B, np.array([[0, 2]])),
+    (f32(0), _NO_INDICES, _NO_INDICES, _NO_INDICES),
+)
 
 # -------------------------------------------------------------------------------------------------- extremes
 
 
-@sparse_maximum_op.shape
-@sparse_minimum_op.shape
-def _(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+def _sparse_maximum_family_shape(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
     of_rank(a_indices, 2)
     of_rank(b_indices, 2)
     return [[None, None], [None]]
@@ -198,26 +178,29 @@ def _extreme(is_better: Callable) -> Callable:
     return kernel
 
 
-sparse_maximum_op.kernel(_extreme(lambda a, b: b > a))
-sparse_minimum_op.kernel(_extreme(lambda a, b: b < a))
-for _op in (sparse_maximum_op, sparse_minimum_op):
-    _op.gradient(undefined_gradient)
-    _op.samples(
+def _add_gradient_and_samples_and_refuses_of_sparse_maximum_family(op: Op) -> None:
+    op.gradient(undefined_gradient)
+    op.samples(
         (_A, f32(3), _SIZES, _B, f32(4), _SIZES),
         (_A, i32(3), _SIZES, _B, i32(4), _SIZES),
         (_A, f32(3), _SIZES, _NO_INDICES, f32(0), _SIZES),
     )
-    _op.refuses(
+    op.refuses(
         (_A, f32(3), _SIZES, _B, f32(4), np.array([2, 4])),
         "got 3 and 4 for dimension 1",
         InvalidArgumentError,
     )
 
 
-def _of_pair(op: Op, a: SparseTensor, b: SparseTensor, name: str | None) -> SparseTensor:
-    with name_scope(name, op.name, [a.indices, a.values, b.indices, b.values]) as scope:
-        indices, values = op(*_parts(a), *_parts(b), name=scope)
-    return SparseTensor(indices, values, a.dense_shape)
+sparse_maximum_op = Op(
+    "SparseSparseMaximum",
+    f"{_PAIR} -> output_indices: int64, output_values: T",
+    T=REAL,
+    host="a_shape, b_shape",
+)
+sparse_maximum_op.shape(_sparse_maximum_family_shape)
+sparse_maximum_op.kernel(_extreme(lambda a, b: b > a))
+_add_gradient_and_samples_and_refuses_of_sparse_maximum_family(sparse_maximum_op)
 
 
 @export("sparse.maximum", "sparse_maximum")
@@ -226,23 +209,47 @@ def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = No
     return _of_pair(sparse_maximum_op, sp_a, sp_b, name)
 
 
+def _of_pair(op: Op, a: SparseTensor, b: SparseTensor, name: str | None) -> SparseTensor:
+    with name_scope(name, op.name, [a.indices, a.values, b.indices, b.values]) as scope:
+        indices, values = op(*_parts(a), *_parts(b), name=scope)
+    return SparseTensor(indices, values, a.dense_shape)
+
+
+sparse_minimum_op = Op(
+    "SparseSparseMinimum",
+    f"{_PAIR} -> output_indices: int64, output_values: T",
+    T=NUMERIC,
+    host="a_shape, b_shape",
+)
+sparse_minimum_op.shape(_sparse_maximum_family_shape)
+sparse_minimum_op.kernel(_extreme(lambda a, b: b < a))
+_add_gradient_and_samples_and_refuses_of_sparse_maximum_family(sparse_minimum_op)
+
+
 @export("sparse.minimum", "sparse_minimum")
 def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The smaller of two sparse tensors, element by element; an element that one lacks counts as 0."""
     return _of_pair(sparse_minimum_op, sp_a, sp_b, name)
 
 
+sparse_softmax_op = Op(
+    "SparseSoftmax",
+    "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T",
+    T=types("half float double"),
+    host="sp_shape",
+)
+
 # --------------------------------------------------------------------------------------------------- softmax
 
 
 @sparse_softmax_op.shape
-def _(sp_indices, sp_values, sp_shape):
+def _sparse_softmax_shape(sp_indices, sp_values, sp_shape):
     of_rank(sp_indices, 2)
     return of_rank(sp_values, 1)
 
 
 @sparse_softmax_op.kernel
-def _(sp_indices, sp_values, sp_shape):
+def _sparse_softmax_kernel(sp_indices, sp_values, sp_shape):
     check_parts(sp_indices, sp_values, sp_shape)
     if len(sp_shape) < 2:
         raise ShapeError(f"Input should have rank >= 2, but received shape: {brackets(sp_shape)}")
@@ -253,7 +260,7 @@ def _(sp_indices, sp_values, sp_shape):
 
 
 @sparse_softmax_op.gradient
-def _(op, grad):
+def _sparse_softmax_gradient(op, grad):
     indices, _, sizes = op.inputs
     probabilities = op.outputs[0]
     product = SparseTensor(indices, probabilities * grad, sizes)

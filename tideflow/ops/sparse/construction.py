@@ -26,11 +26,57 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, order, places, rows_at, taken
 
+_INDICES = np.array([[0, 1], [0, 2], [1, 0]])
+_NO_INDICES = np.zeros((0, 2), np.int64)
+
 sparse_reorder_op = Op(
     "SparseReorder",
     "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, output_values: T",
     host="input_shape",
 )
+
+# --------------------------------------------------------------------------------------------------- reorder
+
+
+@sparse_reorder_op.shape
+def _sparse_reorder_shape(input_indices, input_values, input_shape):
+    return [of_rank(input_indices, 2), of_rank(input_values, 1)]
+
+
+@sparse_reorder_op.kernel
+def _sparse_reorder_kernel(input_indices, input_values, input_shape):
+    check_parts(input_indices, input_values, input_shape)
+    sequence = order(input_indices)
+    return input_indices[sequence], taken(input_values, sequence)
+
+
+@sparse_reorder_op.gradient
+def _sparse_reorder_gradient(op, _, grad):
+    """The gradients go back to where the values came from: the same reordering, of their places."""
+    indices, _, sizes = op.inputs
+    where_from = sparse_reorder(SparseTensor(indices, creation.range(shapes.shape(indices)[0]), sizes)).values
+    return [None, indexing.gather(grad, shapes.invert_permutation(where_from)), None]
+
+
+_MIXED = np.array([[1, 0], [0, 2], [0, 1], [3, 3]])
+sparse_reorder_op.samples(
+    (_MIXED, f32(4), np.array([4, 4])),
+    (_MIXED, np.array([b"a", b"b", b"c", b"d"], dtype=object), np.array([4, 4])),
+    (_INDICES, f32(3), np.array([2, 3])),
+    (_NO_INDICES, f32(0), np.array([2, 3])),
+)
+
+
+@export("sparse.reorder", "sparse_reorder")
+def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+    """The same elements, their indices in row-major order."""
+    sp_input = as_sparse(sp_input)
+    indices, values = sparse_reorder_op(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
+    known = sp_input.shape
+    sizes = known.as_list() if known.is_fully_defined() else constants.identity(sp_input.dense_shape)
+    return SparseTensor(indices, values, sizes)
+
+
 sparse_reshape_op = Op(
     "SparseReshape",
     "input_indices: int64, input_shape: int64, new_shape: int64 "
@@ -39,8 +85,80 @@ sparse_reshape_op = Op(
     differentiable=False,
 )
 
-_INDICES = np.array([[0, 1], [0, 2], [1, 0]])
-_NO_INDICES = np.zeros((0, 2), np.int64)
+
+def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
+    """The new shape with the size that was left open."""
+    if list(new).count(-1) > 1:
+        raise ShapeError(f"At most one dimension can be inferred (-1). Found: {brackets(new)}")
+    elements, given = math.prod(old), math.prod(size for size in new if size != -1)
+    sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
+    if math.prod(sizes) != elements:
+        raise ShapeError(
+            f"Cannot reshape a tensor with {elements} elements to shape {brackets(new)} ({given} elements)"
+        )
+    return sizes
+
+
+# --------------------------------------------------------------------------------------------------- reshape
+
+
+@sparse_reshape_op.shape
+def _sparse_reshape_shape(input_indices, input_shape, new_shape):
+    count = of_rank(input_indices, 2).tuple[0]
+    if fully_known(input_shape) and fully_known(new_shape):
+        _resolved(input_shape, new_shape)
+    rank = None if new_shape is None else len(new_shape)
+    return [[count, rank], [rank]]
+
+
+@sparse_reshape_op.value
+def _sparse_reshape_value(op):
+    old, new = (partial_value(tensor) for tensor in op.inputs[1:])
+    return [None, _resolved(old, new) if fully_known(old) and fully_known(new) else None]
+
+
+@sparse_reshape_op.kernel
+def _sparse_reshape_kernel(input_indices, input_shape, new_shape, *, device):
+    sizes = _resolved(input_shape, new_shape)
+    return (
+        rows_at(places(input_indices, input_shape), sizes),
+        torch.tensor(sizes, dtype=torch.int64, device=device),
+    )
+
+
+sparse_reshape_op.samples(
+    (_INDICES, np.array([2, 3]), np.array([3, 2])),
+    (_INDICES, np.array([2, 3]), np.array([-1])),
+    (_INDICES, np.array([2, 3]), np.array([1, 3, -1, 1])),
+    (_NO_INDICES, np.array([0, 3]), np.array([3, -1])),
+)
+sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6")
+sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension")
+
+
+@export("sparse.reshape", "sparse_reshape")
+def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """The same elements in another shape, read in the same order; one size may be -1."""
+    sp_input = as_sparse(sp_input)
+    shape = casting.cast(shape, dtypes.int64)
+    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
+        indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
+        known = _known_sizes(sp_input.shape, shape)
+        if known is not None:
+            sizes = constants.constant(known, dtypes.int64)
+        return SparseTensor(indices, constants.identity(sp_input.values), sizes)
+
+
+def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
+    """The new shape where it is told before the step: at most one of its sizes is open, or not told."""
+    new = known_sizes(shape)
+    if new is None or not old.is_fully_defined():
+        return None
+    is_open = [size is None or size == -1 for size in new]
+    if sum(is_open) > 1 and None in new:
+        return None
+    return _resolved(old.tuple, [-1 if size is None else size for size in new])
+
 
 # ---------------------------------------------------------------------------------------------------- making
 
@@ -89,122 +207,6 @@ def _as_int64(value: Any, name: str) -> Tensor:
     return value if value.dtype is dtypes.int64 else casting.cast(value, dtypes.int64)
 
 
-# --------------------------------------------------------------------------------------------------- reorder
-
-
-@sparse_reorder_op.shape
-def _(input_indices, input_values, input_shape):
-    return [of_rank(input_indices, 2), of_rank(input_values, 1)]
-
-
-@sparse_reorder_op.kernel
-def _(input_indices, input_values, input_shape):
-    check_parts(input_indices, input_values, input_shape)
-    sequence = order(input_indices)
-    return input_indices[sequence], taken(input_values, sequence)
-
-
-@sparse_reorder_op.gradient
-def _(op, _, grad):
-    """The gradients go back to where the values came from: the same reordering, of their places."""
-    indices, _, sizes = op.inputs
-    where_from = sparse_reorder(SparseTensor(indices, creation.range(shapes.shape(indices)[0]), sizes)).values
-    return [None, indexing.gather(grad, shapes.invert_permutation(where_from)), None]
-
-
-_MIXED = np.array([[1, 0], [0, 2], [0, 1], [3, 3]])
-sparse_reorder_op.samples(
-    (_MIXED, f32(4), np.array([4, 4])),
-    (_MIXED, np.array([b"a", b"b", b"c", b"d"], dtype=object), np.array([4, 4])),
-    (_INDICES, f32(3), np.array([2, 3])),
-    (_NO_INDICES, f32(0), np.array([2, 3])),
-)
-
-
-@export("sparse.reorder", "sparse_reorder")
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The same elements, their indices in row-major order."""
-    sp_input = as_sparse(sp_input)
-    indices, values = sparse_reorder_op(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
-    known = sp_input.shape
-    sizes = known.as_list() if known.is_fully_defined() else constants.identity(sp_input.dense_shape)
-    return SparseTensor(indices, values, sizes)
-
-
-# --------------------------------------------------------------------------------------------------- reshape
-
-
-@sparse_reshape_op.shape
-def _(input_indices, input_shape, new_shape):
-    count = of_rank(input_indices, 2).tuple[0]
-    if fully_known(input_shape) and fully_known(new_shape):
-        _resolved(input_shape, new_shape)
-    rank = None if new_shape is None else len(new_shape)
-    return [[count, rank], [rank]]
-
-
-def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
-    """The new shape with the size that was left open."""
-    if list(new).count(-1) > 1:
-        raise ShapeError(f"At most one dimension can be inferred (-1). Found: {brackets(new)}")
-    elements, given = math.prod(old), math.prod(size for size in new if size != -1)
-    sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
-    if math.prod(sizes) != elements:
-        raise ShapeError(
-            f"Cannot reshape a tensor with {elements} elements to shape {brackets(new)} ({given} elements)"
-        )
-    return sizes
-
-
-@sparse_reshape_op.value
-def _(op):
-    old, new = (partial_value(tensor) for tensor in op.inputs[1:])
-    return [None, _resolved(old, new) if fully_known(old) and fully_known(new) else None]
-
-
-@sparse_reshape_op.kernel
-def _(input_indices, input_shape, new_shape, *, device):
-    sizes = _resolved(input_shape, new_shape)
-    return (
-        rows_at(places(input_indices, input_shape), sizes),
-        torch.tensor(sizes, dtype=torch.int64, device=device),
-    )
-
-
-sparse_reshape_op.samples(
-    (_INDICES, np.array([2, 3]), np.array([3, 2])),
-    (_INDICES, np.array([2, 3]), np.array([-1])),
-    (_INDICES, np.array([2, 3]), np.array([1, 3, -1, 1])),
-    (_NO_INDICES, np.array([0, 3]), np.array([3, -1])),
-)
-sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6")
-sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension")
-
-
-@export("sparse.reshape", "sparse_reshape")
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements in another shape, read in the same order; one size may be -1."""
-    sp_input = as_sparse(sp_input)
-    shape = casting.cast(shape, dtypes.int64)
-    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
-        indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
-        known = _known_sizes(sp_input.shape, shape)
-        if known is not None:
-            sizes = constants.constant(known, dtypes.int64)
-        return SparseTensor(indices, constants.identity(sp_input.values), sizes)
-
-
-def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
-    """The new shape where it is told before the step: at most one of its sizes is open, or not told."""
-    new = known_sizes(shape)
-    if new is None or not old.is_fully_defined():
-        return None
-    is_open = [size is None or size == -1 for size in new]
-    if sum(is_open) > 1 and None in new:
-        return None
-    return _resolved(old.tuple, [-1 if size is None else size for size in new])
-
-
 @export("sparse.expand_dims")
 def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | None = None) -> SparseTensor:
     """The same elements with an axis of size 1 put in before `axis`; at the end by default."""
@@ -248,9 +250,6 @@ def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None 
         else:
             permuted = indexing.gather(sp_input.dense_shape, perm)
         return sparse_reorder(SparseTensor(indices, sp_input.values, permuted))
-
-
-# ----------------------------------------------------------------------------------------------------- shape
 
 
 @export("sparse.reset_shape", "sparse_reset_shape")

@@ -21,9 +21,6 @@ from tideflow.runtime.fingerprints import fingerprints
 from tideflow.runtime.values import to_numpy, to_torch
 
 _FEATURES = types("int64 string")
-_MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
-_DEFAULT_HASH_KEY = 0xDECAFCAFFE
-_SEPARATOR = b"_X_"
 
 sparse_cross_op = Op(
     "SparseCross",
@@ -44,7 +41,7 @@ sparse_cross_op = Op(
 
 
 @sparse_cross_op.shape
-def _(indices, values, shapes, dense_inputs):
+def _sparse_cross_shape(indices, values, shapes, dense_inputs):
     for matrix in indices:
         of_rank(matrix, 2)
     return [[None, 2], [None], [2]]
@@ -85,8 +82,60 @@ def _dense_column(values: Any, batch: int, position: int) -> _Column:
     return _Column(array.reshape(-1), np.full(batch, array.shape[1]))
 
 
+def _combinations(columns: list[_Column], rows: np.ndarray, numbers: np.ndarray) -> list[np.ndarray]:
+    """For each column, the feature that each cross takes of it: the last column's change fastest."""
+    chosen = []
+    for column in reversed(columns):
+        counts = column.counts[rows]
+        chosen.append(column.features[column.starts[rows] + numbers % counts])
+        numbers = numbers // counts
+    return chosen[::-1]
+
+
+_SEPARATOR = b"_X_"
+
+
+def _as_text(features: np.ndarray) -> np.ndarray:
+    if features.dtype == object:
+        return features
+    texts = np.empty(len(features), dtype=object)
+    texts[:] = [b"%d" % number for number in features.tolist()]
+    return texts
+
+
+def _joined(chosen: list[np.ndarray], count: int) -> np.ndarray:
+    texts = [_as_text(features) for features in chosen]
+    if not texts:
+        return np.zeros(count, dtype=object)
+    crosses = texts[0]
+    for text in texts[1:]:
+        crosses = crosses + _SEPARATOR + text
+    return crosses
+
+
+_MULTIPLIER = np.uint64(0xC6A4A7935BD1E995)
+
+
+def _shift_mixed(words: np.ndarray) -> np.ndarray:
+    return words ^ (words >> np.uint64(47))
+
+
+def _concatenated(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """TensorFlow's fingerprint of two fingerprints, modulo 2**64."""
+    mixed = (first ^ _MULTIPLIER ^ _shift_mixed(second * _MULTIPLIER) * _MULTIPLIER) * _MULTIPLIER
+    return _shift_mixed(_shift_mixed(mixed) * _MULTIPLIER)
+
+
+def _hashed(chosen: list[np.ndarray], num_buckets: int, hash_key: int, count: int) -> np.ndarray:
+    hashes = np.full(count, np.int64(hash_key)).view(np.uint64)
+    for features in chosen:
+        words = fingerprints(features) if features.dtype == object else features.view(np.uint64)
+        hashes = _concatenated(hashes, words)
+    return (hashes % np.uint64(num_buckets or np.iinfo(np.int64).max)).astype(np.int64)
+
+
 @sparse_cross_op.kernel
-def _(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
+def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
     batch = shapes[0][0] if shapes else dense_inputs[0].shape[0] if dense_inputs else 0
     sparse = zip(indices, values, shapes, strict=True)
     columns = [_sparse_column(*parts, batch, i) for i, parts in enumerate(sparse)]
@@ -105,54 +154,7 @@ def _(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash
     )
 
 
-def _combinations(columns: list[_Column], rows: np.ndarray, numbers: np.ndarray) -> list[np.ndarray]:
-    """For each column, the feature that each cross takes of it: the last column's change fastest."""
-    chosen = []
-    for column in reversed(columns):
-        counts = column.counts[rows]
-        chosen.append(column.features[column.starts[rows] + numbers % counts])
-        numbers = numbers // counts
-    return chosen[::-1]
-
-
-def _joined(chosen: list[np.ndarray], count: int) -> np.ndarray:
-    texts = [_as_text(features) for features in chosen]
-    if not texts:
-        return np.zeros(count, dtype=object)
-    crosses = texts[0]
-    for text in texts[1:]:
-        crosses = crosses + _SEPARATOR + text
-    return crosses
-
-
-def _as_text(features: np.ndarray) -> np.ndarray:
-    if features.dtype == object:
-        return features
-    texts = np.empty(len(features), dtype=object)
-    texts[:] = [b"%d" % number for number in features.tolist()]
-    return texts
-
-
-def _hashed(chosen: list[np.ndarray], num_buckets: int, hash_key: int, count: int) -> np.ndarray:
-    hashes = np.full(count, np.int64(hash_key)).view(np.uint64)
-    for features in chosen:
-        words = fingerprints(features) if features.dtype == object else features.view(np.uint64)
-        hashes = _concatenated(hashes, words)
-    return (hashes % np.uint64(num_buckets or np.iinfo(np.int64).max)).astype(np.int64)
-
-
-def _concatenated(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """TensorFlow's fingerprint of two fingerprints, modulo 2**64."""
-    mixed = (first ^ _MULTIPLIER ^ _shift_mixed(second * _MULTIPLIER) * _MULTIPLIER) * _MULTIPLIER
-    return _shift_mixed(_shift_mixed(mixed) * _MULTIPLIER)
-
-
-def _shift_mixed(words: np.ndarray) -> np.ndarray:
-    return words ^ (words >> np.uint64(47))
-
-
 _INDICES, _SIZES = np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 2])
-_WORDS = np.array([b"a", b"b", b"c"], dtype=object)
 _NUMBERS = np.array([1, -2, 3])
 _TEXT = {
     "hashed_output": False,
@@ -162,6 +164,7 @@ _TEXT = {
     "internal_type": dtypes.string,
 }
 _HASH = {**_TEXT, "hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
+_WORDS = np.array([b"a", b"b", b"c"], dtype=object)
 _BOTH = [_INDICES, _INDICES], [_WORDS, _NUMBERS], [_SIZES, _SIZES]
 sparse_cross_op.samples(
     (*_BOTH, [np.array([[b"d"], [b"e"]], dtype=object)], _TEXT),
@@ -175,6 +178,8 @@ sparse_cross_op.refuses(
     InvalidArgumentError,
 )
 
+_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+
 
 @export("sparse.cross")
 def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
@@ -182,14 +187,9 @@ def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
     return _cross(inputs, False, 0, None, name)
 
 
-@export("sparse.cross_hashed")
-def sparse_cross_hashed(
-    inputs: list[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
-) -> SparseTensor:
-    """Every combination of the features that a row has in the inputs, as hashes: below `num_buckets` if
-    given.
-    """
-    return _cross(inputs, True, num_buckets, hash_key, name)
+def _feature(value: Tensor) -> Tensor:
+    """A feature as it is hashed and joined: a text, or an int64."""
+    return value if value.dtype is dtypes.string else casting.cast(value, dtypes.int64)
 
 
 def _cross(
@@ -219,6 +219,11 @@ def _cross(
     )
 
 
-def _feature(value: Tensor) -> Tensor:
-    """A feature as it is hashed and joined: a text, or an int64."""
-    return value if value.dtype is dtypes.string else casting.cast(value, dtypes.int64)
+@export("sparse.cross_hashed")
+def sparse_cross_hashed(
+    inputs: list[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """Every combination of the features that a row has in the inputs, as hashes: below `num_buckets` if
+    given.
+    """
+    return _cross(inputs, True, num_buckets, hash_key, name)

@@ -27,44 +27,6 @@ from tideflow.ops.math import reductions
 from tideflow.ops.sparse import index_rows
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, joined, of_parts, taken
 
-sparse_concat_op = Op(
-    "SparseConcat",
-    "indices: N * int64, values: N * T, shapes: N * int64 "
-    "-> output_indices: int64, output_values: T, output_shape: int64",
-    concat_dim=attr("int"),
-    N=attr("int", minimum=2),
-    host="shapes",
-    differentiable=False,
-)
-sparse_split_op = Op(
-    "SparseSplit",
-    "split_dim: int64, indices: int64, values: T, shape: int64 "
-    "-> output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
-    num_split=attr("int", minimum=1),
-    host="split_dim, shape",
-)
-sparse_slice_op = Op(
-    "SparseSlice",
-    "indices: int64, values: T, shape: int64, start: int64, size: int64 "
-    "-> output_indices: int64, output_values: T, output_shape: int64",
-    host="shape, start, size",
-)
-sparse_slice_grad_op = Op(
-    "SparseSliceGrad",
-    "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
-    T=NUMERIC,
-)
-sparse_fill_empty_rows_op = Op(
-    "SparseFillEmptyRows",
-    "indices: int64, values: T, dense_shape: int64, default_value: T "
-    "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
-    host="dense_shape",
-)
-sparse_fill_empty_rows_grad_op = Op(
-    "SparseFillEmptyRowsGrad",
-    "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
-)
-
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _SIZES = np.array([2, 3])
 _NO_INDICES = np.zeros((0, 2), np.int64)
@@ -75,11 +37,21 @@ def _rank(sizes: list | None) -> int | None:
     return None if sizes is None else len(sizes)
 
 
+sparse_concat_op = Op(
+    "SparseConcat",
+    "indices: N * int64, values: N * T, shapes: N * int64 "
+    "-> output_indices: int64, output_values: T, output_shape: int64",
+    concat_dim=attr("int"),
+    N=attr("int", minimum=2),
+    host="shapes",
+    differentiable=False,
+)
+
 # ---------------------------------------------------------------------------------------------------- concat
 
 
 @sparse_concat_op.shape
-def _(indices, values, shapes):
+def _sparse_concat_shape(indices, values, shapes):
     count, rank = 0, None
     for matrix, sizes in zip(indices, shapes, strict=True):
         rows, columns = of_rank(matrix, 2).tuple
@@ -89,25 +61,6 @@ def _(indices, values, shapes):
                 raise ShapeError(f"Dimensions must be equal, but are {rank} and {found}")
             rank = found if rank is None else rank
     return [[count, rank], [count], [rank]]
-
-
-@sparse_concat_op.kernel
-def _(indices, values, shapes, *, concat_dim, device):
-    for part in zip(indices, values, shapes, strict=True):
-        check_parts(*part)
-    axis = normal_axis(concat_dim, len(shapes[0]))
-    _check_other_sizes(shapes, axis)
-    starts = np.cumsum([0, *(sizes[axis] for sizes in shapes)]).tolist()
-    moved = torch.zeros(len(shapes), len(shapes[0]), dtype=torch.int64, device=device)
-    moved[:, axis] = torch.tensor(starts[:-1])
-    rows = torch.cat([part + offset for part, offset in zip(indices, moved, strict=True)])
-    sequence = index_rows.order(rows)
-    sizes = [*shapes[0][:axis], starts[-1], *shapes[0][axis + 1 :]]
-    return (
-        rows[sequence],
-        taken(joined(values), sequence),
-        torch.tensor(sizes, dtype=torch.int64, device=device),
-    )
 
 
 def _check_other_sizes(shapes: list[list[int]], axis: int) -> None:
@@ -123,6 +76,25 @@ def _check_other_sizes(shapes: list[list[int]], axis: int) -> None:
                     f"Input shapes must match: expected {expected} for dimension {d} but got {found} at "
                     f"position {i}"
                 )
+
+
+@sparse_concat_op.kernel
+def _sparse_concat_kernel(indices, values, shapes, *, concat_dim, device):
+    for part in zip(indices, values, shapes, strict=True):
+        check_parts(*part)
+    axis = normal_axis(concat_dim, len(shapes[0]))
+    _check_other_sizes(shapes, axis)
+    starts = np.cumsum([0, *(sizes[axis] for sizes in shapes)]).tolist()
+    moved = torch.zeros(len(shapes), len(shapes[0]), dtype=torch.int64, device=device)
+    moved[:, axis] = torch.tensor(starts[:-1])
+    rows = torch.cat([part + offset for part, offset in zip(indices, moved, strict=True)])
+    sequence = index_rows.order(rows)
+    sizes = [*shapes[0][:axis], starts[-1], *shapes[0][axis + 1 :]]
+    return (
+        rows[sequence],
+        taken(joined(values), sequence),
+        torch.tensor(sizes, dtype=torch.int64, device=device),
+    )
 
 
 _TWO = [_INDICES, _INDICES], [f32(3), f32(3)], [_SIZES, _SIZES]
@@ -185,11 +157,19 @@ def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
     ]
 
 
+sparse_split_op = Op(
+    "SparseSplit",
+    "split_dim: int64, indices: int64, values: T, shape: int64 "
+    "-> output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64",
+    num_split=attr("int", minimum=1),
+    host="split_dim, shape",
+)
+
 # ----------------------------------------------------------------------------------------------------- split
 
 
 @sparse_split_op.shape
-def _(split_dim, indices, values, shape, *, num_split):
+def _sparse_split_shape(split_dim, indices, values, shape, *, num_split):
     of_rank(indices, 2)
     of_rank(values, 1)
     rank = _rank(shape)
@@ -197,7 +177,7 @@ def _(split_dim, indices, values, shape, *, num_split):
 
 
 @sparse_split_op.kernel
-def _(split_dim, indices, values, shape, *, num_split, device):
+def _sparse_split_kernel(split_dim, indices, values, shape, *, num_split, device):
     check_parts(indices, values, shape)
     if not 0 <= split_dim < len(shape):
         raise ShapeError(f"Input split_dim should be between 0 and rank ({len(shape)}), got {split_dim}")
@@ -272,18 +252,25 @@ def sparse_split(
     return [SparseTensor(*part) for part in zip(*parts, strict=True)]
 
 
+sparse_slice_op = Op(
+    "SparseSlice",
+    "indices: int64, values: T, shape: int64, start: int64, size: int64 "
+    "-> output_indices: int64, output_values: T, output_shape: int64",
+    host="shape, start, size",
+)
+
 # ----------------------------------------------------------------------------------------------------- slice
 
 
 @sparse_slice_op.shape
-def _(indices, values, shape, start, size):
+def _sparse_slice_shape(indices, values, shape, start, size):
     of_rank(indices, 2)
     of_rank(values, 1)
     return [[None, _rank(shape)], [None], [_rank(shape)]]
 
 
 @sparse_slice_op.kernel
-def _(indices, values, shape, start, size, *, device):
+def _sparse_slice_kernel(indices, values, shape, start, size, *, device):
     check_parts(indices, values, shape)
     for word, given in (("start", start), ("size", size)):
         if len(given) != len(shape):
@@ -301,7 +288,7 @@ def _(indices, values, shape, start, size, *, device):
 
 
 @sparse_slice_op.gradient
-def _(op, _, grad, __):
+def _sparse_slice_gradient(op, _, grad, __):
     indices, values, _, start, _ = op.inputs
     back = sparse_slice_grad_op(grad, indices, start, op.outputs[0])
     back.set_shape(values.shape)
@@ -321,8 +308,26 @@ sparse_slice_op.refuses(
 )
 
 
+@export("sparse.slice", "sparse_slice")
+def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a block of a sparse tensor, given by its first index and its size."""
+    sp_input = as_sparse(sp_input)
+    start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
+    with name_scope(name, "SparseSlice", [sp_input.values]) as scope:
+        return SparseTensor(
+            *sparse_slice_op(sp_input.indices, sp_input.values, sp_input.dense_shape, start, size, name=scope)
+        )
+
+
+sparse_slice_grad_op = Op(
+    "SparseSliceGrad",
+    "backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64 -> val_grad: T",
+    T=NUMERIC,
+)
+
+
 @sparse_slice_grad_op.shape
-def _(backprop_val_grad, input_indices, input_start, output_indices):
+def _sparse_slice_grad_shape(backprop_val_grad, input_indices, input_start, output_indices):
     of_rank(backprop_val_grad, 1)
     of_rank(output_indices, 2)
     return [of_rank(input_indices, 2).tuple[0]]
@@ -330,22 +335,12 @@ def _(backprop_val_grad, input_indices, input_start, output_indices):
 
 @sparse_slice_grad_op.kernel
 @unsigned.modular
-def _(backprop_val_grad, input_indices, input_start, output_indices):
+def _sparse_slice_grad_kernel(backprop_val_grad, input_indices, input_start, output_indices):
     return values_at(backprop_val_grad, output_indices + input_start, [input_indices])[0]
 
 
-def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
-    """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
-    if len(values) != len(at):
-        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
-    groups = index_rows.grouped(torch.cat([at, *wanted]))
-    table = values.new_zeros(groups.count)
-    table[groups.members[: len(at)]] = values
-    return list(table[groups.members[len(at) :]].split([len(rows) for rows in wanted]))
-
-
 @sparse_slice_grad_op.gradient
-def _(op, grad):
+def _sparse_slice_grad_gradient(op, grad):
     """What a slice takes, its gradient puts back; the gradient of that is the slice again."""
     indices, start, taken_indices = op.inputs[1:]
     return [sparse_slice_grad_op(grad, taken_indices, -start, indices), None, None, None]
@@ -361,47 +356,21 @@ sparse_slice_grad_op.refuses(
     InvalidArgumentError,
 )
 
-
-@export("sparse.slice", "sparse_slice")
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a block of a sparse tensor, given by its first index and its size."""
-    sp_input = as_sparse(sp_input)
-    start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
-    with name_scope(name, "SparseSlice", [sp_input.values]) as scope:
-        return SparseTensor(
-            *sparse_slice_op(sp_input.indices, sp_input.values, sp_input.dense_shape, start, size, name=scope)
-        )
-
+sparse_fill_empty_rows_op = Op(
+    "SparseFillEmptyRows",
+    "indices: int64, values: T, dense_shape: int64, default_value: T "
+    "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
+    host="dense_shape",
+)
 
 # ------------------------------------------------------------------------------------------- fill empty rows
 
 
 @sparse_fill_empty_rows_op.shape
-def _(indices, values, dense_shape, default_value):
+def _sparse_fill_empty_rows_shape(indices, values, dense_shape, default_value):
     count, _ = of_parts(indices, values)
     of_rank(default_value, 0)
     return [[None, _rank(dense_shape)], [None], [dense_shape[0] if dense_shape else None], [count]]
-
-
-@sparse_fill_empty_rows_op.kernel
-def _(indices, values, dense_shape, default_value):
-    check_parts(indices, values, dense_shape)
-    one_value(default_value, "default_value")
-    if not dense_shape:
-        raise ShapeError("Dense shape cannot be empty.")
-    total = dense_shape[0]
-    rows = indices[:, 0]
-    _check_rows(rows, total)
-    counts = torch.bincount(rows, minlength=total)
-    empty = counts == 0
-    fillings = empty.cumsum(0)  # up to each row
-    by_row = index_rows.ascending(rows)
-    where_to = torch.empty_like(rows)
-    where_to[by_row] = torch.arange(len(rows), device=rows.device) + fillings[rows[by_row]]
-    filled = indices.new_zeros(len(rows) + int(empty.sum()), indices.shape[1])
-    filled[where_to] = indices
-    filled[(counts.cumsum(0) + fillings - 1)[empty], 0] = empty.nonzero()[:, 0]
-    return filled, _filled_values(values, default_value, where_to, len(filled)), empty, where_to
 
 
 def _check_rows(rows: torch.Tensor, total: int) -> None:
@@ -423,8 +392,29 @@ def _filled_values(values: Any, default: Any, where_to: torch.Tensor, count: int
     return filled.view(values.dtype)
 
 
+@sparse_fill_empty_rows_op.kernel
+def _sparse_fill_empty_rows_kernel(indices, values, dense_shape, default_value):
+    check_parts(indices, values, dense_shape)
+    one_value(default_value, "default_value")
+    if not dense_shape:
+        raise ShapeError("Dense shape cannot be empty.")
+    total = dense_shape[0]
+    rows = indices[:, 0]
+    _check_rows(rows, total)
+    counts = torch.bincount(rows, minlength=total)
+    empty = counts == 0
+    fillings = empty.cumsum(0)  # up to each row
+    by_row = index_rows.ascending(rows)
+    where_to = torch.empty_like(rows)
+    where_to[by_row] = torch.arange(len(rows), device=rows.device) + fillings[rows[by_row]]
+    filled = indices.new_zeros(len(rows) + int(empty.sum()), indices.shape[1])
+    filled[where_to] = indices
+    filled[(counts.cumsum(0) + fillings - 1)[empty], 0] = empty.nonzero()[:, 0]
+    return filled, _filled_values(values, default_value, where_to, len(filled)), empty, where_to
+
+
 @sparse_fill_empty_rows_op.gradient
-def _(op, _, grad, *__):
+def _sparse_fill_empty_rows_gradient(op, _, grad, *__):
     d_values, d_default = sparse_fill_empty_rows_grad_op(op.outputs[3], grad)
     return [None, d_values, None, d_default]
 
@@ -445,14 +435,37 @@ sparse_fill_empty_rows_op.refuses(
 )
 
 
+@export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
+def sparse_fill_empty_rows(
+    sp_input: Any, default_value: Any, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
+    """The sparse tensor with `default_value` at the start of every row that has no element, and which rows
+    those are.
+    """
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [sp_input.values]):
+        default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
+        filled = sparse_fill_empty_rows_op(
+            sp_input.indices, sp_input.values, sp_input.dense_shape, default_value
+        )
+        result = SparseTensor(filled.output_indices, filled.output_values, sp_input.dense_shape)
+        return result, filled.empty_row_indicator
+
+
+sparse_fill_empty_rows_grad_op = Op(
+    "SparseFillEmptyRowsGrad",
+    "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T",
+)
+
+
 @sparse_fill_empty_rows_grad_op.shape
-def _(reverse_index_map, grad_values):
+def _sparse_fill_empty_rows_grad_shape(reverse_index_map, grad_values):
     of_rank(grad_values, 1)
     return [of_rank(reverse_index_map, 1), []]
 
 
 @sparse_fill_empty_rows_grad_op.kernel
-def _(reverse_index_map, grad_values):
+def _sparse_fill_empty_rows_grad_kernel(reverse_index_map, grad_values):
     wrong = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if bool(wrong.any()):
         raise ShapeError(f"Elements in reverse index must be in [0, {len(grad_values)})")
@@ -474,18 +487,11 @@ sparse_fill_empty_rows_grad_op.refuses(
 )
 
 
-@export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
-def sparse_fill_empty_rows(
-    sp_input: Any, default_value: Any, name: str | None = None
-) -> tuple[SparseTensor, Tensor]:
-    """The sparse tensor with `default_value` at the start of every row that has no element, and which rows
-    those are.
-    """
-    sp_input = as_sparse(sp_input)
-    with name_scope(name, "SparseFillEmptyRows", [sp_input.values]):
-        default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
-        filled = sparse_fill_empty_rows_op(
-            sp_input.indices, sp_input.values, sp_input.dense_shape, default_value
-        )
-        result = SparseTensor(filled.output_indices, filled.output_values, sp_input.dense_shape)
-        return result, filled.empty_row_indicator
+def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
+    """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
+    if len(values) != len(at):
+        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
+    groups = index_rows.grouped(torch.cat([at, *wanted]))
+    table = values.new_zeros(groups.count)
+    table[groups.members[: len(at)]] = values
+    return list(table[groups.members[len(at) :]].split([len(rows) for rows in wanted]))

@@ -26,68 +26,6 @@ from tideflow.ops.math import casting, segments
 from tideflow.runtime.values import to_numpy, to_torch
 
 _TSPLITS = attr("type", dtypes.int64, allowed=INDICES)
-ragged_range_op = Op(
-    "RaggedRange",
-    "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
-    T=attr("type", dtypes.int32, allowed=types("bfloat16 float double int32 int64")),
-    Tsplits=_TSPLITS,
-    on_host=True,
-    differentiable=False,
-)
-ragged_gather_op = Op(
-    "RaggedGather",
-    "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, indices: Tindices "
-    "-> output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, output_dense_values: Tvalues",
-    Tindices=INDICES,
-    Tsplits=_TSPLITS,
-    PARAMS_RAGGED_RANK=attr("int", minimum=1),
-    OUTPUT_RAGGED_RANK=attr("int", minimum=0),
-    on_host=True,
-)
-ragged_to_sparse_op = Op(
-    "RaggedTensorToSparse",
-    "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T "
-    "-> sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
-    RAGGED_RANK=attr("int", minimum=1),
-    Tsplits=_TSPLITS,
-    on_host=True,
-)
-ragged_to_tensor_op = Op(
-    "RaggedTensorToTensor",
-    "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex "
-    "-> result: T",
-    Tindex=attr("type", allowed=types("int64 int32")),
-    Tshape=attr("type", allowed=types("int64 int32")),
-    num_row_partition_tensors=attr("int", minimum=1),
-    row_partition_types=attr("list(string)"),
-    host="shape",
-    on_host=True,
-)
-
-# ------------------------------------------------------------------------------------------------ rows
-
-
-def _checked_splits(nested: Sequence[Any], values: np.ndarray) -> list[np.ndarray]:
-    """Splits from the outermost in, each of which must cut up all that the next one stands for."""
-    splits = [to_numpy(one).astype(np.int64) for one in nested]
-    ends = [*(len(inner) - 1 for inner in splits[1:]), len(values)]
-    for one, end in zip(splits, ends, strict=True):
-        if not one.size:
-            raise ShapeError("ragged splits may not be empty.")
-        if one[0] != 0:
-            raise ShapeError("First value of ragged splits must be 0.")
-        if one[-1] != end:
-            raise ShapeError(
-                "Final value of ragged splits must match the length the corresponding ragged values."
-            )
-        if (np.diff(one) < 0).any():
-            raise ShapeError("Ragged splits must be sorted")
-    return splits
-
-
-def _row_of_each(lengths: np.ndarray) -> np.ndarray:
-    """The row that each value belongs to."""
-    return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def _column_of_each(lengths: np.ndarray) -> np.ndarray:
@@ -99,11 +37,20 @@ def _splits_of(lengths: np.ndarray, dtype: Any) -> Any:
     return to_torch(np.cumsum([0, *lengths]).astype(dtype.as_numpy_dtype))
 
 
+ragged_range_op = Op(
+    "RaggedRange",
+    "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
+    T=attr("type", dtypes.int32, allowed=types("bfloat16 float double int32 int64")),
+    Tsplits=_TSPLITS,
+    on_host=True,
+    differentiable=False,
+)
+
 # ------------------------------------------------------------------------------------------------ ranges
 
 
 @ragged_range_op.shape
-def _(starts, limits, deltas):
+def _ragged_range_shape(starts, limits, deltas):
     rows = 1
     for shape in (starts, limits, deltas):
         if shape.ndims is None:
@@ -120,7 +67,7 @@ def _(starts, limits, deltas):
 
 
 @ragged_range_op.kernel
-def _(starts, limits, deltas, *, T, Tsplits):
+def _ragged_range_kernel(starts, limits, deltas, *, T, Tsplits):
     exact = np.int64 if T.is_integer else np.float64
     parts = [to_numpy(part).astype(exact) for part in (starts, limits, deltas)]
     sizes = {part.shape[0] for part in parts if part.ndim}
@@ -147,11 +94,24 @@ ragged_range_op.refuses(
 )
 ragged_range_op.refuses((np.int32(0), np.int32(1), np.int32(0)), "Requires delta != 0", InvalidArgumentError)
 
+_SPLITS = np.array([0, 2, 2, 5])
+
+ragged_gather_op = Op(
+    "RaggedGather",
+    "params_nested_splits: PARAMS_RAGGED_RANK * Tsplits, params_dense_values: Tvalues, indices: Tindices "
+    "-> output_nested_splits: OUTPUT_RAGGED_RANK * Tsplits, output_dense_values: Tvalues",
+    Tindices=INDICES,
+    Tsplits=_TSPLITS,
+    PARAMS_RAGGED_RANK=attr("int", minimum=1),
+    OUTPUT_RAGGED_RANK=attr("int", minimum=0),
+    on_host=True,
+)
+
 # ------------------------------------------------------------------------------------------------ gathering
 
 
 @ragged_gather_op.shape
-def _(params_nested_splits, params_dense_values, indices, *, OUTPUT_RAGGED_RANK):
+def _ragged_gather_shape(params_nested_splits, params_dense_values, indices, *, OUTPUT_RAGGED_RANK):
     for shape in params_nested_splits:
         of_rank(shape, 1)
     of_rank(indices, OUTPUT_RAGGED_RANK - len(params_nested_splits) + 1)
@@ -160,9 +120,14 @@ def _(params_nested_splits, params_dense_values, indices, *, OUTPUT_RAGGED_RANK)
     return [[None]] * OUTPUT_RAGGED_RANK + [rows]
 
 
+def _uniform_rows(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
+    """For each dimension but the first: the sizes before it, and its own."""
+    return [(sizes[: axis + 1], size) for axis, size in enumerate(sizes[1:])]
+
+
 @ragged_gather_op.kernel
 @ragged_gather_op.kernel("string")
-def _(params_nested_splits, params_dense_values, indices, *, Tsplits):
+def _ragged_gather_kernel(params_nested_splits, params_dense_values, indices, *, Tsplits):
     values, indices = to_numpy(params_dense_values), to_numpy(indices)
     nested = [to_numpy(one).astype(np.int64) for one in params_nested_splits]
     rows = indices.reshape(-1).astype(np.int64)
@@ -183,13 +148,8 @@ def _(params_nested_splits, params_dense_values, indices, *, Tsplits):
     return [*made[first:], to_torch(values[rows])]
 
 
-def _uniform_rows(sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], int]]:
-    """For each dimension but the first: the sizes before it, and its own."""
-    return [(sizes[: axis + 1], size) for axis, size in enumerate(sizes[1:])]
-
-
 @ragged_gather_op.gradient
-def _(op, *grads):
+def _ragged_gather_gradient(op, *grads):
     """A value's gradient goes to where it came from: gathered numbers of the values tell."""
     *splits, values, indices = op.inputs
     numbers = creation.range(shapes.shape(values, out_type=dtypes.int64)[0])
@@ -199,7 +159,6 @@ def _(op, *grads):
     return [*[None] * len(splits), IndexedSlices(grads[-1], came_from, shapes.shape(values)), None]
 
 
-_SPLITS = np.array([0, 2, 2, 5])
 ragged_gather_op.samples(
     ([_SPLITS], text(*"abcde"), np.int32([2, 0, 2]), {"OUTPUT_RAGGED_RANK": 1}),
     ([_SPLITS], f32(5, 2), np.array([[2, 0], [1, 1]]), {"OUTPUT_RAGGED_RANK": 2}),
@@ -213,33 +172,10 @@ ragged_gather_op.refuses(
     InvalidArgumentError,
 )
 
-# ------------------------------------------------------------------------------------------------ to sparse
 
-
-@ragged_to_sparse_op.shape
-def _(rt_nested_splits, rt_dense_values):
-    for shape in rt_nested_splits:
-        of_rank(shape, 1)
-    sizes = of_rank_at_least(rt_dense_values, 1).tuple
-    if sizes is None:
-        return [[None, None], [None], [None]]
-    rank = len(rt_nested_splits) + len(sizes)
-    count = size_product(*sizes)
-    return [[count, rank], [count], [rank]]
-
-
-@ragged_to_sparse_op.kernel
-@ragged_to_sparse_op.kernel("string")
-def _(rt_nested_splits, rt_dense_values):
-    values = to_numpy(rt_dense_values)
-    splits = _checked_splits(rt_nested_splits, values)
-    inner = values.shape[1:]
-    rows = np.repeat(_places(splits), math.prod(inner), axis=0)
-    inside = np.indices(inner).reshape(len(inner), math.prod(inner)).T
-    indices = np.concatenate([rows, np.tile(inside, (len(values), 1))], axis=1)
-    widest = [np.diff(one).max(initial=0) for one in splits]
-    shape = np.array([len(splits[0]) - 1, *widest, *inner], np.int64)
-    return to_torch(indices.astype(np.int64)), to_torch(values.reshape(-1)), to_torch(shape)
+def _row_of_each(lengths: np.ndarray) -> np.ndarray:
+    """The row that each value belongs to."""
+    return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def _places(splits: list[np.ndarray]) -> np.ndarray:
@@ -251,8 +187,67 @@ def _places(splits: list[np.ndarray]) -> np.ndarray:
     return places
 
 
+ragged_to_sparse_op = Op(
+    "RaggedTensorToSparse",
+    "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T "
+    "-> sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
+    RAGGED_RANK=attr("int", minimum=1),
+    Tsplits=_TSPLITS,
+    on_host=True,
+)
+
+# ------------------------------------------------------------------------------------------------ to sparse
+
+
+@ragged_to_sparse_op.shape
+def _ragged_to_sparse_shape(rt_nested_splits, rt_dense_values):
+    for shape in rt_nested_splits:
+        of_rank(shape, 1)
+    sizes = of_rank_at_least(rt_dense_values, 1).tuple
+    if sizes is None:
+        return [[None, None], [None], [None]]
+    rank = len(rt_nested_splits) + len(sizes)
+    count = size_product(*sizes)
+    return [[count, rank], [count], [rank]]
+
+
+# ------------------------------------------------------------------------------------------------ rows
+
+
+def _checked_splits(nested: Sequence[Any], values: np.ndarray) -> list[np.ndarray]:
+    """Splits from the outermost in, each of which must cut up all that the next one stands for."""
+    splits = [to_numpy(one).astype(np.int64) for one in nested]
+    ends = [*(len(inner) - 1 for inner in splits[1:]), len(values)]
+    for one, end in zip(splits, ends, strict=True):
+        if not one.size:
+            raise ShapeError("ragged splits may not be empty.")
+        if one[0] != 0:
+            raise ShapeError("First value of ragged splits must be 0.")
+        if one[-1] != end:
+            raise ShapeError(
+                "Final value of ragged splits must match the length the corresponding ragged values."
+            )
+        if (np.diff(one) < 0).any():
+            raise ShapeError("Ragged splits must be sorted")
+    return splits
+
+
+@ragged_to_sparse_op.kernel
+@ragged_to_sparse_op.kernel("string")
+def _ragged_to_sparse_kernel(rt_nested_splits, rt_dense_values):
+    values = to_numpy(rt_dense_values)
+    splits = _checked_splits(rt_nested_splits, values)
+    inner = values.shape[1:]
+    rows = np.repeat(_places(splits), math.prod(inner), axis=0)
+    inside = np.indices(inner).reshape(len(inner), math.prod(inner)).T
+    indices = np.concatenate([rows, np.tile(inside, (len(values), 1))], axis=1)
+    widest = [np.diff(one).max(initial=0) for one in splits]
+    shape = np.array([len(splits[0]) - 1, *widest, *inner], np.int64)
+    return to_torch(indices.astype(np.int64)), to_torch(values.reshape(-1)), to_torch(shape)
+
+
 @ragged_to_sparse_op.gradient
-def _(op, *grads):
+def _ragged_to_sparse_gradient(op, *grads):
     values = op.inputs[-1]
     return [*[None] * (len(op.inputs) - 1), shapes.reshape(grads[1], shapes.shape(values))]
 
@@ -270,6 +265,18 @@ ragged_to_sparse_op.refuses(
     ([np.array([1, 5])], f32(5)), "First value of ragged splits", InvalidArgumentError
 )
 
+ragged_to_tensor_op = Op(
+    "RaggedTensorToTensor",
+    "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex "
+    "-> result: T",
+    Tindex=attr("type", allowed=types("int64 int32")),
+    Tshape=attr("type", allowed=types("int64 int32")),
+    num_row_partition_tensors=attr("int", minimum=1),
+    row_partition_types=attr("list(string)"),
+    host="shape",
+    on_host=True,
+)
+
 # ------------------------------------------------------------------------------------------------ to dense
 
 _PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
@@ -280,13 +287,6 @@ def _ragged_dimensions(kinds: Sequence[str]) -> int:
         if kind not in _PARTITIONS:
             raise ShapeError(f"Unknown string for partition info type: {kind}")
     return sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
-
-
-@ragged_to_tensor_op.shape
-def _(shape, values, default_value, row_partition_tensors, *, row_partition_types):
-    ragged = _ragged_dimensions(row_partition_types)
-    asked = None if shape == -1 or shape is None else as_sizes(shape)
-    return _dense_shape(asked, values, ragged)
 
 
 def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: int) -> list[int | None] | None:
@@ -307,22 +307,11 @@ def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: in
     return [*asked[: 1 + ragged], *tail]
 
 
-@ragged_to_tensor_op.kernel
-@ragged_to_tensor_op.kernel("string")
-def _(shape, values, default_value, row_partition_tensors, *, row_partition_types):
-    values, default_value = to_numpy(values), to_numpy(default_value)
-    splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
-    natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
-    asked = None if shape == -1 else as_sizes(shape)
-    _dense_shape(asked, TensorShape(values.shape), len(splits))
-    asked = asked or [None] * len(natural)
-    sizes = [int(found if size is None else size) for size, found in zip(asked, natural, strict=True)]
-    result = np.empty(sizes, values.dtype)
-    result[...] = default_value
-    places = _places(splits)
-    kept = (places < sizes[: places.shape[1]]).all(axis=1)
-    result[tuple(places[kept].T)] = values[kept]
-    return to_torch(result)
+@ragged_to_tensor_op.shape
+def _ragged_to_tensor_shape(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+    ragged = _ragged_dimensions(row_partition_types)
+    asked = None if shape == -1 or shape is None else as_sizes(shape)
+    return _dense_shape(asked, values, ragged)
 
 
 def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list[np.ndarray]:
@@ -343,8 +332,26 @@ def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list
     return splits
 
 
+@ragged_to_tensor_op.kernel
+@ragged_to_tensor_op.kernel("string")
+def _ragged_to_tensor_kernel(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+    values, default_value = to_numpy(values), to_numpy(default_value)
+    splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
+    natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
+    asked = None if shape == -1 else as_sizes(shape)
+    _dense_shape(asked, TensorShape(values.shape), len(splits))
+    asked = asked or [None] * len(natural)
+    sizes = [int(found if size is None else size) for size, found in zip(asked, natural, strict=True)]
+    result = np.empty(sizes, values.dtype)
+    result[...] = default_value
+    places = _places(splits)
+    kept = (places < sizes[: places.shape[1]]).all(axis=1)
+    result[tuple(places[kept].T)] = values[kept]
+    return to_torch(result)
+
+
 @ragged_to_tensor_op.gradient
-def _(op, grad):
+def _ragged_to_tensor_gradient(op, grad):
     """The numbers of the values, made dense in the same way, tell which value stands where; -1 is none."""
     _, values, default, *partitions = op.inputs
     ragged = _ragged_dimensions(op.attrs["row_partition_types"])

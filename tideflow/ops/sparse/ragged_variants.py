@@ -18,6 +18,14 @@ from tideflow.runtime.values import empty_like_type
 
 _SPLITS = {"Tsplits": attr("type", dtypes.int64, allowed=types("int32 int64"))}
 
+
+class Ragged(NamedTuple):
+    """A ragged tensor in a variant: row splits from the outermost in, and the values."""
+
+    splits: list[torch.Tensor]
+    values: Any
+
+
 ragged_tensor_to_variant_op = Op(
     "RaggedTensorToVariant",
     "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: Tvalues -> encoded_ragged: variant",
@@ -28,28 +36,10 @@ ragged_tensor_to_variant_op = Op(
     differentiable=False,
     **_SPLITS,
 )
-ragged_tensor_from_variant_op = Op(
-    "RaggedTensorFromVariant",
-    "encoded_ragged: variant -> output_nested_splits: output_ragged_rank * Tsplits, "
-    "output_dense_values: Tvalues",
-    input_ragged_rank=attr("int", minimum=-1),
-    output_ragged_rank=attr("int", minimum=0),
-    Tvalues=attr("type"),
-    on_host=True,
-    differentiable=False,
-    **_SPLITS,
-)
-
-
-class Ragged(NamedTuple):
-    """A ragged tensor in a variant: row splits from the outermost in, and the values."""
-
-    splits: list[torch.Tensor]
-    values: Any
 
 
 @ragged_tensor_to_variant_op.shape
-def _(rt_nested_splits, rt_dense_values, *, batched_input):
+def _ragged_tensor_to_variant_shape(rt_nested_splits, rt_dense_values, *, batched_input):
     if not batched_input:
         return []
     rows = rt_nested_splits[0] if rt_nested_splits else rt_dense_values
@@ -58,8 +48,18 @@ def _(rt_nested_splits, rt_dense_values, *, batched_input):
     return [rows.tuple[0] - 1 if rt_nested_splits else rows.tuple[0]]
 
 
+def _row(splits: Sequence[torch.Tensor], values: Any, start: int, stop: int) -> Ragged:
+    """The part of a ragged tensor that lies between two of its outermost rows."""
+    made = []
+    for each in splits:
+        cut = each[start : stop + 1]
+        made.append(cut - cut[:1])
+        start, stop = int(cut[0]), int(cut[-1])
+    return Ragged(made, values[start:stop])
+
+
 @ragged_tensor_to_variant_op.kernel
-def _(rt_nested_splits, rt_dense_values, *, batched_input):
+def _ragged_tensor_to_variant_kernel(rt_nested_splits, rt_dense_values, *, batched_input):
     if not batched_input:
         return as_variant(Ragged(list(rt_nested_splits), rt_dense_values))
     if not rt_nested_splits:
@@ -73,42 +73,22 @@ def _(rt_nested_splits, rt_dense_values, *, batched_input):
     return cells
 
 
-def _row(splits: Sequence[torch.Tensor], values: Any, start: int, stop: int) -> Ragged:
-    """The part of a ragged tensor that lies between two of its outermost rows."""
-    made = []
-    for each in splits:
-        cut = each[start : stop + 1]
-        made.append(cut - cut[:1])
-        start, stop = int(cut[0]), int(cut[-1])
-    return Ragged(made, values[start:stop])
+ragged_tensor_to_variant_op.samples(covered_by="tests/ragged/test_ragged.py")
 
-
+ragged_tensor_from_variant_op = Op(
+    "RaggedTensorFromVariant",
+    "encoded_ragged: variant -> output_nested_splits: output_ragged_rank * Tsplits, "
+    "output_dense_values: Tvalues",
+    input_ragged_rank=attr("int", minimum=-1),
+    output_ragged_rank=attr("int", minimum=0),
+    Tvalues=attr("type"),
+    on_host=True,
+    differentiable=False,
+    **_SPLITS,
+)
 ragged_tensor_from_variant_op.shape(
     lambda encoded_ragged, *, output_ragged_rank: [[None]] * output_ragged_rank + [None]
 )
-
-
-@ragged_tensor_from_variant_op.kernel
-def _(encoded_ragged, *, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits):
-    stacked = np.asarray(encoded_ragged)
-    inner = output_ragged_rank - stacked.ndim if input_ragged_rank == -1 else input_ragged_rank
-    if inner < 0 or inner + stacked.ndim != output_ragged_rank:
-        raise errors.invalid_argument(
-            "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
-            f"output_ragged_rank: {output_ragged_rank}, input_ragged_rank: {input_ragged_rank}, "
-            f"encoded_ragged.dims(): {stacked.ndim}.",
-        )
-    parts = stacked.reshape(-1).tolist()
-    for part in parts:
-        if not isinstance(part, Ragged) or len(part.splits) != inner:
-            raise errors.invalid_argument(f"The variant is no ragged tensor with {inner} ragged dimensions.")
-    if not stacked.ndim:
-        return [*parts[0].splits, parts[0].values]
-    joined = _behind_each_other(parts, inner, Tvalues, Tsplits)
-    regular = [_even_splits(stacked.shape, axis, Tsplits) for axis in range(1, stacked.ndim)]
-    counts = [len(part.splits[0]) - 1 if inner else len(part.values) for part in parts]
-    of_parts = torch.tensor([0, *np.cumsum(counts)], dtype=Tsplits.torch)
-    return [*regular, of_parts, *joined.splits, joined.values]
 
 
 def _even_splits(shape: tuple[int, ...], axis: int, dtype: Any) -> torch.Tensor:
@@ -133,5 +113,29 @@ def _behind_each_other(parts: list[Ragged], rank: int, values_type: Any, splits_
     return Ragged(splits, np.concatenate(values))
 
 
-for _op in (ragged_tensor_to_variant_op, ragged_tensor_from_variant_op):
-    _op.samples()
+@ragged_tensor_from_variant_op.kernel
+def _ragged_tensor_from_variant_kernel(
+    encoded_ragged, *, input_ragged_rank, output_ragged_rank, Tvalues, Tsplits
+):
+    stacked = np.asarray(encoded_ragged)
+    inner = output_ragged_rank - stacked.ndim if input_ragged_rank == -1 else input_ragged_rank
+    if inner < 0 or inner + stacked.ndim != output_ragged_rank:
+        raise errors.invalid_argument(
+            "output_ragged_rank must be equal to input_ragged_rank + encoded_ragged.dims(); "
+            f"output_ragged_rank: {output_ragged_rank}, input_ragged_rank: {input_ragged_rank}, "
+            f"encoded_ragged.dims(): {stacked.ndim}.",
+        )
+    parts = stacked.reshape(-1).tolist()
+    for part in parts:
+        if not isinstance(part, Ragged) or len(part.splits) != inner:
+            raise errors.invalid_argument(f"The variant is no ragged tensor with {inner} ragged dimensions.")
+    if not stacked.ndim:
+        return [*parts[0].splits, parts[0].values]
+    joined = _behind_each_other(parts, inner, Tvalues, Tsplits)
+    regular = [_even_splits(stacked.shape, axis, Tsplits) for axis in range(1, stacked.ndim)]
+    counts = [len(part.splits[0]) - 1 if inner else len(part.values) for part in parts]
+    of_parts = torch.tensor([0, *np.cumsum(counts)], dtype=Tsplits.torch)
+    return [*regular, of_parts, *joined.splits, joined.values]
+
+
+ragged_tensor_from_variant_op.samples(covered_by="tests/ragged/test_ragged.py")

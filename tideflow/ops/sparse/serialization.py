@@ -36,22 +36,8 @@ from tideflow.runtime.resources import ResourceManager, owned
 from tideflow.runtime.values import to_numpy, to_torch
 
 _SPARSE = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
-_RESULT = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64"
 _CELLS = attr("type", dtypes.string, allowed=types("string variant"))
 _PLAIN = dict(on_host=True, differentiable=False)
-_STORED = dict(on_host=True, differentiable=False, stateful=True, container="", shared_name="")
-
-serialize_op = Op("SerializeSparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN)
-serialize_many_op = Op(
-    "SerializeManySparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN
-)
-deserialize_op = Op(
-    "DeserializeSparse", f"serialized_sparse: Tserialized -> {_RESULT}", Tserialized=_CELLS, **_PLAIN
-)
-deserialize_many_op = Op("DeserializeManySparse", f"serialized_sparse: string -> {_RESULT}", **_PLAIN)
-add_op = Op("AddSparseToTensorsMap", f"{_SPARSE} -> sparse_handle: int64", **_STORED)
-add_many_op = Op("AddManySparseToTensorsMap", f"{_SPARSE} -> sparse_handles: int64", **_STORED)
-take_many_op = Op("TakeManySparseFromTensorsMap", f"sparse_handles: int64 -> {_RESULT}", **_STORED)
 
 # ----------------------------------------------------------------------------------------------------- parts
 
@@ -64,35 +50,26 @@ class Parts(NamedTuple):
     sizes: list[int]
 
 
-def rows_of(sparse: Parts) -> list[Parts]:
-    """The sparse tensors that stand along the first axis."""
-    check_parts(*sparse)
-    if len(sparse.sizes) < 2:
-        raise ShapeError(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse.sizes)}")
-    check_order(sparse.indices, sparse.sizes)
-    numbers = torch.arange(sparse.sizes[0] + 1)
-    ends = torch.searchsorted(sparse.indices[:, 0].contiguous(), numbers).tolist()
-    return [
-        Parts(sparse.indices[start:end, 1:], sparse.values[start:end], sparse.sizes[1:])
-        for start, end in itertools.pairwise(ends)
-    ]
+def _varint(number: int) -> bytes:
+    """Seven bits a byte, the lowest first; a set top bit says that more follow."""
+    digits = []
+    while number > 127:
+        digits.append(number & 127 | 128)
+        number >>= 7
+    return bytes([*digits, number])
 
 
-def together(rows: Sequence[Parts], groups: Sequence[int]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-    """Sparse tensors, as large as the largest, in one whose first axes, of sizes `groups`, number them."""
-    rank = len(rows[0].sizes)
-    for i, row in enumerate(rows):
-        check_parts(*row)
-        if len(row.sizes) != rank:
-            raise ShapeError(
-                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {rank} but "
-                f"rank of SparseTensor[{i}] is: {len(row.sizes)}"
-            )
-    counts = torch.tensor([len(row.indices) for row in rows])
-    numbers = rows_at(torch.repeat_interleave(torch.arange(len(rows)), counts), groups)
-    indices = torch.cat([numbers, torch.cat([row.indices for row in rows])], 1)
-    largest = [max(sizes) for sizes in zip(*(row.sizes for row in rows), strict=True)]
-    return indices, joined([row.values for row in rows]), torch.tensor([*groups, *largest], dtype=torch.int64)
+def _message(array: np.ndarray, dtype: dtypes.DType) -> bytes:
+    """A serialized TensorProto with all the elements in its `tensor_content`."""
+    proto = TensorProto(dtype=dtype.as_datatype_enum)
+    for size in array.shape:
+        proto.tensor_shape.dim.add(size=size)
+    if dtype is dtypes.string:
+        lengths = b"".join(_varint(len(text)) for text in array)
+        proto.tensor_content = lengths + b"".join(array)
+    else:
+        proto.tensor_content = array.tobytes()
+    return proto.SerializeToString()
 
 
 # ----------------------------------------------------------------------------------------------------- cells
@@ -112,28 +89,6 @@ def _cells(rows: Sequence[Parts], dtype: dtypes.DType, cell_type: dtypes.DType) 
     return cells
 
 
-def _message(array: np.ndarray, dtype: dtypes.DType) -> bytes:
-    """A serialized TensorProto with all the elements in its `tensor_content`."""
-    proto = TensorProto(dtype=dtype.as_datatype_enum)
-    for size in array.shape:
-        proto.tensor_shape.dim.add(size=size)
-    if dtype is dtypes.string:
-        lengths = b"".join(_varint(len(text)) for text in array)
-        proto.tensor_content = lengths + b"".join(array)
-    else:
-        proto.tensor_content = array.tobytes()
-    return proto.SerializeToString()
-
-
-def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; a set top bit says that more follow."""
-    digits = []
-    while number > 127:
-        digits.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*digits, number])
-
-
 def _filled(cells: Sequence[Any], shape: Sequence[int]) -> np.ndarray:
     """Cells as an array of objects: NumPy itself would look into them."""
     array = np.empty(len(cells), dtype=object)
@@ -142,33 +97,88 @@ def _filled(cells: Sequence[Any], shape: Sequence[int]) -> np.ndarray:
     return array.reshape(shape)
 
 
-def _parts(cells: np.ndarray, position: int, dtype: dtypes.DType) -> Parts:
-    """The sparse tensor in a row of cells."""
-    found = [_read(cell) if isinstance(cell, bytes) else cell for cell in cells]
-    words = ("indices", "values", "shape")
-    for value, word, wanted in zip(found, words, (dtypes.int64, dtype, dtypes.int64), strict=True):
-        got = value.dtype if isinstance(value, torch.Tensor) else None  # strings have no torch type
-        if got is not wanted.torch:
-            what = "string" if got is None else str(got).removeprefix("torch.")
-            raise ShapeError(
-                f"Requested SparseTensor of type {dtype.name} but SparseTensor[{position}].{word}.dtype() == "
-                f"{what}"
-            )
-    indices, values, sizes = found
-    return Parts(indices, values, sizes.tolist())
+def _check_ranks(indices: TensorShape, values: TensorShape, sizes: TensorShape) -> None:
+    for shape, rank in ((indices, 2), (values, 1), (sizes, 1)):
+        of_rank(shape, rank)
 
 
-def _read(message: bytes) -> Any:
-    try:
-        proto = TensorProto.FromString(message)
-    except DecodeError:
-        raise ShapeError("Could not parse serialized proto") from None
-    try:
-        if proto.dtype == dtypes.string.as_datatype_enum and proto.tensor_content:
-            return _strings(proto)
-        return to_torch(make_ndarray(proto))
-    except (TypeError, ValueError, IndexError):
-        raise ShapeError("Could not construct a tensor from the proto") from None
+_INDICES, _SIZES = np.array([[0, 1], [0, 2], [2, 0]]), np.array([3, 4])
+_WORDS = np.array([b"a", b"", b"c" * 200], dtype=object)
+
+
+def _add_samples_of_serialize_family(op: Op) -> None:
+    op.samples(
+        (_INDICES, f32(3), _SIZES),
+        (_INDICES, _WORDS, _SIZES),
+        (_INDICES, f32(3), _SIZES, {"out_type": dtypes.variant}),
+        (_INDICES[:0], f32(0), _SIZES),
+    )
+
+
+serialize_op = Op("SerializeSparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN)
+
+# ------------------------------------------------------------------------------------------------- serialize
+
+
+@serialize_op.shape
+def _serialize_shape(sparse_indices, sparse_values, sparse_shape):
+    _check_ranks(sparse_indices, sparse_values, sparse_shape)
+    return [3]
+
+
+@serialize_op.kernel
+def _serialize_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+    sparse = Parts(sparse_indices, sparse_values, sparse_shape.tolist())
+    check_parts(*sparse)
+    return _filled(_cells([sparse], T, out_type), [3])
+
+
+_add_samples_of_serialize_family(serialize_op)
+
+
+@export("io.serialize_sparse", "serialize_sparse")
+def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """A sparse tensor as a vector of three strings (or variants)."""
+    sp_input = as_sparse(sp_input)
+    return serialize_op(sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name)
+
+
+serialize_many_op = Op(
+    "SerializeManySparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN
+)
+
+
+@serialize_many_op.shape
+def _serialize_many_shape(sparse_indices, sparse_values, sparse_shape):
+    _check_ranks(sparse_indices, sparse_values, sparse_shape)
+    return [None, 3]
+
+
+@serialize_many_op.kernel
+def _serialize_many_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+    rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
+    return _filled(_cells(rows, T, out_type), [len(rows), 3])
+
+
+_add_samples_of_serialize_family(serialize_many_op)
+serialize_many_op.refuses(
+    (_INDICES[:, :1], f32(3), _SIZES[:1]), "should be > 1, but saw rank: 1", InvalidArgumentError
+)
+serialize_many_op.refuses(
+    (_INDICES[::-1], f32(3), _SIZES), "indices[1] = [0,2] is out of order", InvalidArgumentError
+)
+
+
+@export("io.serialize_many_sparse", "serialize_many_sparse")
+def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+    """The sparse tensors along the first axis as a matrix of three strings (or variants) each."""
+    sp_input = as_sparse(sp_input)
+    return serialize_many_op(
+        sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
+    )
+
+
+_RESULT = "sparse_indices: int64, sparse_values: dtype, sparse_shape: int64"
 
 
 def _strings(proto: TensorProto) -> np.ndarray:
@@ -189,70 +199,33 @@ def _strings(proto: TensorProto) -> np.ndarray:
     return array.reshape(sizes)
 
 
-# ------------------------------------------------------------------------------------------------- serialize
+def _read(message: bytes) -> Any:
+    try:
+        proto = TensorProto.FromString(message)
+    except DecodeError:
+        raise ShapeError("Could not parse serialized proto") from None
+    try:
+        if proto.dtype == dtypes.string.as_datatype_enum and proto.tensor_content:
+            return _strings(proto)
+        return to_torch(make_ndarray(proto))
+    except (TypeError, ValueError, IndexError):
+        raise ShapeError("Could not construct a tensor from the proto") from None
 
 
-@serialize_op.shape
-def _(sparse_indices, sparse_values, sparse_shape):
-    _check_ranks(sparse_indices, sparse_values, sparse_shape)
-    return [3]
-
-
-@serialize_many_op.shape
-def _(sparse_indices, sparse_values, sparse_shape):
-    _check_ranks(sparse_indices, sparse_values, sparse_shape)
-    return [None, 3]
-
-
-def _check_ranks(indices: TensorShape, values: TensorShape, sizes: TensorShape) -> None:
-    for shape, rank in ((indices, 2), (values, 1), (sizes, 1)):
-        of_rank(shape, rank)
-
-
-@serialize_op.kernel
-def _(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
-    sparse = Parts(sparse_indices, sparse_values, sparse_shape.tolist())
-    check_parts(*sparse)
-    return _filled(_cells([sparse], T, out_type), [3])
-
-
-@serialize_many_op.kernel
-def _(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
-    rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
-    return _filled(_cells(rows, T, out_type), [len(rows), 3])
-
-
-_INDICES, _SIZES = np.array([[0, 1], [0, 2], [2, 0]]), np.array([3, 4])
-_WORDS = np.array([b"a", b"", b"c" * 200], dtype=object)
-for _op in (serialize_op, serialize_many_op):
-    _op.samples(
-        (_INDICES, f32(3), _SIZES),
-        (_INDICES, _WORDS, _SIZES),
-        (_INDICES, f32(3), _SIZES, {"out_type": dtypes.variant}),
-        (_INDICES[:0], f32(0), _SIZES),
-    )
-serialize_many_op.refuses(
-    (_INDICES[:, :1], f32(3), _SIZES[:1]), "should be > 1, but saw rank: 1", InvalidArgumentError
-)
-serialize_many_op.refuses(
-    (_INDICES[::-1], f32(3), _SIZES), "indices[1] = [0,2] is out of order", InvalidArgumentError
-)
-
-
-@export("io.serialize_sparse", "serialize_sparse")
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """A sparse tensor as a vector of three strings (or variants)."""
-    sp_input = as_sparse(sp_input)
-    return serialize_op(sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name)
-
-
-@export("io.serialize_many_sparse", "serialize_many_sparse")
-def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """The sparse tensors along the first axis as a matrix of three strings (or variants) each."""
-    sp_input = as_sparse(sp_input)
-    return serialize_many_op(
-        sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
-    )
+def _parts(cells: np.ndarray, position: int, dtype: dtypes.DType) -> Parts:
+    """The sparse tensor in a row of cells."""
+    found = [_read(cell) if isinstance(cell, bytes) else cell for cell in cells]
+    words = ("indices", "values", "shape")
+    for value, word, wanted in zip(found, words, (dtypes.int64, dtype, dtypes.int64), strict=True):
+        got = value.dtype if isinstance(value, torch.Tensor) else None  # strings have no torch type
+        if got is not wanted.torch:
+            what = "string" if got is None else str(got).removeprefix("torch.")
+            raise ShapeError(
+                f"Requested SparseTensor of type {dtype.name} but SparseTensor[{position}].{word}.dtype() == "
+                f"{what}"
+            )
+    indices, values, sizes = found
+    return Parts(indices, values, sizes.tolist())
 
 
 # ----------------------------------------------------------------------------------------------- deserialize
@@ -264,21 +237,7 @@ def _check_cells(serialized: TensorShape) -> None:
         raise ShapeError(f"Dimension must be 3 but is {last}")
 
 
-@deserialize_op.shape
-def _(serialized_sparse):
-    _check_cells(serialized_sparse)
-    return [[None, None], [None], [None]]
-
-
-@deserialize_many_op.shape
-def _(serialized_sparse):
-    _check_cells(of_rank(serialized_sparse, 2))
-    return [[None, None], [None], [None]]
-
-
-@deserialize_op.kernel
-@deserialize_many_op.kernel
-def _(serialized_sparse, *, dtype):
+def _deserialize_family_kernel(serialized_sparse, *, dtype):
     sizes = serialized_sparse.shape
     if not sizes or sizes[-1] != 3:
         raise ShapeError(f"Serialized sparse should have 3 as the last dimension {brackets(sizes)}")
@@ -293,24 +252,20 @@ def _(serialized_sparse, *, dtype):
 
 _EXAMPLE = Parts(torch.tensor([[0, 1], [2, 0]]), torch.tensor([1.0, 2.0]), [3, 4])
 _ROW = _filled(_cells([_EXAMPLE], dtypes.float32, dtypes.string), [3])
-deserialize_op.samples(
-    (_ROW, {"dtype": dtypes.float32}),
-    (np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}),
-    (np.stack([_ROW] * 4).reshape(2, 2, 3), {"dtype": dtypes.float32}),
-)
-deserialize_many_op.samples((np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}))
-for _op in (deserialize_op, deserialize_many_op):
-    _op.refuses(
+
+
+def _add_refuses_of_deserialize_family(op: Op) -> None:
+    op.refuses(
         (np.array([[b"a", b"b", b"c"]], dtype=object), {"dtype": dtypes.float32}),
         "Could not parse serialized proto",
         InvalidArgumentError,
     )
-    _op.refuses(
+    op.refuses(
         (_ROW[None], {"dtype": dtypes.int32}),
         "Requested SparseTensor of type int32 but SparseTensor[0].values.dtype() == float32",
         InvalidArgumentError,
     )
-    _op.refuses((_ROW[None, :2], {"dtype": dtypes.float32}), "Dimension must be 3 but is 2")
+    op.refuses((_ROW[None, :2], {"dtype": dtypes.float32}), "Dimension must be 3 but is 2")
 
 
 def _of_rank(parts: Sequence[Tensor], rank: int | None) -> SparseTensor:
@@ -318,6 +273,47 @@ def _of_rank(parts: Sequence[Tensor], rank: int | None) -> SparseTensor:
     indices.set_shape([None, rank])
     sizes.set_shape([rank])
     return SparseTensor(indices, values, sizes)
+
+
+deserialize_op = Op(
+    "DeserializeSparse", f"serialized_sparse: Tserialized -> {_RESULT}", Tserialized=_CELLS, **_PLAIN
+)
+
+
+@deserialize_op.shape
+def _deserialize_shape(serialized_sparse):
+    _check_cells(serialized_sparse)
+    return [[None, None], [None], [None]]
+
+
+deserialize_op.kernel(_deserialize_family_kernel)
+deserialize_op.samples(
+    (_ROW, {"dtype": dtypes.float32}),
+    (np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}),
+    (np.stack([_ROW] * 4).reshape(2, 2, 3), {"dtype": dtypes.float32}),
+)
+_add_refuses_of_deserialize_family(deserialize_op)
+
+
+def deserialize_sparse(
+    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """The sparse tensor in three cells, or one of many, with new axes in front."""
+    return _of_rank(deserialize_op(serialized_sparse, dtype=dtype, name=name), rank)
+
+
+deserialize_many_op = Op("DeserializeManySparse", f"serialized_sparse: string -> {_RESULT}", **_PLAIN)
+
+
+@deserialize_many_op.shape
+def _deserialize_many_shape(serialized_sparse):
+    _check_cells(of_rank(serialized_sparse, 2))
+    return [[None, None], [None], [None]]
+
+
+deserialize_many_op.kernel(_deserialize_family_kernel)
+deserialize_many_op.samples((np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}))
+_add_refuses_of_deserialize_family(deserialize_many_op)
 
 
 @export("io.deserialize_many_sparse", "deserialize_many_sparse")
@@ -328,12 +324,7 @@ def deserialize_many_sparse(
     return _of_rank(deserialize_many_op(serialized_sparse, dtype=dtype, name=name), rank)
 
 
-def deserialize_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
-) -> SparseTensor:
-    """The sparse tensor in three cells, or one of many, with new axes in front."""
-    return _of_rank(deserialize_op(serialized_sparse, dtype=dtype, name=name), rank)
-
+_STORED = dict(on_host=True, differentiable=False, stateful=True, container="", shared_name="")
 
 # ---------------------------------------------------------------------------------------------- tensors maps
 
@@ -368,56 +359,24 @@ def _map_of(resources: ResourceManager, container: str, name: str) -> TensorsMap
     return resources.get_or_create(container, "sparse tensors map", name, lambda: TensorsMap(name))
 
 
+add_op = Op("AddSparseToTensorsMap", f"{_SPARSE} -> sparse_handle: int64", **_STORED)
+
+
 @add_op.shape
-def _(sparse_indices, sparse_values, sparse_shape):
+def _add_shape(sparse_indices, sparse_values, sparse_shape):
     _check_ranks(sparse_indices, sparse_values, sparse_shape)
     return []
 
 
-@add_many_op.shape
-def _(sparse_indices, sparse_values, sparse_shape):
-    _check_ranks(sparse_indices, sparse_values, sparse_shape)
-    return [None]
-
-
-@take_many_op.shape
-def _(sparse_handles):
-    of_rank(sparse_handles, 1)
-    return [[None, None], [None], [None]]
-
-
 @add_op.kernel
-def _(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
+def _add_kernel(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
     sparse = Parts(sparse_indices, sparse_values, sparse_shape.tolist())
     check_parts(*sparse)
     handles = _map_of(resources, container, shared_name or node.name).add([sparse])
     return torch.tensor(handles[0], dtype=torch.int64)
 
 
-@add_many_op.kernel
-def _(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
-    rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
-    handles = _map_of(resources, container, shared_name or node.name).add(rows)
-    return torch.tensor(handles, dtype=torch.int64)
-
-
-@take_many_op.kernel
-def _(sparse_handles, *, dtype, container, shared_name, resources, node):
-    handles = sparse_handles.tolist()
-    if not handles:
-        raise ShapeError("Must have at least 1 handle of a SparseTensor")
-    rows = _map_of(resources, container, shared_name or node.name).take(handles)
-    return together(rows, [len(rows)])
-
-
 add_op.samples((_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES))
-add_many_op.samples((_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES))
-take_many_op.samples()
-take_many_op.refuses(
-    (np.array([5]), {"dtype": dtypes.float32, "shared_name": "kept"}),
-    "Unable to find SparseTensor: 5 in map: kept",
-    InvalidArgumentError,
-)
 
 
 def add_sparse_to_tensors_map(
@@ -435,6 +394,25 @@ def add_sparse_to_tensors_map(
     )
 
 
+add_many_op = Op("AddManySparseToTensorsMap", f"{_SPARSE} -> sparse_handles: int64", **_STORED)
+
+
+@add_many_op.shape
+def _add_many_shape(sparse_indices, sparse_values, sparse_shape):
+    _check_ranks(sparse_indices, sparse_values, sparse_shape)
+    return [None]
+
+
+@add_many_op.kernel
+def _add_many_kernel(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
+    rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
+    handles = _map_of(resources, container, shared_name or node.name).add(rows)
+    return torch.tensor(handles, dtype=torch.int64)
+
+
+add_many_op.samples((_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES))
+
+
 def add_many_sparse_to_tensors_map(
     sp_input: Any, container: str | None = None, shared_name: str | None = None, name: str | None = None
 ) -> Tensor:
@@ -448,6 +426,32 @@ def add_many_sparse_to_tensors_map(
         shared_name=shared_name,
         name=name,
     )
+
+
+take_many_op = Op("TakeManySparseFromTensorsMap", f"sparse_handles: int64 -> {_RESULT}", **_STORED)
+
+
+@take_many_op.shape
+def _take_many_shape(sparse_handles):
+    of_rank(sparse_handles, 1)
+    return [[None, None], [None], [None]]
+
+
+@take_many_op.kernel
+def _take_many_kernel(sparse_handles, *, dtype, container, shared_name, resources, node):
+    handles = sparse_handles.tolist()
+    if not handles:
+        raise ShapeError("Must have at least 1 handle of a SparseTensor")
+    rows = _map_of(resources, container, shared_name or node.name).take(handles)
+    return together(rows, [len(rows)])
+
+
+take_many_op.samples(covered_by="tests/ops/sparse/test_construction.py")
+take_many_op.refuses(
+    (np.array([5]), {"dtype": dtypes.float32, "shared_name": "kept"}),
+    "Unable to find SparseTensor: 5 in map: kept",
+    InvalidArgumentError,
+)
 
 
 def take_many_sparse_from_tensors_map(
@@ -470,3 +474,34 @@ def take_many_sparse_from_tensors_map(
             name=name,
         )
     return _of_rank(parts, rank)
+
+
+def rows_of(sparse: Parts) -> list[Parts]:
+    """The sparse tensors that stand along the first axis."""
+    check_parts(*sparse)
+    if len(sparse.sizes) < 2:
+        raise ShapeError(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse.sizes)}")
+    check_order(sparse.indices, sparse.sizes)
+    numbers = torch.arange(sparse.sizes[0] + 1)
+    ends = torch.searchsorted(sparse.indices[:, 0].contiguous(), numbers).tolist()
+    return [
+        Parts(sparse.indices[start:end, 1:], sparse.values[start:end], sparse.sizes[1:])
+        for start, end in itertools.pairwise(ends)
+    ]
+
+
+def together(rows: Sequence[Parts], groups: Sequence[int]) -> tuple[torch.Tensor, Any, torch.Tensor]:
+    """Sparse tensors, as large as the largest, in one whose first axes, of sizes `groups`, number them."""
+    rank = len(rows[0].sizes)
+    for i, row in enumerate(rows):
+        check_parts(*row)
+        if len(row.sizes) != rank:
+            raise ShapeError(
+                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {rank} but "
+                f"rank of SparseTensor[{i}] is: {len(row.sizes)}"
+            )
+    counts = torch.tensor([len(row.indices) for row in rows])
+    numbers = rows_at(torch.repeat_interleave(torch.arange(len(rows)), counts), groups)
+    indices = torch.cat([numbers, torch.cat([row.indices for row in rows])], 1)
+    largest = [max(sizes) for sizes in zip(*(row.sizes for row in rows), strict=True)]
+    return indices, joined([row.values for row in rows]), torch.tensor([*groups, *largest], dtype=torch.int64)

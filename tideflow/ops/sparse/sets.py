@@ -27,26 +27,6 @@ _RESULT = "result_indices: int64, result_values: T, result_shape: int64"
 _OPTIONS = dict(
     set_operation=attr("string"), validate_indices=True, T=ELEMENTS, on_host=True, differentiable=False
 )
-dense_to_dense_op = Op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", **_OPTIONS)
-dense_to_sparse_op = Op(
-    "DenseToSparseSetOperation",
-    f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
-    **_OPTIONS,
-)
-sparse_to_sparse_op = Op(
-    "SparseToSparseSetOperation",
-    "set1_indices: int64, set1_values: T, set1_shape: int64, "
-    f"set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
-    **_OPTIONS,
-)
-set_size_op = Op(
-    "SetSize",
-    "set_indices: int64, set_values: T, set_shape: int64 -> size: int32",
-    validate_indices=True,
-    T=ELEMENTS,
-    on_host=True,
-    differentiable=False,
-)
 
 
 def _result_shapes(*ranks: int | None) -> list[list[int | None]]:
@@ -58,69 +38,12 @@ def _result_shapes(*ranks: int | None) -> list[list[int | None]]:
     return [[None, rank], [None], [rank]]
 
 
-def _sparse_rank(indices: Any, values: Any, shape: Any) -> int | None:
-    """The rank that the parts of a sparse tensor have together."""
-    indices, values, shape = of_rank(indices, 2), of_rank(values, 1), of_rank(shape, 1)
-    merged(indices[:1], values)
-    return merged(indices[1:], shape).tuple[0]
-
-
-@dense_to_dense_op.shape
-def _(set1, set2):
-    of_rank_at_least(set1, 2)
-    of_rank_at_least(set2, 2)
-    if set1.ndims is not None and set2.ndims is not None:
-        merged(set1[:-1], set2[:-1])
-    return _result_shapes(set1.ndims, set2.ndims)
-
-
-@dense_to_sparse_op.shape
-def _(set1, set2_indices, set2_values, set2_shape):
-    of_rank_at_least(set1, 2)
-    return _result_shapes(set1.ndims, _sparse_rank(set2_indices, set2_values, set2_shape))
-
-
-@sparse_to_sparse_op.shape
-def _(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape):
-    return _result_shapes(
-        _sparse_rank(set1_indices, set1_values, set1_shape),
-        _sparse_rank(set2_indices, set2_values, set2_shape),
-    )
-
-
-@set_size_op.shape
-def _(set_indices, set_values, set_shape):
-    of_rank(set_indices, 2)
-    return None
-
-
 class Sets(NamedTuple):
     """Elements with the number of the set each belongs to; `groups` is the shape of the array of sets."""
 
     groups: tuple[int, ...]
     numbers: np.ndarray
     elements: np.ndarray
-
-
-def dense_sets(values: Any) -> Sets:
-    """The sets that the last dimension of an array holds."""
-    values = to_numpy(values)
-    if values.ndim < 2:
-        raise ShapeError(f"Shape {brackets(values.shape)} has rank {values.ndim} < 2")
-    groups, size = values.shape[:-1], values.shape[-1]
-    return Sets(groups, np.repeat(np.arange(math.prod(groups)), size), values.reshape(-1))
-
-
-def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
-    """The sets that the last dimension of a sparse tensor holds."""
-    sizes = tuple(shape.tolist())
-    if len(sizes) < 2:
-        raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
-    (check_order if validate else check_inside)(indices, sizes)
-    indices, values = to_numpy(indices), to_numpy(values)
-    groups = sizes[:-1]
-    numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
-    return Sets(groups, numbers, values)
 
 
 _OPERATIONS = {
@@ -151,22 +74,94 @@ def _combined(a: Sets, b: Sets, operation: str) -> tuple[Any, Any, Any]:
     return to_torch(indices), to_torch(table[places]), to_torch(shape)
 
 
+dense_to_dense_op = Op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", **_OPTIONS)
+
+
+@dense_to_dense_op.shape
+def _dense_to_dense_shape(set1, set2):
+    of_rank_at_least(set1, 2)
+    of_rank_at_least(set2, 2)
+    if set1.ndims is not None and set2.ndims is not None:
+        merged(set1[:-1], set2[:-1])
+    return _result_shapes(set1.ndims, set2.ndims)
+
+
 @dense_to_dense_op.kernel
 @dense_to_dense_op.kernel("string")
-def _(set1, set2, *, set_operation):
+def _dense_to_dense_kernel(set1, set2, *, set_operation):
     return _combined(dense_sets(set1), dense_sets(set2), set_operation)
+
+
+_WORDS = np.array([[b"a", b"b"], [b"c", b"c"]], dtype=object)
+dense_to_dense_op.samples(
+    (i32(2, 3, low=0, high=4), i32(2, 5, low=0, high=4), {"set_operation": "intersection"}),
+    (i32(2, 1, 4, low=0, high=4), i32(2, 1, 0), {"set_operation": "a-b"}),
+    (i32(0, 3), i32(0, 2), {"set_operation": "b-a"}),
+    (_WORDS, _WORDS[::-1], {"set_operation": "union"}),
+)
+dense_to_dense_op.refuses(
+    (i32(2, 3), i32(1, 3), {"set_operation": "union"}),
+    "Dimension 0 in both shapes must be equal, but are 2 and 1",
+)
+dense_to_dense_op.refuses((i32(3), i32(3), {"set_operation": "union"}), "Shape must be at least rank 2")
+dense_to_dense_op.refuses(
+    (i32(2, 3), i32(2, 3), {"set_operation": "sum"}), "Invalid set_operation sum", InvalidArgumentError
+)
+
+
+def _sparse_rank(indices: Any, values: Any, shape: Any) -> int | None:
+    """The rank that the parts of a sparse tensor have together."""
+    indices, values, shape = of_rank(indices, 2), of_rank(values, 1), of_rank(shape, 1)
+    merged(indices[:1], values)
+    return merged(indices[1:], shape).tuple[0]
+
+
+_SPARSE = np.array([[0, 0], [0, 2], [1, 0]]), np.array([3, 1, 3], np.int32), np.array([2, 3])
+
+dense_to_sparse_op = Op(
+    "DenseToSparseSetOperation",
+    f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
+    **_OPTIONS,
+)
+
+
+@dense_to_sparse_op.shape
+def _dense_to_sparse_shape(set1, set2_indices, set2_values, set2_shape):
+    of_rank_at_least(set1, 2)
+    return _result_shapes(set1.ndims, _sparse_rank(set2_indices, set2_values, set2_shape))
 
 
 @dense_to_sparse_op.kernel
 @dense_to_sparse_op.kernel("string")
-def _(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+def _dense_to_sparse_kernel(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
     second = sparse_sets(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(dense_sets(set1), second, set_operation)
 
 
+dense_to_sparse_op.samples(
+    (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "union"}),
+    (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "b-a", "validate_indices": False}),
+)
+
+sparse_to_sparse_op = Op(
+    "SparseToSparseSetOperation",
+    "set1_indices: int64, set1_values: T, set1_shape: int64, "
+    f"set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
+    **_OPTIONS,
+)
+
+
+@sparse_to_sparse_op.shape
+def _sparse_to_sparse_shape(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape):
+    return _result_shapes(
+        _sparse_rank(set1_indices, set1_values, set1_shape),
+        _sparse_rank(set2_indices, set2_values, set2_shape),
+    )
+
+
 @sparse_to_sparse_op.kernel
 @sparse_to_sparse_op.kernel("string")
-def _(
+def _sparse_to_sparse_kernel(
     set1_indices,
     set1_values,
     set1_shape,
@@ -182,9 +177,34 @@ def _(
     return _combined(first, second, set_operation)
 
 
+sparse_to_sparse_op.samples(
+    (*_SPARSE, *_SPARSE, {"set_operation": "intersection"}), (*_SPARSE, *_SPARSE, {"set_operation": "a-b"})
+)
+
+
+def _parts(sparse: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+    return sparse.indices, sparse.values, sparse.dense_shape
+
+
+set_size_op = Op(
+    "SetSize",
+    "set_indices: int64, set_values: T, set_shape: int64 -> size: int32",
+    validate_indices=True,
+    T=ELEMENTS,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@set_size_op.shape
+def _set_size_shape(set_indices, set_values, set_shape):
+    of_rank(set_indices, 2)
+    return None
+
+
 @set_size_op.kernel
 @set_size_op.kernel("string")
-def _(set_indices, set_values, set_shape, *, validate_indices):
+def _set_size_kernel(set_indices, set_values, set_shape, *, validate_indices):
     sets = sparse_sets(set_indices, set_values, set_shape, validate_indices)
     table, codes = np.unique(sets.elements, return_inverse=True)
     numbers = np.unique(codes.reshape(-1) + sets.numbers * len(table)) // max(len(table), 1)
@@ -192,33 +212,10 @@ def _(set_indices, set_values, set_shape, *, validate_indices):
     return to_torch(counts.astype(np.int32).reshape(sets.groups))
 
 
-_SPARSE = np.array([[0, 0], [0, 2], [1, 0]]), np.array([3, 1, 3], np.int32), np.array([2, 3])
-_WORDS = np.array([[b"a", b"b"], [b"c", b"c"]], dtype=object)
-dense_to_dense_op.samples(
-    (i32(2, 3, low=0, high=4), i32(2, 5, low=0, high=4), {"set_operation": "intersection"}),
-    (i32(2, 1, 4, low=0, high=4), i32(2, 1, 0), {"set_operation": "a-b"}),
-    (i32(0, 3), i32(0, 2), {"set_operation": "b-a"}),
-    (_WORDS, _WORDS[::-1], {"set_operation": "union"}),
-)
-dense_to_sparse_op.samples(
-    (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "union"}),
-    (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "b-a", "validate_indices": False}),
-)
-sparse_to_sparse_op.samples(
-    (*_SPARSE, *_SPARSE, {"set_operation": "intersection"}), (*_SPARSE, *_SPARSE, {"set_operation": "a-b"})
-)
 set_size_op.samples(
     _SPARSE,
     (np.array([[0, 0], [0, 1]]), np.array([7, 7], np.int64), np.array([3, 2])),
     (np.zeros((0, 2), np.int64), np.zeros(0, np.int32), np.array([0, 2])),
-)
-dense_to_dense_op.refuses(
-    (i32(2, 3), i32(1, 3), {"set_operation": "union"}),
-    "Dimension 0 in both shapes must be equal, but are 2 and 1",
-)
-dense_to_dense_op.refuses((i32(3), i32(3), {"set_operation": "union"}), "Shape must be at least rank 2")
-dense_to_dense_op.refuses(
-    (i32(2, 3), i32(2, 3), {"set_operation": "sum"}), "Invalid set_operation sum", InvalidArgumentError
 )
 set_size_op.refuses(
     (np.array([[0, 5]]), np.array([3], np.int32), np.array([2, 3])),
@@ -232,7 +229,36 @@ set_size_op.refuses(
 )
 
 
-# ----------------------------------------------------------------------------------------- public functions
+@export("sets.size", "sets.set_size")
+def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+    """How many different elements each set has."""
+    a = convert_to_tensor_or_sparse_tensor(a, name="a")
+    if not isinstance(a, SparseTensor):
+        raise TypeError(f"Expected `SparseTensor`, got {a}.")
+    if a.dtype.base_dtype not in ELEMENTS:
+        raise TypeError(f"Invalid dtype {a.dtype}.")
+    return set_size_op(*_parts(a), validate_indices=validate_indices)
+
+
+def dense_sets(values: Any) -> Sets:
+    """The sets that the last dimension of an array holds."""
+    values = to_numpy(values)
+    if values.ndim < 2:
+        raise ShapeError(f"Shape {brackets(values.shape)} has rank {values.ndim} < 2")
+    groups, size = values.shape[:-1], values.shape[-1]
+    return Sets(groups, np.repeat(np.arange(math.prod(groups)), size), values.reshape(-1))
+
+
+def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
+    """The sets that the last dimension of a sparse tensor holds."""
+    sizes = tuple(shape.tolist())
+    if len(sizes) < 2:
+        raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
+    (check_order if validate else check_inside)(indices, sizes)
+    indices, values = to_numpy(indices), to_numpy(values)
+    groups = sizes[:-1]
+    numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
+    return Sets(groups, numbers, values)
 
 
 def _operand(value: Any, name: str) -> Tensor | SparseTensor:
@@ -257,10 +283,6 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
     return SparseTensor(*dense_to_dense_op(a, b, **options))
 
 
-def _parts(sparse: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
-    return sparse.indices, sparse.values, sparse.dense_shape
-
-
 @export("sets.intersection", "sets.set_intersection")
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in both sets, for each pair of sets."""
@@ -277,14 +299,3 @@ def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool 
 def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The elements that are in either set, for each pair of sets."""
     return _set_operation(a, b, "union", validate_indices)
-
-
-@export("sets.size", "sets.set_size")
-def set_size(a: Any, validate_indices: bool = True) -> Tensor:
-    """How many different elements each set has."""
-    a = convert_to_tensor_or_sparse_tensor(a, name="a")
-    if not isinstance(a, SparseTensor):
-        raise TypeError(f"Expected `SparseTensor`, got {a}.")
-    if a.dtype.base_dtype not in ELEMENTS:
-        raise TypeError(f"Invalid dtype {a.dtype}.")
-    return set_size_op(*_parts(a), validate_indices=validate_indices)

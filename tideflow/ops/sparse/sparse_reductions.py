@@ -40,27 +40,6 @@ def _sparse_op(name: str, allowed: tuple) -> Op:
 sum_op, sparse_sum_op = _dense_op("SparseReduceSum", NUMERIC), _sparse_op("SparseReduceSumSparse", NUMERIC)
 max_op, sparse_max_op = _dense_op("SparseReduceMax", REAL), _sparse_op("SparseReduceMaxSparse", REAL)
 
-# ---------------------------------------------------------------------------------------------------- shapes
-
-
-@sum_op.shape
-@max_op.shape
-def _(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
-    of_rank(input_indices, 2)
-    of_rank(input_values, 1)
-    if input_shape is None or not fully_known(reduction_axes):
-        return None
-    reduced = {axis % len(input_shape) for axis in _as_list(reduction_axes)} if input_shape else set()
-    return _left(input_shape, reduced, keep_dims)
-
-
-@sparse_sum_op.shape
-@sparse_max_op.shape
-def _(input_indices, input_values, input_shape, reduction_axes):
-    of_rank(input_indices, 2)
-    of_rank(input_values, 1)
-    return [None, None, None]
-
 
 def _as_list(axes: Any) -> list[int]:
     return axes if isinstance(axes, list) else [axes]
@@ -73,7 +52,27 @@ def _left(sizes: list, reduced: Any, keep_dims: bool) -> list:
     return [size for axis, size in enumerate(sizes) if axis not in reduced]
 
 
-# --------------------------------------------------------------------------------------------------- kernels
+def _sum_family_shape(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+    of_rank(input_indices, 2)
+    of_rank(input_values, 1)
+    if input_shape is None or not fully_known(reduction_axes):
+        return None
+    reduced = {axis % len(input_shape) for axis in _as_list(reduction_axes)} if input_shape else set()
+    return _left(input_shape, reduced, keep_dims)
+
+
+max_op.shape(_sum_family_shape)
+sum_op.shape(_sum_family_shape)
+
+
+def _sparse_sum_family_shape(input_indices, input_values, input_shape, reduction_axes):
+    of_rank(input_indices, 2)
+    of_rank(input_values, 1)
+    return [None, None, None]
+
+
+sparse_max_op.shape(_sparse_sum_family_shape)
+sparse_sum_op.shape(_sparse_sum_family_shape)
 
 
 def _axes(axes: Any, rank: int) -> list[int]:
@@ -97,14 +96,6 @@ def _total(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
     return segments.folded(values, groups.members, groups.count, "sum", 0)
 
 
-@unsigned.ordered
-def _largest(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
-    if not values.is_floating_point():
-        return segments.folded(values, groups.members, groups.count, "amax", torch.iinfo(values.dtype).min)
-    numbers = values.nan_to_num(-torch.inf, torch.inf, -torch.inf)
-    return segments.folded(numbers, groups.members, groups.count, "amax", -torch.inf)
-
-
 def _dense(fold: Callable) -> Callable:
     """The kernel that spreads the folded elements over a dense tensor of zeros."""
 
@@ -117,6 +108,20 @@ def _dense(fold: Callable) -> Callable:
         return output.view(input_values.dtype).reshape(_left(input_shape, reduced, keep_dims))
 
     return kernel
+
+
+sum_op.kernel(_dense(_total))
+
+
+@unsigned.ordered
+def _largest(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
+    if not values.is_floating_point():
+        return segments.folded(values, groups.members, groups.count, "amax", torch.iinfo(values.dtype).min)
+    numbers = values.nan_to_num(-torch.inf, torch.inf, -torch.inf)
+    return segments.folded(numbers, groups.members, groups.count, "amax", -torch.inf)
+
+
+max_op.kernel(_dense(_largest))
 
 
 def _sparse(fold: Callable) -> Callable:
@@ -135,17 +140,12 @@ def _sparse(fold: Callable) -> Callable:
     return kernel
 
 
-sum_op.kernel(_dense(_total))
-max_op.kernel(_dense(_largest))
 sparse_sum_op.kernel(_sparse(_total))
 sparse_max_op.kernel(_sparse(_largest))
 
 
-# ------------------------------------------------------------------------------------------------- gradients
-
-
 @sum_op.gradient
-def _(op, grad):
+def _sum_gradient(op, grad):
     indices, _, sizes, axes = op.inputs
     kept = reductions.reduced_shape(sizes, axes)
     grad = shapes.reshape(grad, kept)
@@ -153,15 +153,15 @@ def _(op, grad):
     return [None, indexing.gather_nd(grad, indices // scale), None, None]
 
 
-for _op in (max_op, sparse_sum_op, sparse_max_op):
-    _op.gradient(undefined_gradient)
-
-# --------------------------------------------------------------------------------------------------- samples
-
+max_op.gradient(undefined_gradient)
+sparse_sum_op.gradient(undefined_gradient)
+sparse_max_op.gradient(undefined_gradient)
 _INDICES = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 1, 0]])
 _SIZES = np.array([2, 2, 3])
-for _op in (sum_op, sparse_sum_op, max_op, sparse_max_op):
-    _op.samples(
+
+
+def _add_samples_and_refuses_of_sum_family(op: Op) -> None:
+    op.samples(
         (_INDICES, f32(4), _SIZES, [0]),
         (_INDICES, f32(4), _SIZES, -1, {"keep_dims": True}),
         (_INDICES, f32(4), _SIZES, [0, 2], {"keep_dims": True}),
@@ -169,14 +169,18 @@ for _op in (sum_op, sparse_sum_op, max_op, sparse_max_op):
         (_INDICES, i32(4), _SIZES, [1, -2]),
         (_INDICES[:0], f32(0), _SIZES, [1]),
     )
-    _op.refuses(
+    op.refuses(
         (_INDICES, f32(4), _SIZES, [3]),
         "Invalid reduction dimension 3, for input with 3 dimensions",
         InvalidArgumentError,
     )
-sum_op.samples((_INDICES, c64(4), _SIZES, [2]))
 
-# ------------------------------------------------------------------------------------------ public functions
+
+_add_samples_and_refuses_of_sum_family(sum_op)
+_add_samples_and_refuses_of_sum_family(sparse_sum_op)
+_add_samples_and_refuses_of_sum_family(max_op)
+_add_samples_and_refuses_of_sum_family(sparse_max_op)
+sum_op.samples((_INDICES, c64(4), _SIZES, [2]))
 
 
 def _reduced(op: Op, sp_input: SparseTensor, axis: Any, keepdims: Any, old_axis: Any, old_keep: Any) -> Any:

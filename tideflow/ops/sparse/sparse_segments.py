@@ -47,6 +47,14 @@ def _counted_op(name: str, allowed: tuple) -> Op:
     )
 
 
+sum_op, counted_sum_op = _sparse_op("SparseSegmentSum", REAL), _counted_op("SparseSegmentSum", REAL)
+mean_op, counted_mean_op = _sparse_op("SparseSegmentMean", FLOATS), _counted_op("SparseSegmentMean", FLOATS)
+sqrt_n_op, counted_sqrt_n_op = (
+    _sparse_op("SparseSegmentSqrtN", FLOATS),
+    _counted_op("SparseSegmentSqrtN", FLOATS),
+)
+
+
 def _gradient_op(name: str) -> Op:
     return Op(
         f"{name}Grad",
@@ -58,36 +66,36 @@ def _gradient_op(name: str) -> Op:
     )
 
 
-sum_op, counted_sum_op = _sparse_op("SparseSegmentSum", REAL), _counted_op("SparseSegmentSum", REAL)
-mean_op, counted_mean_op = _sparse_op("SparseSegmentMean", FLOATS), _counted_op("SparseSegmentMean", FLOATS)
-sqrt_n_op, counted_sqrt_n_op = (
-    _sparse_op("SparseSegmentSqrtN", FLOATS),
-    _counted_op("SparseSegmentSqrtN", FLOATS),
-)
 mean_grad_op, sqrt_n_grad_op = _gradient_op("SparseSegmentMean"), _gradient_op("SparseSegmentSqrtN")
 
-# ---------------------------------------------------------------------------------- shapes
 
-
-@sum_op.shape
-@mean_op.shape
-@sqrt_n_op.shape
-def _(data, indices, segment_ids):
+def _sum_family_shape(data, indices, segment_ids):
     merged(of_rank(indices, 1), of_rank(segment_ids, 1))
     return segments.with_rows(None, data)
 
 
-@counted_sum_op.shape
-@counted_mean_op.shape
-@counted_sqrt_n_op.shape
-@mean_grad_op.shape
-@sqrt_n_grad_op.shape
-def _(data, indices, segment_ids, num_segments):
+sqrt_n_op.shape(_sum_family_shape)
+mean_op.shape(_sum_family_shape)
+sum_op.shape(_sum_family_shape)
+
+
+def _counted_sum_family_shape(data, indices, segment_ids, num_segments):
     merged(of_rank(indices, 1), of_rank(segment_ids, 1))
     return segments.with_rows(segments.row_count(num_segments, 3), data)
 
 
-# ---------------------------------------------------------------------------------- kernels
+sqrt_n_grad_op.shape(_counted_sum_family_shape)
+mean_grad_op.shape(_counted_sum_family_shape)
+counted_sqrt_n_op.shape(_counted_sum_family_shape)
+counted_mean_op.shape(_counted_sum_family_shape)
+counted_sum_op.shape(_counted_sum_family_shape)
+
+
+def _check_range(indices: torch.Tensor, count: int) -> None:
+    wrong = torch.nonzero((indices < 0) | (indices >= count))
+    if wrong.numel():
+        at = int(wrong[0])
+        raise ShapeError(f"indices[{at}] == {int(indices[at])} out of range [0, {count})")
 
 
 def _kernel(divisor: Any) -> Any:
@@ -112,11 +120,17 @@ def _kernel(divisor: Any) -> Any:
     return kernel
 
 
-def _check_range(indices: torch.Tensor, count: int) -> None:
-    wrong = torch.nonzero((indices < 0) | (indices >= count))
-    if wrong.numel():
-        at = int(wrong[0])
-        raise ShapeError(f"indices[{at}] == {int(indices[at])} out of range [0, {count})")
+def _itself(counts: torch.Tensor) -> torch.Tensor:
+    return counts
+
+
+for _plain, _counted, _divisor in (
+    (sum_op, counted_sum_op, None),
+    (mean_op, counted_mean_op, _itself),
+    (sqrt_n_op, counted_sqrt_n_op, torch.sqrt),
+):
+    _plain.kernel(_kernel(_divisor))
+    _counted.kernel(_kernel(_divisor))
 
 
 def _gradient_kernel(divisor: Any) -> Any:
@@ -133,34 +147,23 @@ def _gradient_kernel(divisor: Any) -> Any:
     return kernel
 
 
-def _itself(counts: torch.Tensor) -> torch.Tensor:
-    return counts
-
-
-for _plain, _counted, _divisor in (
-    (sum_op, counted_sum_op, None),
-    (mean_op, counted_mean_op, _itself),
-    (sqrt_n_op, counted_sqrt_n_op, torch.sqrt),
-):
-    _plain.kernel(_kernel(_divisor))
-    _counted.kernel(_kernel(_divisor))
 mean_grad_op.kernel(_gradient_kernel(_itself))
 sqrt_n_grad_op.kernel(_gradient_kernel(torch.sqrt))
-
-# ---------------------------------------------------------------------------------- gradients
 
 
 def _rows(tensor: Tensor) -> Tensor:
     return shapes.shape(tensor)[0]
 
 
-@sum_op.gradient
-@counted_sum_op.gradient
-def _(op, grad):
+def _sum_family_gradient(op, grad):
     data, indices, ids = op.inputs[:3]
     rows = _rows(data)
     spread = segments.unsorted_segment_sum(indexing.gather(grad, ids), indices, rows)
     return [spread] + [None] * (len(op.inputs) - 1)
+
+
+counted_sum_op.gradient(_sum_family_gradient)
+sum_op.gradient(_sum_family_gradient)
 
 
 def _by_op(gradient_op: Op) -> Any:
@@ -171,25 +174,23 @@ def _by_op(gradient_op: Op) -> Any:
     return gradient
 
 
-for _op in (mean_op, counted_mean_op):
-    _op.gradient(_by_op(mean_grad_op))
-for _op in (sqrt_n_op, counted_sqrt_n_op):
-    _op.gradient(_by_op(sqrt_n_grad_op))
+mean_op.gradient(_by_op(mean_grad_op))
+counted_mean_op.gradient(_by_op(mean_grad_op))
+sqrt_n_op.gradient(_by_op(sqrt_n_grad_op))
+counted_sqrt_n_op.gradient(_by_op(sqrt_n_grad_op))
 
 
 @mean_grad_op.gradient
-def _(op, grad):
+def _mean_grad_gradient(op, grad):
     rows, indices, ids, _ = op.inputs
     return [sparse_segment_mean(grad, indices, ids, num_segments=_rows(rows)), None, None, None]
 
 
 @sqrt_n_grad_op.gradient
-def _(op, grad):
+def _sqrt_n_grad_gradient(op, grad):
     rows, indices, ids, _ = op.inputs
     return [sparse_segment_sqrt_n(grad, indices, ids, num_segments=_rows(rows)), None, None, None]
 
-
-# ---------------------------------------------------------------------------------- samples
 
 _INDICES, _IDS = np.array([1, 0, 0, 2], np.int32), np.array([0, 0, 2, 2], np.int32)
 
@@ -218,11 +219,15 @@ for _plain, _counted, _divisor in (
     _counted.samples((f32(3, 2), np.zeros(0, np.int32), np.zeros(0, np.int32), 2))
     _counted.refuses((f32(3, 2), _INDICES, _IDS, -1), "must be non-negative but is -1")
     _counted.refuses((f32(3, 2), _INDICES, _IDS, 2), "must be < num_segments", InvalidArgumentError)
-for _op in (mean_grad_op, sqrt_n_grad_op):
-    _op.samples((f32(3, 2), _INDICES, _IDS, 4), (f32(3), _INDICES, _IDS, 3))
-    _op.refuses((f32(3, 2), _INDICES, _IDS, 2), "indices[3] == 2 out of range [0, 2)", InvalidArgumentError)
 
-# ---------------------------------------------------------------------------------- public functions
+
+def _add_samples_and_refuses_of_mean_grad_family(op: Op) -> None:
+    op.samples((f32(3, 2), _INDICES, _IDS, 4), (f32(3), _INDICES, _IDS, 3))
+    op.refuses((f32(3, 2), _INDICES, _IDS, 2), "indices[3] == 2 out of range [0, 2)", InvalidArgumentError)
+
+
+_add_samples_and_refuses_of_mean_grad_family(mean_grad_op)
+_add_samples_and_refuses_of_mean_grad_family(sqrt_n_grad_op)
 
 
 def _call(plain: Op, counted: Op, data: Any, indices: Any, ids: Any, name: str | None, count: Any) -> Tensor:

@@ -28,10 +28,8 @@ from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.sparse import arithmetic, construction, index_rows
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
 
-TINDICES = attr("type", allowed=INDICES)
-
 torch.sparse.check_sparse_tensor_invariants.disable()  # some versions warn where this is not said
-
+TINDICES = attr("type", allowed=INDICES)
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _SIZES = np.array([2, 3])
 _NO_INDICES = np.zeros((0, 2), np.int64)
@@ -48,27 +46,8 @@ sparse_to_dense_op = Op(
 
 
 @sparse_to_dense_op.shape
-def _(sparse_indices, output_shape, sparse_values, default_value):
+def _sparse_to_dense_shape(sparse_indices, output_shape, sparse_values, default_value):
     return as_sizes(output_shape)
-
-
-@sparse_to_dense_op.kernel
-def _(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
-    one_value(default_value, "default_value")
-    for size in output_shape:
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    rows = _as_rows(sparse_indices, len(output_shape))
-    if sparse_values.ndim and tuple(sparse_values.shape) != (len(rows),):
-        raise ShapeError(
-            f"sparse_values has incorrect shape {brackets(sparse_values.shape)}, should be [] or "
-            f"[{len(rows)}]"
-        )
-    if validate_indices:
-        index_rows.check_order(rows, output_shape)
-    elif bool(outside(rows, output_shape).any()):
-        raise ShapeError(f"Indices are not valid (out of bounds).  Shape: {brackets(output_shape)}")
-    return _scattered(index_rows.places(rows, output_shape), output_shape, sparse_values, default_value)
 
 
 def _as_rows(indices: torch.Tensor, rank: int) -> torch.Tensor:
@@ -94,8 +73,27 @@ def _scattered(at: torch.Tensor, sizes: list[int], values: Any, default: Any) ->
     return dense.view(values.dtype).reshape(sizes)
 
 
+@sparse_to_dense_op.kernel
+def _sparse_to_dense_kernel(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
+    one_value(default_value, "default_value")
+    for size in output_shape:
+        if size < 0:
+            raise ShapeError(f"Dimension {size} must be >= 0")
+    rows = _as_rows(sparse_indices, len(output_shape))
+    if sparse_values.ndim and tuple(sparse_values.shape) != (len(rows),):
+        raise ShapeError(
+            f"sparse_values has incorrect shape {brackets(sparse_values.shape)}, should be [] or "
+            f"[{len(rows)}]"
+        )
+    if validate_indices:
+        index_rows.check_order(rows, output_shape)
+    elif bool(outside(rows, output_shape).any()):
+        raise ShapeError(f"Indices are not valid (out of bounds).  Shape: {brackets(output_shape)}")
+    return _scattered(index_rows.places(rows, output_shape), output_shape, sparse_values, default_value)
+
+
 @sparse_to_dense_op.gradient
-def _(op, grad):
+def _sparse_to_dense_gradient(op, grad):
     indices, sizes, values, _ = op.inputs
     rows = shapes.reshape(indices, [-1, 1]) if indices.shape.ndims in (0, 1) else indices
     taken = indexing.gather_nd(grad, rows)
@@ -149,42 +147,6 @@ def sparse_to_dense(
     )
 
 
-@export("sparse.to_dense", "sparse_tensor_to_dense")
-def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
-) -> Tensor:
-    """A sparse tensor as a dense one, with `default_value` (0 or "") where it has no element."""
-    sp_input = as_sparse(sp_input)
-    if default_value is None:
-        default_value = creation.zeros([], sp_input.dtype)
-    return sparse_to_dense(
-        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
-    )
-
-
-@export("sparse.to_indicator", "sparse_to_indicator")
-def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """A dense tensor of booleans: true at the ids that stand along the last axis of `sp_input`."""
-    sp_input = as_sparse(sp_input)
-    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
-        count = shapes.shape(sp_input.indices)[0]
-        truths = creation.fill(shapes.expand_dims(count, 0), True)
-        flags = SparseTensor(sp_input.indices, truths, sp_input.dense_shape)
-        merged = construction.sparse_merge(sp_input, flags, vocab_size, scope)
-        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
-
-
-@export("sparse.from_dense")
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a dense tensor that are not 0 (or "")."""
-    with name_scope(name, "dense_to_sparse"):
-        tensor = convert_to_tensor(tensor)
-        zero = constants.constant(b"" if tensor.dtype is dtypes.string else 0, tensor.dtype)
-        indices = indexing.where_v2(binary.not_equal(tensor, zero))
-        values = indexing.gather_nd(tensor, indices)
-        return SparseTensor(indices, values, shapes.shape(tensor, out_type=dtypes.int64))
-
-
 # ----------------------------------------------------------------------------------------- sparse plus dense
 
 sparse_tensor_dense_add_op = Op(
@@ -197,14 +159,14 @@ sparse_tensor_dense_add_op = Op(
 
 
 @sparse_tensor_dense_add_op.shape
-def _(a_indices, a_values, a_shape, b):
+def _sparse_tensor_dense_add_shape(a_indices, a_values, a_shape, b):
     of_rank(a_indices, 2)
     of_rank(a_values, 1)
     return b
 
 
 @sparse_tensor_dense_add_op.kernel
-def _(a_indices, a_values, a_shape, b):
+def _sparse_tensor_dense_add_kernel(a_indices, a_values, a_shape, b):
     if list(b.shape) != a_shape:
         raise ShapeError(
             f"The sparse tensor has shape {brackets(a_shape)}, the dense one {brackets(b.shape)}"
@@ -216,7 +178,7 @@ def _(a_indices, a_values, a_shape, b):
 
 
 @sparse_tensor_dense_add_op.gradient
-def _(op, grad):
+def _sparse_tensor_dense_add_gradient(op, grad):
     return [None, indexing.gather_nd(grad, op.inputs[0]), None, grad]
 
 
@@ -233,15 +195,9 @@ sparse_tensor_dense_add_op.refuses(
 # ------------------------------------------------------------------------------- sparse and dense, by element
 
 _CWISE = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
-cwise_add_op = Op("SparseDenseCwiseAdd", _CWISE, T=NUMERIC, host="sp_shape")
-cwise_mul_op = Op("SparseDenseCwiseMul", _CWISE, T=NUMERIC, host="sp_shape")
-cwise_div_op = Op("SparseDenseCwiseDiv", _CWISE, T=NUMERIC, host="sp_shape")
 
 
-@cwise_add_op.shape
-@cwise_mul_op.shape
-@cwise_div_op.shape
-def _(sp_indices, sp_values, sp_shape, dense):
+def _cwise_add_family_shape(sp_indices, sp_values, sp_shape, dense):
     return [of_parts(sp_indices, sp_values)[0]]
 
 
@@ -266,11 +222,6 @@ def _cwise(op_type: str) -> Callable:
     return kernel
 
 
-cwise_add_op.kernel(_cwise("AddV2"))
-cwise_mul_op.kernel(_cwise("Mul"))
-cwise_div_op.kernel(_cwise("Div"))
-
-
 class _DenseSide:
     """What the dense operand of an element-wise op has beside each sparse element, and the way back to it."""
 
@@ -293,28 +244,8 @@ class _DenseSide:
         return arithmetic.sparse_add(zeros, SparseTensor(self._at, grads, self._sizes))
 
 
-@cwise_add_op.gradient
-def _(op, grad):
-    return [None, grad, None, _DenseSide(op).gathered(grad)]
-
-
-@cwise_mul_op.gradient
-def _(op, grad):
-    dense = _DenseSide(op)
-    grad_values, per_element = grad * dense.values(), grad * op.inputs[1]
-    return [None, grad_values, None, dense.gathered(per_element)]
-
-
-@cwise_div_op.gradient
-def _(op, grad):
-    dense = _DenseSide(op)
-    divisors = dense.values()
-    grad_values, per_element = grad / divisors, grad * (-op.inputs[1] / unary.square(divisors))
-    return [None, grad_values, None, dense.gathered(per_element)]
-
-
-for _op in (cwise_add_op, cwise_mul_op, cwise_div_op):
-    _op.samples(
+def _add_samples_and_refuses_of_cwise_add_family(op: Op) -> None:
+    op.samples(
         (_INDICES, f32(3), _SIZES, f32(2, 3, low=0.5, high=2)),
         (_INDICES, f32(3), _SIZES, f32(3, low=0.5, high=2)),
         (_INDICES, f32(3), _SIZES, f32(2, 1, low=0.5, high=2)),
@@ -322,21 +253,29 @@ for _op in (cwise_add_op, cwise_mul_op, cwise_div_op):
         (_INDICES, i32(3, low=5, high=9), _SIZES, i32(3, low=1, high=4)),
         (_NO_INDICES, f32(0), _SIZES, f32(2, 3)),
     )
-    _op.refuses(
+    op.refuses(
         (_INDICES, f32(3), _SIZES, f32(4, 3)), "incompatible shapes: [2,3] vs. [4,3]", InvalidArgumentError
     )
-    _op.refuses((_INDICES, f32(3), np.array([2, 2]), f32(2, 2)), "out-of-bounds", InvalidArgumentError)
+    op.refuses((_INDICES, f32(3), np.array([2, 2]), f32(2, 2)), "out-of-bounds", InvalidArgumentError)
 
 
-def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
-    """Gives sparse tensors an operator whose other operand is dense; the result is as sparse."""
+cwise_add_op = Op("SparseDenseCwiseAdd", _CWISE, T=NUMERIC, host="sp_shape")
+cwise_add_op.shape(_cwise_add_family_shape)
+cwise_add_op.kernel(_cwise("AddV2"))
 
-    def apply(sparse: SparseTensor, dense: Any) -> SparseTensor:
-        with name_scope(None, word, [sparse.values]) as scope:
-            dense = convert_to_tensor(dense, dtype=sparse.dtype.base_dtype, name="y")
-            return _combined(op, sparse, dense, scope, prepare)
 
-    SparseTensor._override_operator(f"__{word}__", apply)
+@cwise_add_op.gradient
+def _cwise_add_gradient(op, grad):
+    return [None, grad, None, _DenseSide(op).gathered(grad)]
+
+
+_add_samples_and_refuses_of_cwise_add_family(cwise_add_op)
+
+
+def sparse_dense_cwise_add(sparse: SparseTensor, dense: Any) -> SparseTensor:
+    """A sparse tensor plus what a dense one has at its elements."""
+    values = cwise_add_op(sparse.indices, sparse.values, sparse.dense_shape, dense)
+    return SparseTensor(sparse.indices, values, sparse.dense_shape)
 
 
 def _combined(
@@ -350,9 +289,19 @@ def _combined(
     return SparseTensor(sparse.indices, result, sparse.dense_shape)
 
 
-_operator("div", cwise_div_op)
-_operator("truediv", cwise_div_op, lambda values, dense: binary.as_quotient(values, dense))
-_operator("mul", cwise_mul_op)
+cwise_mul_op = Op("SparseDenseCwiseMul", _CWISE, T=NUMERIC, host="sp_shape")
+cwise_mul_op.shape(_cwise_add_family_shape)
+cwise_mul_op.kernel(_cwise("Mul"))
+
+
+@cwise_mul_op.gradient
+def _cwise_mul_gradient(op, grad):
+    dense = _DenseSide(op)
+    grad_values, per_element = grad * dense.values(), grad * op.inputs[1]
+    return [None, grad_values, None, dense.gathered(per_element)]
+
+
+_add_samples_and_refuses_of_cwise_add_family(cwise_mul_op)
 
 
 def scaled(sparse: SparseTensor, dense: Tensor, scope: str) -> SparseTensor:
@@ -360,11 +309,36 @@ def scaled(sparse: SparseTensor, dense: Tensor, scope: str) -> SparseTensor:
     return _combined(cwise_mul_op, sparse, dense, scope)
 
 
-def sparse_dense_cwise_add(sparse: SparseTensor, dense: Any) -> SparseTensor:
-    """A sparse tensor plus what a dense one has at its elements."""
-    values = cwise_add_op(sparse.indices, sparse.values, sparse.dense_shape, dense)
-    return SparseTensor(sparse.indices, values, sparse.dense_shape)
+cwise_div_op = Op("SparseDenseCwiseDiv", _CWISE, T=NUMERIC, host="sp_shape")
+cwise_div_op.shape(_cwise_add_family_shape)
+cwise_div_op.kernel(_cwise("Div"))
 
+
+@cwise_div_op.gradient
+def _cwise_div_gradient(op, grad):
+    dense = _DenseSide(op)
+    divisors = dense.values()
+    grad_values, per_element = grad / divisors, grad * (-op.inputs[1] / unary.square(divisors))
+    return [None, grad_values, None, dense.gathered(per_element)]
+
+
+_add_samples_and_refuses_of_cwise_add_family(cwise_div_op)
+
+
+def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
+    """Gives sparse tensors an operator whose other operand is dense; the result is as sparse."""
+
+    def apply(sparse: SparseTensor, dense: Any) -> SparseTensor:
+        with name_scope(None, word, [sparse.values]) as scope:
+            dense = convert_to_tensor(dense, dtype=sparse.dtype.base_dtype, name="y")
+            return _combined(op, sparse, dense, scope, prepare)
+
+    SparseTensor._override_operator(f"__{word}__", apply)
+
+
+_operator("div", cwise_div_op)
+_operator("truediv", cwise_div_op, lambda values, dense: binary.as_quotient(values, dense))
+_operator("mul", cwise_mul_op)
 
 # ------------------------------------------------------------------------------------------------- products
 
@@ -379,7 +353,7 @@ sparse_tensor_dense_matmul_op = Op(
 
 
 @sparse_tensor_dense_matmul_op.shape
-def _(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
+def _sparse_tensor_dense_matmul_shape(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
     of_rank(a_indices, 2)
     of_rank(a_values, 1)
     a = of_rank(TensorShape(as_sizes(a_shape)), 2).tuple
@@ -389,25 +363,6 @@ def _(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
     if None not in (inner, inner_of_b) and inner != inner_of_b:
         raise ShapeError(f"Dimensions must be equal, but are {inner} and {inner_of_b}")
     return [rows, columns]
-
-
-@sparse_tensor_dense_matmul_op.kernel
-def _(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
-    check_parts(a_indices, a_values, a_shape)
-    b = b.mH if adjoint_b else b
-    rows, columns = a_indices.long().unbind(1)
-    sizes = a_shape
-    if adjoint_a:
-        rows, columns, a_values, sizes = columns, rows, a_values.conj(), a_shape[::-1]
-    if sizes[1] != b.shape[0]:
-        raise ShapeError(
-            "Cannot multiply A and B because inner dimension does not match: "
-            f"{sizes[1]} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A: "
-            f"{brackets(a_shape)}.  Dimensions of B: {brackets(b.shape)}"
-        )
-    _check_limits(rows, sizes[0], "m", int(adjoint_a))
-    _check_limits(columns, sizes[1], "k", int(not adjoint_a))
-    return _product(rows, columns, a_values, sizes, b)
 
 
 def _check_limits(numbers: torch.Tensor, limit: int, word: str, column: int) -> None:
@@ -430,8 +385,27 @@ def _product(
     return product.index_add(0, rows, unsigned.bits(values).unsqueeze(1) * numbers[columns]).view(b.dtype)
 
 
+@sparse_tensor_dense_matmul_op.kernel
+def _sparse_tensor_dense_matmul_kernel(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
+    check_parts(a_indices, a_values, a_shape)
+    b = b.mH if adjoint_b else b
+    rows, columns = a_indices.long().unbind(1)
+    sizes = a_shape
+    if adjoint_a:
+        rows, columns, a_values, sizes = columns, rows, a_values.conj(), a_shape[::-1]
+    if sizes[1] != b.shape[0]:
+        raise ShapeError(
+            "Cannot multiply A and B because inner dimension does not match: "
+            f"{sizes[1]} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A: "
+            f"{brackets(a_shape)}.  Dimensions of B: {brackets(b.shape)}"
+        )
+    _check_limits(rows, sizes[0], "m", int(adjoint_a))
+    _check_limits(columns, sizes[1], "k", int(not adjoint_a))
+    return _product(rows, columns, a_values, sizes, b)
+
+
 @sparse_tensor_dense_matmul_op.gradient
-def _(op, grad):
+def _sparse_tensor_dense_matmul_gradient(op, grad):
     indices, values, sizes, b = op.inputs
     adjoint_a, adjoint_b = op.get_attr("adjoint_a"), op.get_attr("adjoint_b")
     if values.dtype.is_complex:
@@ -477,6 +451,42 @@ def sparse_tensor_dense_matmul(
         return sparse_tensor_dense_matmul_op(
             sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
         )
+
+
+@export("sparse.to_dense", "sparse_tensor_to_dense")
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """A sparse tensor as a dense one, with `default_value` (0 or "") where it has no element."""
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = creation.zeros([], sp_input.dtype)
+    return sparse_to_dense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
+    )
+
+
+@export("sparse.to_indicator", "sparse_to_indicator")
+def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+    """A dense tensor of booleans: true at the ids that stand along the last axis of `sp_input`."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
+        count = shapes.shape(sp_input.indices)[0]
+        truths = creation.fill(shapes.expand_dims(count, 0), True)
+        flags = SparseTensor(sp_input.indices, truths, sp_input.dense_shape)
+        merged = construction.sparse_merge(sp_input, flags, vocab_size, scope)
+        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
+
+
+@export("sparse.from_dense")
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """The elements of a dense tensor that are not 0 (or "")."""
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        zero = constants.constant(b"" if tensor.dtype is dtypes.string else 0, tensor.dtype)
+        indices = indexing.where_v2(binary.not_equal(tensor, zero))
+        values = indexing.gather_nd(tensor, indices)
+        return SparseTensor(indices, values, shapes.shape(tensor, out_type=dtypes.int64))
 
 
 # ---------------------------------------------------------------------------------------------- sparse rows

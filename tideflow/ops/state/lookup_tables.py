@@ -23,8 +23,6 @@ from tideflow.ops.strings.numbers import parsed_number
 from tideflow.runtime.tables import DenseTable, StaticTable, Table
 from tideflow.runtime.values import to_numpy, to_torch
 
-WHOLE_LINE, LINE_NUMBER = -2, -1  # instead of a column of a text file
-
 
 def _refusal(message: str) -> InvalidArgumentError:
     return errors.invalid_argument(message)
@@ -91,11 +89,11 @@ def _table_op(name: str, output: str, kind: type[Table], of_tensors: bool, knows
     if of_tensors:
 
         @op.shape
-        def _(*, value_shape):
+        def _shape(*, value_shape):
             return handle_shape(value_shape)
 
         @op.kernel
-        def _(*, container, shared_name, key_dtype, value_dtype, value_shape, resources, node):
+        def kernel(*, container, shared_name, key_dtype, value_dtype, value_shape, resources, node):
             if value_shape.ndims != 1:
                 raise _refusal(
                     f"Default value must be a vector, got shape {axes.brackets(value_shape.tuple)}"
@@ -111,11 +109,11 @@ def _table_op(name: str, output: str, kind: type[Table], of_tensors: bool, knows
     else:
 
         @op.shape
-        def _():
+        def _shape():
             return handle_shape()
 
         @op.kernel
-        def _(*, container, shared_name, key_dtype, value_dtype, resources, node):
+        def kernel(*, container, shared_name, key_dtype, value_dtype, resources, node):
             return _made(
                 lambda where, name: kind(where, name, key_dtype, value_dtype),
                 resources,
@@ -135,40 +133,11 @@ mutable_hash_table_op = _table_op("MutableHashTable", "Ref(string)", Table, Fals
 mutable_hash_table_v2_op = _table_op("MutableHashTableV2", "resource", Table, False, True)
 mutable_tensors_table_op = _table_op("MutableHashTableOfTensors", "Ref(string)", Table, True, False)
 mutable_tensors_table_v2_op = _table_op("MutableHashTableOfTensorsV2", "resource", Table, True, True)
-
 _BUCKETS = {
     "value_shape": attr("shape", ()),
     "initial_num_buckets": 131072,
     "max_load_factor": 0.800000011920929,
 }
-mutable_dense_hash_table_op = Op(
-    "MutableDenseHashTable",
-    "empty_key: key_dtype -> table_handle: Ref(string)",
-    **_NAMING,
-    **_TYPES,
-    **_BUCKETS,
-    stateful=True,
-    differentiable=False,
-)
-mutable_dense_hash_table_v2_op = Op(
-    "MutableDenseHashTableV2",
-    "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource",
-    **_NAMING,
-    **_TYPES,
-    **_BUCKETS,
-    stateful=True,
-    differentiable=False,
-)
-
-
-@mutable_dense_hash_table_op.shape
-def _(empty_key):
-    return [2]
-
-
-@mutable_dense_hash_table_v2_op.shape
-def _(empty_key, deleted_key, *, value_shape):
-    return TableShape(empty_key, value_shape, has_buckets=True)
 
 
 def _dense_table(empty_key: Any, deleted_key: Any, resources: Any, node: Any) -> Table:
@@ -190,17 +159,50 @@ def _dense_table(empty_key: Any, deleted_key: Any, resources: Any, node: Any) ->
     return _made(make, resources, node, attrs["container"], attrs["shared_name"])
 
 
+mutable_dense_hash_table_op = Op(
+    "MutableDenseHashTable",
+    "empty_key: key_dtype -> table_handle: Ref(string)",
+    **_NAMING,
+    **_TYPES,
+    **_BUCKETS,
+    stateful=True,
+    differentiable=False,
+)
+
+
+@mutable_dense_hash_table_op.shape
+def _mutable_dense_hash_table_shape(empty_key):
+    return [2]
+
+
 @mutable_dense_hash_table_op.kernel
-def _(empty_key, *, resources, node):
+def _mutable_dense_hash_table_kernel(empty_key, *, resources, node):
     return _dense_table(empty_key, None, resources, node)
 
 
+mutable_dense_hash_table_op.samples((np.array(-1), {"value_dtype": dtypes.float32}))
+
+mutable_dense_hash_table_v2_op = Op(
+    "MutableDenseHashTableV2",
+    "empty_key: key_dtype, deleted_key: key_dtype -> table_handle: resource",
+    **_NAMING,
+    **_TYPES,
+    **_BUCKETS,
+    stateful=True,
+    differentiable=False,
+)
+
+
+@mutable_dense_hash_table_v2_op.shape
+def _mutable_dense_hash_table_v2_shape(empty_key, deleted_key, *, value_shape):
+    return TableShape(empty_key, value_shape, has_buckets=True)
+
+
 @mutable_dense_hash_table_v2_op.kernel
-def _(empty_key, deleted_key, *, resources, node):
+def _mutable_dense_hash_table_v2_kernel(empty_key, deleted_key, *, resources, node):
     return _dense_table(empty_key, deleted_key, resources, node)
 
 
-mutable_dense_hash_table_op.samples((np.array(-1), {"value_dtype": dtypes.float32}))
 mutable_dense_hash_table_v2_op.samples((np.array(-1), np.array(-2), {"value_dtype": dtypes.float32}))
 
 # ------------------------------------------------------------------------------------------------- using
@@ -219,7 +221,7 @@ def _on_tables(name: str, inputs: str, outputs: str, **attrs: Any) -> list[Op]:
             differentiable=False,
             **attrs,
         )
-        op.samples()
+        op.samples(covered_by="tests/lookup/test_lookup.py")
         ops.append(op)
     return ops
 
@@ -240,67 +242,6 @@ initialize_from_file_op, initialize_from_file_v2_op = _on_tables(
     delimiter="\t",
     offset=0,
 )
-remove_v2_op = Op(
-    "LookupTableRemoveV2",
-    "table_handle: resource, keys: Tin",
-    stateful=True,
-    differentiable=False,
-)
-remove_v2_op.samples()
-
-
-@find_op.shape
-@find_v2_op.shape
-def _(table_handle, keys, default_value):
-    if not isinstance(table_handle, TableShape):
-        return None
-    if keys.ndims is None or table_handle.key_shape.ndims is None:
-        return None
-    batch = keys.tuple[: keys.ndims - table_handle.key_shape.ndims]
-    return TensorShape(batch).concatenate(table_handle.value_shape)
-
-
-@insert_op.shape
-@insert_v2_op.shape
-def _(table_handle, keys, values):
-    return []
-
-
-@remove_v2_op.shape
-def _(table_handle, keys):
-    return []
-
-
-@import_op.shape
-@import_v2_op.shape
-@initialize_op.shape
-@initialize_v2_op.shape
-def _(table_handle, keys, values):
-    axes.merged(axes.of_rank(keys, 1), values)
-
-
-@initialize_from_file_op.shape
-@initialize_from_file_v2_op.shape
-def _(table_handle, filename):
-    axes.of_rank(filename, 0)
-
-
-@size_op.shape
-@size_v2_op.shape
-def _(table_handle):
-    return []
-
-
-@export_op.shape
-@export_v2_op.shape
-def _(table_handle):
-    if not isinstance(table_handle, TableShape):
-        return [None if table_handle.ndims == 1 else [None], None]
-    shapes = [table_handle.key_shape, table_handle.value_shape]
-    if table_handle.has_buckets:
-        shapes = [TensorShape([1]) if shape.ndims == 0 else shape for shape in shapes]
-    keys, values = (TensorShape([None]).concatenate(shape) for shape in shapes)
-    return [None if table_handle.key_shape.ndims else keys, values]  # TensorFlow takes keys for scalars
 
 
 def _check_signature(table: Table, node: Any, keys: DType, values: DType | None, result: str = "") -> None:
@@ -317,46 +258,132 @@ def _check_signature(table: Table, node: Any, keys: DType, values: DType | None,
     )
 
 
-@find_op.kernel
-@find_v2_op.kernel
-def _(table_handle, keys, default_value, *, Tin, Tout, node):
-    _check_signature(table_handle, node, Tin, Tout, "values")
-    return to_torch(table_handle.find(to_numpy(keys), to_numpy(default_value)))
+remove_v2_op = Op(
+    "LookupTableRemoveV2",
+    "table_handle: resource, keys: Tin",
+    stateful=True,
+    differentiable=False,
+)
 
 
-@insert_op.kernel
-@insert_v2_op.kernel
-def _(table_handle, keys, values, *, Tin, Tout, node):
-    _check_signature(table_handle, node, Tin, Tout)
-    table_handle.insert(to_numpy(keys), to_numpy(values))
+@remove_v2_op.shape
+def _remove_v2_shape(table_handle, keys):
+    return []
 
 
 @remove_v2_op.kernel
-def _(table_handle, keys, *, Tin, node):
+def _remove_v2_kernel(table_handle, keys, *, Tin, node):
     _check_signature(table_handle, node, Tin, None)
     table_handle.remove(to_numpy(keys))
 
 
-@import_op.kernel
-@import_v2_op.kernel
-def _(table_handle, keys, values, *, Tin, Tout, node):
+remove_v2_op.samples(covered_by="tests/lookup/test_lookup.py")
+
+
+def _find_family_shape(table_handle, keys, default_value):
+    if not isinstance(table_handle, TableShape):
+        return None
+    if keys.ndims is None or table_handle.key_shape.ndims is None:
+        return None
+    batch = keys.tuple[: keys.ndims - table_handle.key_shape.ndims]
+    return TensorShape(batch).concatenate(table_handle.value_shape)
+
+
+find_v2_op.shape(_find_family_shape)
+find_op.shape(_find_family_shape)
+
+
+def _insert_family_shape(table_handle, keys, values):
+    return []
+
+
+insert_v2_op.shape(_insert_family_shape)
+insert_op.shape(_insert_family_shape)
+
+
+def _import_family_shape(table_handle, keys, values):
+    axes.merged(axes.of_rank(keys, 1), values)
+
+
+initialize_v2_op.shape(_import_family_shape)
+initialize_op.shape(_import_family_shape)
+import_v2_op.shape(_import_family_shape)
+import_op.shape(_import_family_shape)
+
+
+def _initialize_from_file_family_shape(table_handle, filename):
+    axes.of_rank(filename, 0)
+
+
+initialize_from_file_v2_op.shape(_initialize_from_file_family_shape)
+initialize_from_file_op.shape(_initialize_from_file_family_shape)
+
+
+def _size_family_shape(table_handle):
+    return []
+
+
+size_v2_op.shape(_size_family_shape)
+size_op.shape(_size_family_shape)
+
+
+def _export_family_shape(table_handle):
+    if not isinstance(table_handle, TableShape):
+        return [None if table_handle.ndims == 1 else [None], None]
+    shapes = [table_handle.key_shape, table_handle.value_shape]
+    if table_handle.has_buckets:
+        shapes = [TensorShape([1]) if shape.ndims == 0 else shape for shape in shapes]
+    keys, values = (TensorShape([None]).concatenate(shape) for shape in shapes)
+    return [None if table_handle.key_shape.ndims else keys, values]  # TensorFlow takes keys for scalars
+
+
+export_v2_op.shape(_export_family_shape)
+export_op.shape(_export_family_shape)
+
+
+def _find_family_kernel(table_handle, keys, default_value, *, Tin, Tout, node):
+    _check_signature(table_handle, node, Tin, Tout, "values")
+    return to_torch(table_handle.find(to_numpy(keys), to_numpy(default_value)))
+
+
+find_v2_op.kernel(_find_family_kernel)
+find_op.kernel(_find_family_kernel)
+
+
+def _insert_family_kernel(table_handle, keys, values, *, Tin, Tout, node):
+    _check_signature(table_handle, node, Tin, Tout)
+    table_handle.insert(to_numpy(keys), to_numpy(values))
+
+
+insert_v2_op.kernel(_insert_family_kernel)
+insert_op.kernel(_insert_family_kernel)
+
+
+def _import_family_kernel(table_handle, keys, values, *, Tin, Tout, node):
     _check_signature(table_handle, node, Tin, Tout)
     table_handle.import_items(to_numpy(keys), to_numpy(values))
 
 
-@size_op.kernel
-@size_v2_op.kernel
-def _(table_handle):
+import_v2_op.kernel(_import_family_kernel)
+import_op.kernel(_import_family_kernel)
+
+
+def _size_family_kernel(table_handle):
     return torch.tensor(table_handle.size(), dtype=torch.int64)
 
 
-@export_op.kernel
-@export_v2_op.kernel
-def _(table_handle, *, Tkeys, Tvalues, node):
+size_v2_op.kernel(_size_family_kernel)
+size_op.kernel(_size_family_kernel)
+
+
+def _export_family_kernel(table_handle, *, Tkeys, Tvalues, node):
     _check_signature(table_handle, node, Tkeys, Tvalues)
     keys, values = table_handle.export_items()
     return to_torch(keys), to_torch(values)
 
+
+export_v2_op.kernel(_export_family_kernel)
+export_op.kernel(_export_family_kernel)
 
 # ----------------------------------------------------------------------------------------------- filling
 
@@ -367,27 +394,14 @@ def _static(table: Table) -> StaticTable:
     return table
 
 
-@initialize_op.kernel
-@initialize_v2_op.kernel
-def _(table_handle, keys, values, *, Tkey, Tval, node):
+def _initialize_family_kernel(table_handle, keys, values, *, Tkey, Tval, node):
     _check_signature(table_handle, node, Tkey, Tval)
     _static(table_handle).initialize(to_numpy(keys), to_numpy(values))
 
 
-@initialize_from_file_op.kernel
-@initialize_from_file_v2_op.kernel
-def _(table_handle, filename, *, key_index, value_index, vocab_size, delimiter, offset):
-    table = _static(table_handle)
-    _check_column("Key", "key", key_index, table.key_dtype, integers_too=True)
-    _check_column("Value", "value", value_index, table.value_dtype)
-    separator = delimiter.encode()
-    if len(separator) != 1:
-        raise _refusal("delimiter should be only 1 char")
-    path = filename.item().decode(errors="surrogateescape")
-    lines = _lines(path, vocab_size)
-    keys = _column(lines, key_index, table.key_dtype, separator, path, offset)
-    values = _column(lines, value_index, table.value_dtype, separator, path, offset)
-    table.initialize(keys, values)
+initialize_v2_op.kernel(_initialize_family_kernel)
+initialize_op.kernel(_initialize_family_kernel)
+WHOLE_LINE, LINE_NUMBER = -2, -1  # instead of a column of a text file
 
 
 def _check_column(title: str, word: str, index: int, dtype: DType, integers_too: bool = False) -> None:
@@ -422,20 +436,6 @@ def _lines(path: str, limit: int) -> list[bytes]:
     return lines
 
 
-def _column(
-    lines: list[bytes], index: int, dtype: DType, delimiter: bytes, path: str, offset: int
-) -> np.ndarray:
-    """The keys, or the values, that stand in a column of the lines."""
-    if index == LINE_NUMBER:
-        return np.arange(offset, offset + len(lines))
-    cells = (
-        lines if index == WHOLE_LINE else [_cell(*line, index, delimiter, path) for line in enumerate(lines)]
-    )
-    column = np.empty(len(cells), dtype.as_numpy_dtype)
-    column[:] = cells if dtype is dtypes.string else [_number(*cell, dtype) for cell in enumerate(cells)]
-    return column
-
-
 def _cell(line: int, text: bytes, index: int, delimiter: bytes, path: str) -> bytes:
     cells = text.split(delimiter)
     if index >= len(cells):
@@ -451,3 +451,37 @@ def _number(line: int, text: bytes, dtype: DType) -> Any:
     if number is None:
         raise _refusal(f"Field {shown(text)} in line {line} is not a valid {dtype.name}.")
     return number
+
+
+def _column(
+    lines: list[bytes], index: int, dtype: DType, delimiter: bytes, path: str, offset: int
+) -> np.ndarray:
+    """The keys, or the values, that stand in a column of the lines."""
+    if index == LINE_NUMBER:
+        return np.arange(offset, offset + len(lines))
+    cells = (
+        lines if index == WHOLE_LINE else [_cell(*line, index, delimiter, path) for line in enumerate(lines)]
+    )
+    column = np.empty(len(cells), dtype.as_numpy_dtype)
+    column[:] = cells if dtype is dtypes.string else [_number(*cell, dtype) for cell in enumerate(cells)]
+    return column
+
+
+def _initialize_from_file_family_kernel(
+    table_handle, filename, *, key_index, value_index, vocab_size, delimiter, offset
+):
+    table = _static(table_handle)
+    _check_column("Key", "key", key_index, table.key_dtype, integers_too=True)
+    _check_column("Value", "value", value_index, table.value_dtype)
+    separator = delimiter.encode()
+    if len(separator) != 1:
+        raise _refusal("delimiter should be only 1 char")
+    path = filename.item().decode(errors="surrogateescape")
+    lines = _lines(path, vocab_size)
+    keys = _column(lines, key_index, table.key_dtype, separator, path, offset)
+    values = _column(lines, value_index, table.value_dtype, separator, path, offset)
+    table.initialize(keys, values)
+
+
+initialize_from_file_v2_op.kernel(_initialize_from_file_family_kernel)
+initialize_from_file_op.kernel(_initialize_from_file_family_kernel)

@@ -25,6 +25,171 @@ from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import empty_like_type
 
+
+def _variable_v2_family_kernel(*, shape, dtype, container, shared_name, resources, node):
+    def make() -> Variable:
+        return Variable(node.name, dtype, shape)
+
+    key = container, "variable", shared_name or node.name
+    found = resources.get_or_create(*key, make)
+    check_shared(found, dtype, node.name)
+    return found
+
+
+# -------------------------------------------------------------------------------------------------- variables
+
+variable_v2_op = Op(
+    "VariableV2",
+    " -> ref: Ref(dtype)",
+    shape=attr("shape"),
+    container="",
+    shared_name="",
+    stateful=True,
+    handle=True,
+    differentiable=False,
+)
+
+
+@variable_v2_op.shape
+def _variable_v2_shape(*, shape):
+    return shape
+
+
+variable_v2_op.kernel(_variable_v2_family_kernel)
+variable_v2_op.samples(covered_by="tests/variables/test_variable.py")
+
+variable_op = Op(
+    "Variable",
+    " -> ref: Ref(dtype)",
+    shape=attr("shape"),
+    container="",
+    shared_name="",
+    stateful=True,
+    handle=True,
+    differentiable=False,
+)
+
+
+@variable_op.shape
+def _variable_shape(*, shape):
+    # The older op's scalar stood for an unknown shape.
+    return shape if shape.ndims else None
+
+
+variable_op.kernel(_variable_v2_family_kernel)
+variable_op.samples(covered_by="tests/variables/test_variable.py")
+
+is_variable_initialized_op = Op(
+    "IsVariableInitialized",
+    "ref: Ref(dtype) -> is_initialized: bool",
+    stateful=True,
+    uninitialized_ok=True,
+    differentiable=False,
+)
+
+
+@is_variable_initialized_op.shape
+def _is_variable_initialized_shape(ref):
+    return []
+
+
+@is_variable_initialized_op.kernel
+def _is_variable_initialized_kernel(ref, *, device):
+    return torch.tensor(ref.initialized, device=device)
+
+
+is_variable_initialized_op.samples(ref(f32(2, 3)), ref(f32()), against=lambda value: True)
+
+
+@export("is_variable_initialized")
+def is_variable_initialized(variable: Any) -> Tensor:
+    """Whether a variable has a value yet, as a boolean tensor."""
+    if is_reference(variable):
+        return is_variable_initialized_op(variable)
+    return variable.is_initialized(name=None)
+
+
+# ------------------------------------------------------------------------------------------------- assignment
+
+assign_op = Op(
+    "Assign",
+    "ref: Ref(T), value: T -> output_ref: Ref(T)",
+    validate_shape=True,
+    use_locking=True,
+    stateful=True,
+    uninitialized_ok=True,
+    colocate="ref",
+    differentiable=False,
+)
+
+
+@assign_op.shape
+def _assign_shape(ref, value, *, validate_shape):
+    return same_shape(ref, value) if validate_shape else value
+
+
+@assign_op.kernel
+def _assign_kernel(ref, value, *, validate_shape):
+    if validate_shape:
+        check_assignable(ref, value)
+    ref.assign(value)
+    return ref
+
+
+assign_op.samples(
+    (ref(f32(2, 3)), f32(2, 3)),
+    (ref(f32()), f32()),
+    (ref(f32(2)), f32(3), {"validate_shape": False}),
+    against=lambda ref, value: value,
+)
+assign_op.refuses((ref(f32(2, 3)), f32(2, 4)), "Dimension 1 in both shapes must be equal, but are 3 and 4")
+
+
+@export("assign")
+def assign(
+    ref: Any,
+    value: Any,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """Gives `ref` a new value; returns the variable after that."""
+    if not is_reference(ref):
+        return ref.assign(value, name=name)
+    return assign_op(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
+
+
+def _not_same_size(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
+    found = f"{shape_text(buffer.shape)} and {shape_text(value.shape)}"
+    return errors.invalid_argument(f"Parameters and update must be the same size, but are {found}")
+
+
+def _updates_in_place(name: str, update: Callable, against: Callable) -> Op:
+    """AssignAdd and AssignSub: a value of the same shape goes into the variable."""
+    op = Op(
+        name,
+        "ref: Ref(T), value: T -> output_ref: Ref(T)",
+        T=NUMERIC,
+        use_locking=False,
+        stateful=True,
+        colocate="ref",
+        differentiable=False,
+    )
+    op.shape(same_shape)
+
+    @op.kernel
+    def kernel(ref, value):
+        with ref as buffer:
+            if buffer.shape != value.shape:
+                raise _not_same_size(buffer, value)
+            update(as_signed(buffer), as_signed(value))
+        return ref
+
+    op.samples((ref(f32(2, 3)), f32(2, 3)), (ref(f32()), f32()), (ref(i64(0, 2)), i64(0, 2)), against=against)
+    op.refuses((ref(f32(2, 3)), f32(3)), "Shapes must be equal rank, but are 2 and 1")
+    return op
+
+
 _SIGNED_TWIN = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
@@ -57,165 +222,27 @@ def _open_shape(shape: TensorShape) -> str:
     return "[" + ",".join("?" if size is None else str(size) for size in shape.tuple) + "]"
 
 
-# -------------------------------------------------------------------------------------------------- variables
-
-variable_v2_op = Op(
-    "VariableV2",
-    " -> ref: Ref(dtype)",
-    shape=attr("shape"),
-    container="",
-    shared_name="",
-    stateful=True,
-    handle=True,
-    differentiable=False,
-)
-variable_op = Op(
-    "Variable",
-    " -> ref: Ref(dtype)",
-    shape=attr("shape"),
-    container="",
-    shared_name="",
-    stateful=True,
-    handle=True,
-    differentiable=False,
-)
-
-
-@variable_v2_op.shape
-def _(*, shape):
-    return shape
-
-
-@variable_op.shape
-def _(*, shape):
-    # The older op's scalar stood for an unknown shape.
-    return shape if shape.ndims else None
-
-
-@variable_v2_op.kernel
-@variable_op.kernel
-def _(*, shape, dtype, container, shared_name, resources, node):
-    def make() -> Variable:
-        return Variable(node.name, dtype, shape)
-
-    key = container, "variable", shared_name or node.name
-    found = resources.get_or_create(*key, make)
-    check_shared(found, dtype, node.name)
-    return found
-
-
-def check_shared(found: Variable, dtype: dtypes.DType, name: str) -> None:
-    """Two nodes that share a variable by name must agree on its type."""
-    if found.dtype is not dtype:
-        shared = f"'{name}' shares the variable '{found.name}' as {dtype.name}"
-        raise errors.invalid_argument(f"{shared}, but it holds {found.dtype.name}")
-
-
-variable_v2_op.samples()
-variable_op.samples()
-
-is_variable_initialized_op = Op(
-    "IsVariableInitialized",
-    "ref: Ref(dtype) -> is_initialized: bool",
-    stateful=True,
-    uninitialized_ok=True,
-    differentiable=False,
-)
-
-
-@is_variable_initialized_op.shape
-def _(ref):
-    return []
-
-
-@is_variable_initialized_op.kernel
-def _(ref, *, device):
-    return torch.tensor(ref.initialized, device=device)
-
-
-is_variable_initialized_op.samples(ref(f32(2, 3)), ref(f32()), against=lambda value: True)
-
-# ------------------------------------------------------------------------------------------------- assignment
-
-assign_op = Op(
-    "Assign",
-    "ref: Ref(T), value: T -> output_ref: Ref(T)",
-    validate_shape=True,
-    use_locking=True,
-    stateful=True,
-    uninitialized_ok=True,
-    colocate="ref",
-    differentiable=False,
-)
-
-
-@assign_op.shape
-def _(ref, value, *, validate_shape):
-    return same_shape(ref, value) if validate_shape else value
-
-
-@assign_op.kernel
-def _(ref, value, *, validate_shape):
-    if validate_shape:
-        check_assignable(ref, value)
-    ref.assign(value)
-    return ref
-
-
-def check_assignable(variable: Variable, value: Any) -> None:
-    """The new value has the shape of the old one, or of the declaration where there is no old one."""
-    old = variable.value
-    fits = variable.shape.is_compatible_with(tuple(value.shape)) if old is None else old.shape == value.shape
-    if not fits:
-        left = variable.shape.as_list() if old is None else old.shape
-        raise errors.invalid_argument(
-            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(left)} rhs shape= "
-            f"{shape_text(value.shape)}",
-        )
-
-
-assign_op.samples(
-    (ref(f32(2, 3)), f32(2, 3)),
-    (ref(f32()), f32()),
-    (ref(f32(2)), f32(3), {"validate_shape": False}),
-    against=lambda ref, value: value,
-)
-assign_op.refuses((ref(f32(2, 3)), f32(2, 4)), "Dimension 1 in both shapes must be equal, but are 3 and 4")
-
-
-def _updates_in_place(name: str, update: Callable, against: Callable) -> Op:
-    """AssignAdd and AssignSub: a value of the same shape goes into the variable."""
-    op = Op(
-        name,
-        "ref: Ref(T), value: T -> output_ref: Ref(T)",
-        T=NUMERIC,
-        use_locking=False,
-        stateful=True,
-        colocate="ref",
-        differentiable=False,
-    )
-    op.shape(same_shape)
-
-    @op.kernel
-    def _(ref, value):
-        with ref as buffer:
-            if buffer.shape != value.shape:
-                raise _not_same_size(buffer, value)
-            update(as_signed(buffer), as_signed(value))
-        return ref
-
-    op.samples((ref(f32(2, 3)), f32(2, 3)), (ref(f32()), f32()), (ref(i64(0, 2)), i64(0, 2)), against=against)
-    op.refuses((ref(f32(2, 3)), f32(3)), "Shapes must be equal rank, but are 2 and 1")
-    return op
-
-
-def _not_same_size(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
-    found = f"{shape_text(buffer.shape)} and {shape_text(value.shape)}"
-    return errors.invalid_argument(f"Parameters and update must be the same size, but are {found}")
-
-
 assign_add_op = _updates_in_place("AssignAdd", torch.Tensor.add_, np.add)
+
+
+@export("assign_add")
+def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Adds `value` to `ref`; returns the variable after that."""
+    if not is_reference(ref):
+        return ref.assign_add(value)  # TensorFlow has no use for the name here either
+    return assign_add_op(ref, value, use_locking=use_locking, name=name)
+
+
 assign_sub_op = _updates_in_place("AssignSub", torch.Tensor.sub_, np.subtract)
+
+
+@export("assign_sub")
+def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+    """Subtracts `value` from `ref`; returns the variable after that."""
+    if not is_reference(ref):
+        return ref.assign_sub(value)  # as assign_add
+    return assign_sub_op(ref, value, use_locking=use_locking, name=name)
+
 
 count_up_to_op = Op(
     "CountUpTo",
@@ -229,14 +256,8 @@ count_up_to_op = Op(
 
 
 @count_up_to_op.shape
-def _(ref):
+def _count_up_to_shape(ref):
     return scalar_counter(ref)
-
-
-def scalar_counter(shape: TensorShape) -> list:
-    if shape.ndims not in (None, 0):
-        raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}")
-    return []
 
 
 @count_up_to_op.kernel
@@ -252,6 +273,17 @@ def count_up(ref, *, limit):
 count_up_to_op.samples((ref(i64(low=1, high=5)), {"limit": 10}), against=lambda before: before)
 count_up_to_op.refuses((ref(i64(2)), {"limit": 3}), "Shape must be rank 0 but is rank 1")
 
+
+@export("count_up_to")
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
+    """Increments `ref` and returns what it was; OutOfRangeError once it has reached `limit`."""
+    if not is_reference(ref):
+        from tideflow.ops.state import resource_variables
+
+        return resource_variables.resource_count_up_to_op(ref.handle, T=ref.dtype, limit=limit, name=name)
+    return count_up_to_op(ref, limit=limit, name=name)
+
+
 # ------------------------------------------------------------------------------------------ for one step only
 
 temporary_variable_op = Op(
@@ -262,6 +294,23 @@ temporary_variable_op = Op(
     stateful=True,
     differentiable=False,
 )
+
+
+@temporary_variable_op.shape
+def _temporary_variable_shape(*, shape):
+    return shape
+
+
+@temporary_variable_op.kernel
+def _temporary_variable_kernel(*, shape, dtype, var_name, device, node):
+    variable = Variable(var_name or node.name, dtype, shape)
+    empty = empty_like_type(dtype, tuple(shape.as_list()))
+    variable.value = empty.to(device) if isinstance(empty, torch.Tensor) else empty
+    return variable
+
+
+temporary_variable_op.samples(({"shape": [2, 3], "dtype": dtypes.float32},), against=lambda: np.zeros((2, 3)))
+
 destroy_temporary_variable_op = Op(
     "DestroyTemporaryVariable",
     "ref: Ref(T) -> value: T",
@@ -272,85 +321,46 @@ destroy_temporary_variable_op = Op(
 )
 
 
-@temporary_variable_op.shape
-def _(*, shape):
-    return shape
-
-
-@temporary_variable_op.kernel
-def _(*, shape, dtype, var_name, device, node):
-    variable = Variable(var_name or node.name, dtype, shape)
-    empty = empty_like_type(dtype, tuple(shape.as_list()))
-    variable.value = empty.to(device) if isinstance(empty, torch.Tensor) else empty
-    return variable
-
-
 @destroy_temporary_variable_op.shape
-def _(ref):
+def _destroy_temporary_variable_shape(ref):
     return ref
 
 
 @destroy_temporary_variable_op.kernel
-def _(ref):
+def _destroy_temporary_variable_kernel(ref):
     value = ref.read()
     ref.destroy()
     return value
 
 
-temporary_variable_op.samples(({"shape": [2, 3], "dtype": dtypes.float32},), against=lambda: np.zeros((2, 3)))
 destroy_temporary_variable_op.samples((ref(f32(2, 3)), {"var_name": "scratch"}), against=lambda value: value)
 
-# -------------------------------------------------------------------------------------------- what users call
+
+def check_shared(found: Variable, dtype: dtypes.DType, name: str) -> None:
+    """Two nodes that share a variable by name must agree on its type."""
+    if found.dtype is not dtype:
+        shared = f"'{name}' shares the variable '{found.name}' as {dtype.name}"
+        raise errors.invalid_argument(f"{shared}, but it holds {found.dtype.name}")
+
+
+def check_assignable(variable: Variable, value: Any) -> None:
+    """The new value has the shape of the old one, or of the declaration where there is no old one."""
+    old = variable.value
+    fits = variable.shape.is_compatible_with(tuple(value.shape)) if old is None else old.shape == value.shape
+    if not fits:
+        left = variable.shape.as_list() if old is None else old.shape
+        raise errors.invalid_argument(
+            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(left)} rhs shape= "
+            f"{shape_text(value.shape)}",
+        )
+
+
+def scalar_counter(shape: TensorShape) -> list:
+    if shape.ndims not in (None, 0):
+        raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}")
+    return []
 
 
 def is_reference(variable: Any) -> bool:
     """Whether this is a reference (a RefVariable, or what its ops return), not a variable behind a handle."""
     return variable.dtype._is_ref_dtype
-
-
-@export("is_variable_initialized")
-def is_variable_initialized(variable: Any) -> Tensor:
-    """Whether a variable has a value yet, as a boolean tensor."""
-    if is_reference(variable):
-        return is_variable_initialized_op(variable)
-    return variable.is_initialized(name=None)
-
-
-@export("assign")
-def assign(
-    ref: Any,
-    value: Any,
-    validate_shape: bool | None = None,
-    use_locking: bool | None = None,
-    name: str | None = None,
-) -> Any:
-    """Gives `ref` a new value; returns the variable after that."""
-    if not is_reference(ref):
-        return ref.assign(value, name=name)
-    return assign_op(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
-
-
-@export("assign_add")
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Adds `value` to `ref`; returns the variable after that."""
-    if not is_reference(ref):
-        return ref.assign_add(value)  # TensorFlow has no use for the name here either
-    return assign_add_op(ref, value, use_locking=use_locking, name=name)
-
-
-@export("assign_sub")
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Subtracts `value` from `ref`; returns the variable after that."""
-    if not is_reference(ref):
-        return ref.assign_sub(value)  # as assign_add
-    return assign_sub_op(ref, value, use_locking=use_locking, name=name)
-
-
-@export("count_up_to")
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
-    """Increments `ref` and returns what it was; OutOfRangeError once it has reached `limit`."""
-    if not is_reference(ref):
-        from tideflow.ops.state import resource_variables
-
-        return resource_variables.resource_count_up_to_op(ref.handle, T=ref.dtype, limit=limit, name=name)
-    return count_up_to_op(ref, limit=limit, name=name)

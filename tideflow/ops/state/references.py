@@ -9,11 +9,40 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.samples import f32, ref
 
+
+def _ref_identity_family_shape(input):
+    return input
+
+
+def _ref_identity_family_kernel(input):
+    return input
+
+
+def _ref_identity_family_gradient(op, grad):
+    return grad
+
+
 ref_identity_op = Op("RefIdentity", "input: Ref(T) -> output: Ref(T)", uninitialized_ok=True)
+ref_identity_op.shape(_ref_identity_family_shape)
+ref_identity_op.kernel(_ref_identity_family_kernel)
+ref_identity_op.gradient(_ref_identity_family_gradient)
+ref_identity_op.samples((ref(f32(2, 3)),))
+
 debug_ref_identity_op = Op(
     "DebugGradientRefIdentity", "input: Ref(T) -> output: Ref(T)", uninitialized_ok=True
 )
+debug_ref_identity_op.shape(_ref_identity_family_shape)
+debug_ref_identity_op.kernel(_ref_identity_family_kernel)
+debug_ref_identity_op.gradient(_ref_identity_family_gradient)
+debug_ref_identity_op.samples((ref(f32(2, 3)),))
+
 debug_identity_op = Op("DebugGradientIdentity", "input: T -> output: T")
+debug_identity_op.shape(_ref_identity_family_shape)
+debug_identity_op.kernel("string")(_ref_identity_family_kernel)
+debug_identity_op.kernel(_ref_identity_family_kernel)
+debug_identity_op.gradient(_ref_identity_family_gradient)
+debug_identity_op.samples(f32(2, 3), f32(0), against=lambda x: x)
+
 ref_select_op = Op(
     "RefSelect",
     "index: int32, inputs: N * Ref(T) -> output: Ref(T)",
@@ -23,30 +52,8 @@ ref_select_op = Op(
 )
 
 
-@ref_identity_op.shape
-@debug_ref_identity_op.shape
-@debug_identity_op.shape
-def _(input):
-    return input
-
-
-@ref_identity_op.kernel
-@debug_ref_identity_op.kernel
-@debug_identity_op.kernel
-@debug_identity_op.kernel("string")
-def _(input):
-    return input
-
-
-@ref_identity_op.gradient
-@debug_ref_identity_op.gradient
-@debug_identity_op.gradient
-def _(op, grad):
-    return grad
-
-
 @ref_select_op.shape
-def _(index, inputs):
+def _ref_select_shape(index, inputs):
     scalar(index)
     common = inputs[0]
     for shape in inputs[1:]:
@@ -56,13 +63,10 @@ def _(index, inputs):
 
 
 @ref_select_op.kernel
-def _(index, inputs):
+def _ref_select_kernel(index, inputs):
     if not 0 <= scalar(index) < len(inputs):
         raise ShapeError(f"Index must be in the range [0, {len(inputs)}) but got {index}")
     return inputs[index]
 
 
-ref_identity_op.samples((ref(f32(2, 3)),))
-debug_ref_identity_op.samples((ref(f32(2, 3)),))
-debug_identity_op.samples(f32(2, 3), f32(0), against=lambda x: x)
 ref_select_op.samples((np.array(1, np.int32), [ref(f32(2)), ref(f32(2, low=2, high=3))]))

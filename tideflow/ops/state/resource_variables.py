@@ -43,34 +43,6 @@ class HandleShape(TensorShape):
         return self
 
 
-_NOTHING_KNOWN = TensorShape(None)
-
-
-def variable_shape_of(handle: TensorShape) -> TensorShape:
-    """The shape of the variable behind a handle of this shape, as far as the graph tells."""
-    return handle.variable_shape if isinstance(handle, HandleShape) else _NOTHING_KNOWN
-
-
-def check_dtype(handle: TensorShape, dtype: dtypes.DType, doing: str) -> None:
-    """Refuses to use a handle for another type than its variable's."""
-    if isinstance(handle, HandleShape) and handle.dtype is not dtype.base_dtype:
-        found = f"Expected {handle.dtype.name} got {dtype.name}"
-        raise ShapeError(f"Trying to {doing} variable with wrong dtype. {found}")
-
-
-class HandledVariable(Variable):
-    """A runtime variable whose error speaks of handles."""
-
-    __slots__ = ()
-
-    def uninitialized(self) -> FailedPreconditionError:
-        return errors.failed_precondition(
-            f"Error while reading resource variable {self.name} from Container: {DEFAULT_CONTAINER}. This "
-            "could mean that the variable was uninitialized. Not found: Resource "
-            f"{DEFAULT_CONTAINER}/{self.name} does not exist.",
-        )
-
-
 # ------------------------------------------------------------------------------------------------- the handle
 
 var_handle_op = Op(
@@ -89,12 +61,25 @@ var_handle_op = Op(
 
 
 @var_handle_op.shape
-def _(*, dtype, shape):
+def _var_handle_shape(*, dtype, shape):
     return HandleShape(dtype, shape)
 
 
+class HandledVariable(Variable):
+    """A runtime variable whose error speaks of handles."""
+
+    __slots__ = ()
+
+    def uninitialized(self) -> FailedPreconditionError:
+        return errors.failed_precondition(
+            f"Error while reading resource variable {self.name} from Container: {DEFAULT_CONTAINER}. This "
+            "could mean that the variable was uninitialized. Not found: Resource "
+            f"{DEFAULT_CONTAINER}/{self.name} does not exist.",
+        )
+
+
 @var_handle_op.kernel
-def _(*, shape, dtype, container, shared_name, resources, node):
+def _var_handle_kernel(*, shape, dtype, container, shared_name, resources, node):
     name = shared_name or node.name
 
     def make() -> Variable:
@@ -110,9 +95,39 @@ var_handle_op.samples(({"shape": [2, 3], "dtype": dtypes.float32, "shared_name":
 var_is_initialized_op = Op(
     "VarIsInitializedOp", "resource: resource -> is_initialized: bool", stateful=True, differentiable=False
 )
+
+
+@var_is_initialized_op.shape
+def _var_is_initialized_shape(resource):
+    return []
+
+
+@var_is_initialized_op.kernel
+def _var_is_initialized_kernel(resource, *, device):
+    return torch.tensor(resource.initialized, device=device)
+
+
+var_is_initialized_op.samples(resource(f32(2, 3)), resource(f32()), against=lambda value: True)
+
 destroy_resource_op = Op(
     "DestroyResourceOp", "resource: resource", ignore_lookup_error=True, stateful=True, differentiable=False
 )
+
+
+@destroy_resource_op.shape
+def _destroy_resource_shape(resource):
+    return []
+
+
+@destroy_resource_op.kernel
+def _destroy_resource_kernel(resource, *, ignore_lookup_error):
+    if not ignore_lookup_error and not resource.initialized:
+        raise errors.not_found(f"Resource {DEFAULT_CONTAINER}/{resource.name} does not exist.")
+    resource.destroy()
+
+
+destroy_resource_op.samples(resource(f32(2)), (resource(f32(2)), {"ignore_lookup_error": False}))
+
 variable_shape_op = Op(
     "VariableShape",
     "input: resource -> output: out_type",
@@ -122,46 +137,22 @@ variable_shape_op = Op(
 )
 
 
-@var_is_initialized_op.shape
-def _(resource):
-    return []
-
-
-@var_is_initialized_op.kernel
-def _(resource, *, device):
-    return torch.tensor(resource.initialized, device=device)
-
-
-@destroy_resource_op.shape
-def _(resource):
-    return []
-
-
-@destroy_resource_op.kernel
-def _(resource, *, ignore_lookup_error):
-    if not ignore_lookup_error and not resource.initialized:
-        raise errors.not_found(f"Resource {DEFAULT_CONTAINER}/{resource.name} does not exist.")
-    resource.destroy()
-
-
 @variable_shape_op.shape
-def _(input):
+def _variable_shape_shape(input):
     return [variable_shape_of(input).ndims]
 
 
 @variable_shape_op.value
-def _(op):
+def _variable_shape_value(op):
     known = variable_shape_of(op.inputs[0].shape)
     return None if known.ndims is None else known.as_list()
 
 
 @variable_shape_op.kernel
-def _(input, *, out_type, device):
+def _variable_shape_kernel(input, *, out_type, device):
     return torch.tensor(input.read().shape, dtype=out_type.torch, device=device)
 
 
-var_is_initialized_op.samples(resource(f32(2, 3)), resource(f32()), against=lambda value: True)
-destroy_resource_op.samples(resource(f32(2)), (resource(f32(2)), {"ignore_lookup_error": False}))
 variable_shape_op.samples(
     resource(f32(2, 3)),
     resource(f32()),
@@ -169,29 +160,38 @@ variable_shape_op.samples(
     against=lambda value: np.array(value.shape),
 )
 
+
+def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of the variable behind a handle: a constant where the graph knows all of it."""
+    known = variable_shape_of(handle.shape)
+    if known.is_fully_defined():
+        return constants.constant(known.as_list(), dtype=out_type)
+    return variable_shape_op(handle, out_type=out_type)
+
+
 # ---------------------------------------------------------------------------------------------------- reading
 
 read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True)
 
 
 @read_variable_op.shape
-def _(resource, *, dtype):
+def _read_variable_shape(resource, *, dtype):
     check_dtype(resource, dtype, "read")
     return variable_shape_of(resource)
 
 
 @read_variable_op.kernel
-def _(resource):
+def _read_variable_kernel(resource):
     return resource.read()
 
 
 @read_variable_op.specialize
-def _(node):
+def _read_variable_specialized(node):
     return Variable.read, node.inputs
 
 
 @read_variable_op.gradient
-def _(op, grad):
+def _read_variable_gradient(op, grad):
     return grad
 
 
@@ -203,17 +203,16 @@ read_variable_op.samples(
 read_variable_op.refuses((resource(f32(2)), {"dtype": dtypes.int32}), "Trying to read variable with wrong")
 
 
-def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
-    """The shape of the variable behind a handle: a constant where the graph knows all of it."""
-    known = variable_shape_of(handle.shape)
-    if known.is_fully_defined():
-        return constants.constant(known.as_list(), dtype=out_type)
-    return variable_shape_op(handle, out_type=out_type)
-
-
 def read_handle(handle: Tensor) -> Tensor:
     """The value of the variable behind a handle, whose dtype the graph knows."""
     return read_variable_op(handle, dtype=handle.shape.dtype)
+
+
+def _cannot_update(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
+    return errors.invalid_argument(
+        f"Cannot update variable with shape {shape_text(buffer.shape)} using a Tensor with shape "
+        f"{shape_text(value.shape)}, shapes must be equal.",
+    )
 
 
 # ---------------------------------------------------------------------------------------------------- writing
@@ -229,13 +228,13 @@ assign_variable_op = Op(
 
 
 @assign_variable_op.shape
-def _(resource, value, *, dtype):
+def _assign_variable_shape(resource, value, *, dtype):
     check_dtype(resource, dtype, "assign")
     same_shape(variable_shape_of(resource), value)
 
 
 @assign_variable_op.kernel
-def _(resource, value, *, validate_shape):
+def _assign_variable_kernel(resource, value, *, validate_shape):
     if validate_shape and resource.initialized and resource.read().shape != value.shape:
         raise _cannot_update(resource.read(), value)
     resource.assign(value)
@@ -251,12 +250,12 @@ def _updates_in_place(name: str, update: Callable) -> Op:
     op = Op(name, "resource: resource, value: dtype", stateful=True, differentiable=False)
 
     @op.shape
-    def _(resource, value, *, dtype):
+    def _shape(resource, value, *, dtype):
         check_dtype(resource, dtype, "update")
         same_shape(variable_shape_of(resource), value)
 
     @op.kernel
-    def _(resource, value):
+    def kernel(resource, value):
         with resource as buffer:
             if buffer.shape != value.shape:
                 raise _cannot_update(buffer, value)
@@ -267,16 +266,23 @@ def _updates_in_place(name: str, update: Callable) -> Op:
     return op
 
 
-def _cannot_update(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
-    return errors.invalid_argument(
-        f"Cannot update variable with shape {shape_text(buffer.shape)} using a Tensor with shape "
-        f"{shape_text(value.shape)}, shapes must be equal.",
-    )
+_NOTHING_KNOWN = TensorShape(None)
+
+
+def variable_shape_of(handle: TensorShape) -> TensorShape:
+    """The shape of the variable behind a handle of this shape, as far as the graph tells."""
+    return handle.variable_shape if isinstance(handle, HandleShape) else _NOTHING_KNOWN
+
+
+def check_dtype(handle: TensorShape, dtype: dtypes.DType, doing: str) -> None:
+    """Refuses to use a handle for another type than its variable's."""
+    if isinstance(handle, HandleShape) and handle.dtype is not dtype.base_dtype:
+        found = f"Expected {handle.dtype.name} got {dtype.name}"
+        raise ShapeError(f"Trying to {doing} variable with wrong dtype. {found}")
 
 
 assign_add_variable_op = _updates_in_place("AssignAddVariableOp", torch.Tensor.add_)
 assign_sub_variable_op = _updates_in_place("AssignSubVariableOp", torch.Tensor.sub_)
-
 resource_count_up_to_op = Op(
     "ResourceCountUpTo",
     "resource: resource -> output: T",
@@ -288,12 +294,12 @@ resource_count_up_to_op = Op(
 
 
 @resource_count_up_to_op.shape
-def _(resource):
+def _resource_count_up_to_shape(resource):
     return scalar_counter(variable_shape_of(resource))
 
 
 @resource_count_up_to_op.kernel
-def _(resource, *, limit):
+def _resource_count_up_to_kernel(resource, *, limit):
     return count_up(resource, limit=limit)
 
 

@@ -26,14 +26,6 @@ from tideflow.runtime.values import to_numpy
 
 _DROPPED_HANDLES_KEPT = 10
 
-get_session_handle_op = Op(
-    "GetSessionHandle", "value: T -> handle: string", stateful=True, differentiable=False
-)
-get_session_tensor_op = Op(
-    "GetSessionTensor", "handle: string -> value: dtype", stateful=True, differentiable=False
-)
-delete_session_tensor_op = Op("DeleteSessionTensor", "handle: string", stateful=True, differentiable=False)
-
 
 class _Store:
     """A session's kept values by handle."""
@@ -48,6 +40,24 @@ class _Store:
         self.dropped.append(handle)
         if len(self.dropped) > _DROPPED_HANDLES_KEPT:
             self.values.pop(self.dropped.popleft(), None)
+
+
+def _store_of(resources: Any) -> _Store:
+    if waiting.limits().rendezvous is not None:
+        raise errors.failed_precondition(
+            "The sessions of a cluster keep no tensors between steps: keep them in variables."
+        )
+    return resources.get_or_create("", "kept tensors", "", _Store)
+
+
+get_session_handle_op = Op(
+    "GetSessionHandle", "value: T -> handle: string", stateful=True, differentiable=False
+)
+
+
+@get_session_handle_op.shape
+def _get_session_handle_shape(value):
+    return []
 
 
 class TensorHandle:
@@ -93,31 +103,8 @@ class TensorHandle:
             self._store.drop(self.handle)
 
 
-def _store_of(resources: Any) -> _Store:
-    if waiting.limits().rendezvous is not None:
-        raise errors.failed_precondition(
-            "The sessions of a cluster keep no tensors between steps: keep them in variables."
-        )
-    return resources.get_or_create("", "kept tensors", "", _Store)
-
-
-@get_session_handle_op.shape
-def _(value):
-    return []
-
-
-@get_session_tensor_op.shape
-def _(handle):
-    return None
-
-
-@delete_session_tensor_op.shape
-def _(handle):
-    return []
-
-
 @get_session_handle_op.kernel
-def _(value, *, resources, node, T):
+def _get_session_handle_kernel(value, *, resources, node, T):
     store = _store_of(resources)
     is_gpu = isinstance(value, torch.Tensor) and value.is_cuda
     place = f"GPU:{value.get_device()}" if is_gpu else "CPU:0"
@@ -128,37 +115,7 @@ def _(value, *, resources, node, T):
     return handle
 
 
-@get_session_tensor_op.kernel
-def _(handle, *, resources, device, dtype):
-    text = _text(handle)
-    value, kept_dtype = _store_of(resources).values.get(text, (None, None))
-    if value is None:
-        raise _not_kept(text)
-    if kept_dtype != dtype:
-        raise errors.internal(
-            f"The tensor with handle '{text}' has type {kept_dtype.name}, not {dtype.name}."
-        )
-    return value.to(device) if isinstance(value, torch.Tensor) else value
-
-
-@delete_session_tensor_op.kernel
-def _(handle, *, resources):
-    if _store_of(resources).values.pop(_text(handle), None) is None:
-        raise _not_kept(_text(handle))
-
-
-def _text(handle: np.ndarray) -> str:
-    item = handle[()]
-    return item.decode() if isinstance(item, bytes) else str(item)
-
-
-def _not_kept(text: str) -> InvalidArgumentError:
-    return errors.invalid_argument(f"The tensor with handle '{text}' is not in the session store.")
-
-
-get_session_handle_op.samples()
-get_session_tensor_op.samples()
-delete_session_tensor_op.samples()
+get_session_handle_op.samples(covered_by="tests/ops/state/test_session_handles.py")
 
 
 @export("get_session_handle")
@@ -170,6 +127,41 @@ def get_session_handle(data: Tensor, name: str | None = None) -> Tensor:
         return get_session_handle_op(data, name=name)
 
 
+def _text(handle: np.ndarray) -> str:
+    item = handle[()]
+    return item.decode() if isinstance(item, bytes) else str(item)
+
+
+def _not_kept(text: str) -> InvalidArgumentError:
+    return errors.invalid_argument(f"The tensor with handle '{text}' is not in the session store.")
+
+
+get_session_tensor_op = Op(
+    "GetSessionTensor", "handle: string -> value: dtype", stateful=True, differentiable=False
+)
+
+
+@get_session_tensor_op.shape
+def _get_session_tensor_shape(handle):
+    return None
+
+
+@get_session_tensor_op.kernel
+def _get_session_tensor_kernel(handle, *, resources, device, dtype):
+    text = _text(handle)
+    value, kept_dtype = _store_of(resources).values.get(text, (None, None))
+    if value is None:
+        raise _not_kept(text)
+    if kept_dtype != dtype:
+        raise errors.internal(
+            f"The tensor with handle '{text}' has type {kept_dtype.name}, not {dtype.name}."
+        )
+    return value.to(device) if isinstance(value, torch.Tensor) else value
+
+
+get_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handles.py")
+
+
 @export("get_session_tensor")
 def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     """A placeholder for a handle, and the value kept under it."""
@@ -178,13 +170,30 @@ def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tupl
         return holder, get_session_tensor_op(holder, dtype=dtype, name=name)
 
 
+def _device_of(handle: Any) -> str:
+    return (handle.decode() if isinstance(handle, bytes) else str(handle)).split(";")[-1]
+
+
+delete_session_tensor_op = Op("DeleteSessionTensor", "handle: string", stateful=True, differentiable=False)
+
+
+@delete_session_tensor_op.shape
+def _delete_session_tensor_shape(handle):
+    return []
+
+
+@delete_session_tensor_op.kernel
+def _delete_session_tensor_kernel(handle, *, resources):
+    if _store_of(resources).values.pop(_text(handle), None) is None:
+        raise _not_kept(_text(handle))
+
+
+delete_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handles.py")
+
+
 @export("delete_session_tensor")
 def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
     """A placeholder for a handle, and the operation that lets the value under it go."""
     with device(_device_of(handle)):
         holder = constants.placeholder(dtypes.string)
         return holder, delete_session_tensor_op(holder, name=name)
-
-
-def _device_of(handle: Any) -> str:
-    return (handle.decode() if isinstance(handle, bytes) else str(handle)).split(";")[-1]

@@ -28,7 +28,139 @@ from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.state.reference_variables import as_signed, is_reference, same_shape, shape_text
 from tideflow.ops.state.resource_variables import check_dtype, variable_shape, variable_shape_of
 
-_SERIAL = 1 << 15  # elements: ATen copies fewer than these in one thread, so in order
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return errors.invalid_argument(message)
+
+
+def _add_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+    as_signed(rows).index_add_(0, at, as_signed(updates))
+
+
+def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor:
+    if not shape:
+        raise _invalid("Output must be at least 1-D, got shape: []")
+    if not indices.ndim or not updates.ndim and indices.ndim > 1:
+        raise _invalid("Indices and updates of a scatter must be at least 1-D")
+    if indices.ndim > 1 and indices.shape[0] != updates.shape[0]:
+        raise _invalid(
+            "The outermost dimension of updates and indices must match. Got indices.shape "
+            f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
+        )
+    depth = indices.shape[-1]
+    if depth > len(shape) or tuple(updates.shape) != (*indices.shape[:-1], *shape[depth:]):
+        raise _invalid(
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"updates.shape: {shape_text(updates.shape)}, indices.shape: {shape_text(indices.shape)}, "
+            f"params_shape: {shape_text(shape)}, slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
+        )
+    return linear_rows(indices, shape)
+
+
+def _scatter_nd_into(
+    buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, change: Callable
+) -> None:
+    """Changes the slices of `buffer` that the index vectors mean."""
+    shape = tuple(buffer.shape)
+    rows = _nd_rows(shape, indices, updates)
+    depth = indices.shape[-1]
+    if not (rows.numel() and updates.numel()):
+        return
+    matrix = buffer.reshape(math.prod(shape[:depth]), *shape[depth:])
+    change(matrix, rows.reshape(-1), updates.reshape(rows.numel(), *shape[depth:]))
+    if matrix.data_ptr() != buffer.data_ptr():  # the buffer's layout had no such view
+        buffer.copy_(matrix.reshape(shape))
+
+
+def _match(
+    which: str, count: int, whole: TensorShape, part: TensorShape, updates: Any, theirs: Any, name: str
+) -> None:
+    try:
+        same_shape(part, theirs)
+    except ShapeError as error:
+        wholes = [str(shape.as_list()).replace(" ", "").replace("None", "?") for shape in (whole, updates)]
+        raise ShapeError(
+            f"The {which} {count} dimensions of {name}.shape={wholes[0]} must match the {which} "
+            f"{theirs.ndims} dimensions of updates.shape={wholes[1]}: {error}"
+        ) from None
+
+
+def _scatter_nd_shape(params: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
+    if indices.ndims is None or updates.ndims is None:
+        return params
+    if not indices.ndims:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    outer, depth = indices.ndims - 1, indices.tuple[-1]
+    if updates.ndims < outer:
+        raise ShapeError(f"Shape must be at least rank {outer} but is rank {updates.ndims}")
+    _match("outer", outer, indices, indices[:outer], updates, updates[:outer], "indices")
+    if depth is not None and params.ndims is not None and depth <= params.ndims:
+        inner = params.ndims - depth
+        _match("inner", inner, params, params[depth:], updates, updates[outer:], "input")
+    return params
+
+
+_NUMPY: dict[str, Callable] = {
+    "Update": lambda old, new: new,
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": np.divide,
+    "Min": np.minimum,
+    "Max": np.maximum,
+}
+
+
+def _one_by_one(kind: str, nd: bool = False) -> Callable:
+    """What the samples' values must be: each update applied after the other."""
+
+    def scattered(variable: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        result = variable.copy()
+        places = indices.shape[:-1] if nd else indices.shape
+        for place in np.ndindex(places):
+            at = tuple(np.atleast_1d(indices[place]))
+            result[at] = _NUMPY[kind](result[at], updates[place] if updates.ndim else updates)
+        return result
+
+    return scattered
+
+
+def _scatter_nd_samples(variable: Callable) -> list[tuple]:
+    return [
+        (variable(f32(4, 3)), np.array([[2], [0]], np.int32), f32(2, 3)),
+        (variable(f32(4, 3)), np.array([[2, 1], [0, 2], [2, 1]], np.int64), f32(3)),
+        (variable(f32(4)), np.array([[[1]], [[3]]], np.int32), f32(2, 1)),
+        (variable(f32(4, 3)), i32(0, 1), f32(0, 3)),
+    ]
+
+
+scatter_nd_non_aliasing_add_op = Op(
+    "ScatterNdNonAliasingAdd",
+    "input: T, indices: Tindices, updates: T -> output: T",
+    T=(*NUMERIC, dtypes.bool),
+    Tindices=INDICES,
+    bad_indices_policy="",
+)
+scatter_nd_non_aliasing_add_op.shape(_scatter_nd_shape)
+
+
+@scatter_nd_non_aliasing_add_op.kernel
+def _scatter_nd_non_aliasing_add_kernel(input, indices, updates):
+    output = input.clone()
+    _scatter_nd_into(output, indices, updates, _add_rows)
+    return output
+
+
+@scatter_nd_non_aliasing_add_op.gradient
+def _scatter_nd_non_aliasing_add_gradient(op, grad):
+    from tideflow.ops.arrays import indexing
+
+    return grad, None, indexing.gather_nd(grad, op.inputs[1])
+
+
+scatter_nd_non_aliasing_add_op.samples(
+    *_scatter_nd_samples(lambda value: value), against=_one_by_one("Add", nd=True)
+)
 
 # ---------------------------------------------------------------------------------------------------- indices
 
@@ -45,26 +177,19 @@ def check_rows(indices: torch.Tensor, size: int) -> None:
         raise _invalid(f"indices{f'[{place}]' if place else ''} = {value} is not in [0, {size})")
 
 
-def linear_rows(indices: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
-    """The number of the row that each index vector (the last axis of `indices`) means."""
-    depth = indices.shape[-1]
-    sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
-    indices = indices.long()
-    bad = ((indices < 0) | (indices >= sizes)).any(-1)
-    if bad.any():
-        at = _first_bad(bad)
-        found = shape_text(indices[at].tolist())
-        raise _invalid(f"indices{shape_text(at)} = {found} does not index into shape {shape_text(shape)}")
-    strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
-    return (indices * torch.tensor(strides, dtype=torch.int64, device=indices.device)).sum(-1)
-
-
 def _first_bad(bad: torch.Tensor) -> tuple[int, ...]:
     return tuple(bad.nonzero()[0].tolist())
 
 
-def _invalid(message: str) -> InvalidArgumentError:
-    return errors.invalid_argument(message)
+_SERIAL = 1 << 15  # elements: ATen copies fewer than these in one thread, so in order
+
+
+def _last_of_each(at: torch.Tensor) -> torch.Tensor | None:
+    """Positions of the last occurrence of each index; None where no index occurs twice."""
+    order = torch.argsort(at, stable=True)
+    ends = torch.ones_like(at, dtype=torch.bool)
+    ends[:-1] = at[order].diff() != 0
+    return None if ends.all() else order[ends]
 
 
 # ---------------------------------------------------------------------------------------------- changing rows
@@ -80,33 +205,9 @@ def _copy_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> N
     rows.index_copy_(0, at, updates)
 
 
-def _last_of_each(at: torch.Tensor) -> torch.Tensor | None:
-    """Positions of the last occurrence of each index; None where no index occurs twice."""
-    order = torch.argsort(at, stable=True)
-    ends = torch.ones_like(at, dtype=torch.bool)
-    ends[:-1] = at[order].diff() != 0
-    return None if ends.all() else order[ends]
-
-
-def _add_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-    as_signed(rows).index_add_(0, at, as_signed(updates))
-
-
 def subtract_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
     """rows[at] -= updates, as often as a row occurs."""
     as_signed(rows).index_add_(0, at, as_signed(updates), alpha=-1)
-
-
-def _in_turns(combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable:
-    """rows[at] = combine(rows[at], updates), one after the other where an index occurs more than once."""
-
-    def apply(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-        for turn in _turns(at):
-            here, new = (at, updates) if turn is None else (at[turn], updates[turn])
-            old = as_signed(rows).index_select(0, here).view(rows.dtype)
-            _copy_rows(rows, here, combine(old, new))
-
-    return apply
 
 
 def _turns(at: torch.Tensor) -> list[torch.Tensor | None]:
@@ -121,6 +222,18 @@ def _turns(at: torch.Tensor) -> list[torch.Tensor | None]:
     return [(nth == turn).nonzero().flatten() for turn in range(int(counts.max()))]
 
 
+def _in_turns(combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable:
+    """rows[at] = combine(rows[at], updates), one after the other where an index occurs more than once."""
+
+    def apply(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
+        for turn in _turns(at):
+            here, new = (at, updates) if turn is None else (at[turn], updates[turn])
+            old = as_signed(rows).index_select(0, here).view(rows.dtype)
+            _copy_rows(rows, here, combine(old, new))
+
+    return apply
+
+
 def _divide(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     if old.is_floating_point() or old.is_complex():
         return old / new
@@ -133,6 +246,16 @@ def _minimum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 
 def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     return torch.where(new > old, new, old)
+
+
+def _scatter_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
+    with variable as buffer:
+        check_rows(indices, buffer.shape[0])
+        wanted = (*indices.shape, *buffer.shape[1:])
+        if updates.ndim and updates.shape != wanted:
+            found = shape_text(updates.shape)
+            raise _invalid(f"updates.shape must be {shape_text(wanted)} or [], got {found}")
+        buffer[indices.numpy()] = updates
 
 
 _UPDATES: dict[str, Callable] = {
@@ -165,88 +288,24 @@ def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change
             change(buffer, indices.reshape(count).long(), updates.expand(wanted).reshape(count, *shape[1:]))
 
 
-def _scatter_nd_into(
-    buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, change: Callable
-) -> None:
-    """Changes the slices of `buffer` that the index vectors mean."""
-    shape = tuple(buffer.shape)
-    rows = _nd_rows(shape, indices, updates)
-    depth = indices.shape[-1]
-    if not (rows.numel() and updates.numel()):
-        return
-    matrix = buffer.reshape(math.prod(shape[:depth]), *shape[depth:])
-    change(matrix, rows.reshape(-1), updates.reshape(rows.numel(), *shape[depth:]))
-    if matrix.data_ptr() != buffer.data_ptr():  # the buffer's layout had no such view
-        buffer.copy_(matrix.reshape(shape))
-
-
-def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor:
-    if not shape:
-        raise _invalid("Output must be at least 1-D, got shape: []")
-    if not indices.ndim or not updates.ndim and indices.ndim > 1:
-        raise _invalid("Indices and updates of a scatter must be at least 1-D")
-    if indices.ndim > 1 and indices.shape[0] != updates.shape[0]:
-        raise _invalid(
-            "The outermost dimension of updates and indices must match. Got indices.shape "
-            f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"
-        )
-    depth = indices.shape[-1]
-    if depth > len(shape) or tuple(updates.shape) != (*indices.shape[:-1], *shape[depth:]):
-        raise _invalid(
-            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
-            f"updates.shape: {shape_text(updates.shape)}, indices.shape: {shape_text(indices.shape)}, "
-            f"params_shape: {shape_text(shape)}, slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
-        )
-    return linear_rows(indices, shape)
-
-
-def _scatter_nd(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Callable) -> None:
-    with variable as buffer:
-        _scatter_nd_into(buffer, indices, updates, change)
-
-
-# ----------------------------------------------------------------------------------------------------- shapes
-
-
 def _scatter_shape(params: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
     if updates.ndims != 0:
         same_shape(updates, indices.concatenate(params[1:]))
     return params
 
 
-def _scatter_nd_shape(params: TensorShape, indices: TensorShape, updates: TensorShape) -> TensorShape:
-    if indices.ndims is None or updates.ndims is None:
-        return params
-    if not indices.ndims:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0")
-    outer, depth = indices.ndims - 1, indices.tuple[-1]
-    if updates.ndims < outer:
-        raise ShapeError(f"Shape must be at least rank {outer} but is rank {updates.ndims}")
-    _match("outer", outer, indices, indices[:outer], updates, updates[:outer], "indices")
-    if depth is not None and params.ndims is not None and depth <= params.ndims:
-        inner = params.ndims - depth
-        _match("inner", inner, params, params[depth:], updates, updates[outer:], "input")
-    return params
-
-
-def _match(
-    which: str, count: int, whole: TensorShape, part: TensorShape, updates: Any, theirs: Any, name: str
-) -> None:
-    try:
-        same_shape(part, theirs)
-    except ShapeError as error:
-        wholes = [str(shape.as_list()).replace(" ", "").replace("None", "?") for shape in (whole, updates)]
-        raise ShapeError(
-            f"The {which} {count} dimensions of {name}.shape={wholes[0]} must match the {which} "
-            f"{theirs.ndims} dimensions of updates.shape={wholes[1]}: {error}"
-        ) from None
-
-
-# ---------------------------------------------------------------------------------------------------- the ops
-
 _MINMAX = types("half bfloat16 float double int32 int64")
 _TYPES = {"Update": attr("type"), "Min": _MINMAX, "Max": _MINMAX}
 _BAD_ROW = (ref(f32(3, 2)), np.array([0, 1], np.int32), f32(3, 2))
+
+
+def _scatter_samples(variable: Callable) -> list[tuple]:
+    return [
+        (variable(f32(4, 3)), np.array([2, 0], np.int32), f32(2, 3, low=0.5, high=2.0)),
+        (variable(f32(4)), np.array([1, 1, 3], np.int64), f32(3, low=0.5, high=2.0)),
+        (variable(f32(4, 3)), np.array([[1], [3]], np.int32), f32(low=0.5, high=2.0)),
+        (variable(f32(4, 3)), i32(0), f32(0, 3)),
+    ]
 
 
 def _ref_scatter(kind: str) -> Op:
@@ -264,13 +323,23 @@ def _ref_scatter(kind: str) -> Op:
     op.shape(_scatter_shape)
 
     @op.kernel
-    def _(ref, indices, updates):
+    def kernel(ref, indices, updates):
         _scatter(ref, indices, updates, change)
         return ref
 
     op.samples(*_scatter_samples(ref), against=_one_by_one(kind))
     op.refuses(_BAD_ROW, "Dimension 0 in both shapes must be equal, but are 3 and 2")
     return op
+
+
+_KINDS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
+_scatter_ops = {kind: _ref_scatter(kind) for kind in _KINDS}
+
+
+@_scatter_ops["Update"].kernel("string")
+def _scatter_update_string_kernel(ref, indices, updates):
+    _scatter_strings(ref, indices, updates)
+    return ref
 
 
 def _resource_scatter(kind: str) -> Op:
@@ -285,50 +354,43 @@ def _resource_scatter(kind: str) -> Op:
     change = _UPDATES[kind]
 
     @op.shape
-    def _(resource, indices, updates, *, dtype):
+    def _shape(resource, indices, updates, *, dtype):
         check_dtype(resource, dtype, "update")
         _scatter_shape(variable_shape_of(resource), indices, updates)
 
     @op.kernel
-    def _(resource, indices, updates):
+    def kernel(resource, indices, updates):
         _scatter(resource, indices, updates, change)
 
     op.samples(*_scatter_samples(resource))
     return op
 
 
-_NUMPY: dict[str, Callable] = {
-    "Update": lambda old, new: new,
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": np.divide,
-    "Min": np.minimum,
-    "Max": np.maximum,
-}
+_resource_scatter_ops = {kind: _resource_scatter(kind) for kind in _KINDS}
 
 
-def _one_by_one(kind: str, nd: bool = False) -> Callable:
-    """What the samples' values must be: each update applied after the other."""
-
-    def scattered(variable: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        result = variable.copy()
-        places = indices.shape[:-1] if nd else indices.shape
-        for place in np.ndindex(places):
-            at = tuple(np.atleast_1d(indices[place]))
-            result[at] = _NUMPY[kind](result[at], updates[place] if updates.ndim else updates)
-        return result
-
-    return scattered
+@_resource_scatter_ops["Update"].kernel("string")
+def _resource_scatter_update_string_kernel(resource, indices, updates):
+    _scatter_strings(resource, indices, updates)
 
 
-def _scatter_samples(variable: Callable) -> list[tuple]:
-    return [
-        (variable(f32(4, 3)), np.array([2, 0], np.int32), f32(2, 3, low=0.5, high=2.0)),
-        (variable(f32(4)), np.array([1, 1, 3], np.int64), f32(3, low=0.5, high=2.0)),
-        (variable(f32(4, 3)), np.array([[1], [3]], np.int32), f32(low=0.5, high=2.0)),
-        (variable(f32(4, 3)), i32(0), f32(0, 3)),
-    ]
+def linear_rows(indices: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """The number of the row that each index vector (the last axis of `indices`) means."""
+    depth = indices.shape[-1]
+    sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
+    indices = indices.long()
+    bad = ((indices < 0) | (indices >= sizes)).any(-1)
+    if bad.any():
+        at = _first_bad(bad)
+        found = shape_text(indices[at].tolist())
+        raise _invalid(f"indices{shape_text(at)} = {found} does not index into shape {shape_text(shape)}")
+    strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
+    return (indices * torch.tensor(strides, dtype=torch.int64, device=indices.device)).sum(-1)
+
+
+def _scatter_nd(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Callable) -> None:
+    with variable as buffer:
+        _scatter_nd_into(buffer, indices, updates, change)
 
 
 def _ref_scatter_nd(kind: str) -> Op:
@@ -347,12 +409,28 @@ def _ref_scatter_nd(kind: str) -> Op:
     op.shape(_scatter_nd_shape)
 
     @op.kernel
-    def _(ref, indices, updates):
+    def kernel(ref, indices, updates):
         _scatter_nd(ref, indices, updates, change)
         return ref
 
     op.samples(*_scatter_nd_samples(ref), against=_one_by_one(kind, nd=True))
     return op
+
+
+_ND_KINDS = ("Update", "Add", "Sub")
+_scatter_nd_ops = {kind: _ref_scatter_nd(kind) for kind in _ND_KINDS}
+
+
+@_scatter_nd_ops["Update"].kernel("string")
+def _scatter_nd_update_string_kernel(ref, indices, updates):
+    _scatter_nd_strings(ref, indices, updates)
+    return ref
+
+
+def _scatter_nd_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
+    with variable as buffer:
+        _nd_rows(buffer.shape, indices, updates)
+        buffer[tuple(np.moveaxis(indices.numpy(), -1, 0))] = updates
 
 
 def _resource_scatter_nd(kind: str) -> Op:
@@ -369,100 +447,27 @@ def _resource_scatter_nd(kind: str) -> Op:
     change = _UPDATES[kind]
 
     @op.shape
-    def _(ref, indices, updates, *, T):
+    def _shape(ref, indices, updates, *, T):
         check_dtype(ref, T, "update")
         _scatter_nd_shape(variable_shape_of(ref), indices, updates)
 
     @op.kernel
-    def _(ref, indices, updates):
+    def kernel(ref, indices, updates):
         _scatter_nd(ref, indices, updates, change)
 
     op.samples(*_scatter_nd_samples(resource))
     return op
 
 
-def _scatter_nd_samples(variable: Callable) -> list[tuple]:
-    return [
-        (variable(f32(4, 3)), np.array([[2], [0]], np.int32), f32(2, 3)),
-        (variable(f32(4, 3)), np.array([[2, 1], [0, 2], [2, 1]], np.int64), f32(3)),
-        (variable(f32(4)), np.array([[[1]], [[3]]], np.int32), f32(2, 1)),
-        (variable(f32(4, 3)), i32(0, 1), f32(0, 3)),
-    ]
-
-
-_KINDS = ("Update", "Add", "Sub", "Mul", "Div", "Min", "Max")
-_ND_KINDS = ("Update", "Add", "Sub")
-_scatter_ops = {kind: _ref_scatter(kind) for kind in _KINDS}
-_resource_scatter_ops = {kind: _resource_scatter(kind) for kind in _KINDS}
-_scatter_nd_ops = {kind: _ref_scatter_nd(kind) for kind in _ND_KINDS}
 _resource_scatter_nd_ops = {kind: _resource_scatter_nd(kind) for kind in _ND_KINDS}
-
-scatter_nd_non_aliasing_add_op = Op(
-    "ScatterNdNonAliasingAdd",
-    "input: T, indices: Tindices, updates: T -> output: T",
-    T=(*NUMERIC, dtypes.bool),
-    Tindices=INDICES,
-    bad_indices_policy="",
-)
-scatter_nd_non_aliasing_add_op.shape(_scatter_nd_shape)
-
-
-@scatter_nd_non_aliasing_add_op.kernel
-def _(input, indices, updates):
-    output = input.clone()
-    _scatter_nd_into(output, indices, updates, _add_rows)
-    return output
-
-
-@scatter_nd_non_aliasing_add_op.gradient
-def _(op, grad):
-    from tideflow.ops.arrays import indexing
-
-    return grad, None, indexing.gather_nd(grad, op.inputs[1])
-
-
-scatter_nd_non_aliasing_add_op.samples(
-    *_scatter_nd_samples(lambda value: value), against=_one_by_one("Add", nd=True)
-)
-
-
-@_scatter_ops["Update"].kernel("string")
-def _(ref, indices, updates):
-    _scatter_strings(ref, indices, updates)
-    return ref
-
-
-@_resource_scatter_ops["Update"].kernel("string")
-def _(resource, indices, updates):
-    _scatter_strings(resource, indices, updates)
-
-
-def _scatter_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
-    with variable as buffer:
-        check_rows(indices, buffer.shape[0])
-        wanted = (*indices.shape, *buffer.shape[1:])
-        if updates.ndim and updates.shape != wanted:
-            found = shape_text(updates.shape)
-            raise _invalid(f"updates.shape must be {shape_text(wanted)} or [], got {found}")
-        buffer[indices.numpy()] = updates
-
-
-@_scatter_nd_ops["Update"].kernel("string")
-def _(ref, indices, updates):
-    _scatter_nd_strings(ref, indices, updates)
-    return ref
 
 
 @_resource_scatter_nd_ops["Update"].kernel("string")
-def _(ref, indices, updates):
+def _resource_scatter_nd_update_string_kernel(ref, indices, updates):
     _scatter_nd_strings(ref, indices, updates)
 
 
-def _scatter_nd_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
-    with variable as buffer:
-        _nd_rows(buffer.shape, indices, updates)
-        buffer[tuple(np.moveaxis(indices.numpy(), -1, 0))] = updates
-
+_F32 = {"dtype": dtypes.float32}
 
 # ------------------------------------------------------------------------------------- gathering from handles
 
@@ -475,28 +480,16 @@ resource_gather_op = Op(
     Tindices=INDICES,
     stateful=True,
 )
-resource_gather_nd_op = Op(
-    "ResourceGatherNd",
-    "resource: resource, indices: Tindices -> output: dtype",
-    dtype=attr("type"),
-    Tindices=INDICES,
-    stateful=True,
-)
 
 
 @resource_gather_op.shape
-def _(resource, indices, *, batch_dims, dtype):
+def _resource_gather_shape(resource, indices, *, batch_dims, dtype):
     check_dtype(resource, dtype, "gather from")
     params = variable_shape_of(resource).with_rank_at_least(batch_dims + 1)
     if params.ndims is None or indices.ndims is None:
         return None
     batch = params[:batch_dims].merge_with(indices[:batch_dims])
     return batch.concatenate(indices[batch_dims:]).concatenate(params[batch_dims + 1 :])
-
-
-@resource_gather_op.kernel
-def _(resource, indices, *, batch_dims):
-    return resource.look(lambda params: _gathered_rows(params, indices, batch_dims))
 
 
 def _gathered_rows(params: torch.Tensor, indices: torch.Tensor, batch_dims: int) -> torch.Tensor:
@@ -511,8 +504,13 @@ def _gathered_rows(params: torch.Tensor, indices: torch.Tensor, batch_dims: int)
     return params.index_select(0, indices.reshape(-1)).reshape(shape)
 
 
+@resource_gather_op.kernel
+def _resource_gather_kernel(resource, indices, *, batch_dims):
+    return resource.look(lambda params: _gathered_rows(params, indices, batch_dims))
+
+
 @resource_gather_op.kernel("string")
-def _(resource, indices, *, batch_dims):
+def _resource_gather_string_kernel(resource, indices, *, batch_dims):
     params = resource.read()
     check_rows(indices, params.shape[batch_dims])
     batch = np.indices(indices.shape[:batch_dims]).reshape(batch_dims, *indices.shape[:batch_dims])
@@ -523,7 +521,7 @@ def _(resource, indices, *, batch_dims):
 
 
 @resource_gather_op.gradient
-def _(op, grad):
+def _resource_gather_gradient(op, grad):
     """The rows that were taken, as slices of a variable of the handle's shape."""
     from tideflow.ops.arrays import joining, shapes
 
@@ -534,8 +532,27 @@ def _(op, grad):
     return IndexedSlices(values, shapes.reshape(indices, size), params_shape), None
 
 
+resource_gather_op.samples(
+    (resource(f32(4, 3)), i32(2, low=0, high=4), _F32),
+    (resource(f32(4)), i64(low=0, high=4), _F32),
+    (resource(f32(4, 3)), i32(0, low=0, high=4), _F32),
+    (resource(f32(2, 4, 3)), i32(2, 5, low=0, high=4), {**_F32, "batch_dims": 1}),
+    against=lambda params, indices, batch_dims: (
+        np.stack([p[i] for p, i in zip(params, indices)]) if batch_dims else params[indices]
+    ),
+)
+
+resource_gather_nd_op = Op(
+    "ResourceGatherNd",
+    "resource: resource, indices: Tindices -> output: dtype",
+    dtype=attr("type"),
+    Tindices=INDICES,
+    stateful=True,
+)
+
+
 @resource_gather_nd_op.shape
-def _(resource, indices, *, dtype):
+def _resource_gather_nd_shape(resource, indices, *, dtype):
     check_dtype(resource, dtype, "gather from")
     params = variable_shape_of(resource)
     if params.ndims is None or indices.ndims is None or indices.tuple[-1:] == (None,):
@@ -547,11 +564,6 @@ def _(resource, indices, *, dtype):
     return indices[:-1].concatenate(params[depth:])
 
 
-@resource_gather_nd_op.kernel
-def _(resource, indices):
-    return resource.look(lambda params: _gathered_elements(params, indices))
-
-
 def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     shape, depth = tuple(params.shape), indices.shape[-1]
     rows = linear_rows(indices, shape)
@@ -559,15 +571,20 @@ def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Ten
     return matrix.index_select(0, rows.reshape(-1)).reshape(*indices.shape[:-1], *shape[depth:])
 
 
+@resource_gather_nd_op.kernel
+def _resource_gather_nd_kernel(resource, indices):
+    return resource.look(lambda params: _gathered_elements(params, indices))
+
+
 @resource_gather_nd_op.kernel("string")
-def _(resource, indices):
+def _resource_gather_nd_string_kernel(resource, indices):
     params = resource.read()
     linear_rows(indices, params.shape)
     return np.asarray(params[tuple(np.moveaxis(indices.numpy(), -1, 0))], object)
 
 
 @resource_gather_nd_op.gradient
-def _(op, grad):
+def _resource_gather_nd_gradient(op, grad):
     from tideflow.ops.arrays import scatter, shapes
 
     handle, indices = op.inputs
@@ -577,23 +594,11 @@ def _(op, grad):
     return scatter.scatter_nd(indices, grad, params_shape), None
 
 
-_F32 = {"dtype": dtypes.float32}
-resource_gather_op.samples(
-    (resource(f32(4, 3)), i32(2, low=0, high=4), _F32),
-    (resource(f32(4)), i64(low=0, high=4), _F32),
-    (resource(f32(4, 3)), i32(0, low=0, high=4), _F32),
-    (resource(f32(2, 4, 3)), i32(2, 5, low=0, high=4), {**_F32, "batch_dims": 1}),
-    against=lambda params, indices, batch_dims: (
-        np.stack([p[i] for p, i in zip(params, indices)]) if batch_dims else params[indices]
-    ),
-)
 resource_gather_nd_op.samples(
     (resource(f32(4, 3)), i32(2, 1, low=0, high=3), _F32),
     (resource(f32(4, 3)), i64(2, 2, low=0, high=3), _F32),
     against=lambda params, indices: params[tuple(np.moveaxis(indices, -1, 0))],
 )
-
-# -------------------------------------------------------------------------------------------- what users call
 
 
 def _scatter_function(kind: str, nd: bool, use_locking: bool, doc: str) -> Callable:

@@ -22,28 +22,30 @@ generate_vocab_remapping_op = Op(
     on_host=True,
     differentiable=False,
 )
-load_and_remap_matrix_op = Op(
-    "LoadAndRemapMatrix",
-    "ckpt_path: string, old_tensor_name: string, row_remapping: int64, col_remapping: int64, "
-    "initializing_values: float -> output_matrix: float",
-    num_rows=attr("int", minimum=0),
-    num_cols=attr("int", minimum=1),
-    max_rows_in_memory=attr("int", default=-1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
 
 
 @generate_vocab_remapping_op.shape
-def _(new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size):
+def _generate_vocab_remapping_shape(
+    new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size
+):
     of_rank(new_vocab_file, 0)
     of_rank(old_vocab_file, 0)
     return [(num_new_vocab,), ()]
 
 
+def _path(file: np.ndarray) -> str:
+    return file[()].decode(errors="surrogateescape")
+
+
+def _words(file: np.ndarray) -> list[bytes]:
+    """The lines of a file; one that ends the file needs no newline."""
+    return read_bytes(file[()]).removesuffix(b"\n").split(b"\n")
+
+
 @generate_vocab_remapping_op.kernel
-def _(new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size):
+def _generate_vocab_remapping_kernel(
+    new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size
+):
     new_vocab_file = one_value(new_vocab_file, "new_vocab_file")
     old = _words(one_value(old_vocab_file, "old_vocab_file"))
     lines = {word: line for line, word in enumerate(old[:old_vocab_size] if old_vocab_size >= 0 else old)}
@@ -58,17 +60,27 @@ def _(new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vo
     return remapping, (remapping >= 0).sum(dtype=torch.int32)
 
 
-def _path(file: np.ndarray) -> str:
-    return file[()].decode(errors="surrogateescape")
+generate_vocab_remapping_op.samples(covered_by="tests/ops/state/test_vocabulary_remapping.py")
+generate_vocab_remapping_op.refuses(
+    (text("a"), text("a", shape=()), {"new_vocab_offset": 0, "num_new_vocab": 1}),
+    "Shape must be rank 0 but is rank 1",
+)
 
-
-def _words(file: np.ndarray) -> list[bytes]:
-    """The lines of a file; one that ends the file needs no newline."""
-    return read_bytes(file[()]).removesuffix(b"\n").split(b"\n")
+load_and_remap_matrix_op = Op(
+    "LoadAndRemapMatrix",
+    "ckpt_path: string, old_tensor_name: string, row_remapping: int64, col_remapping: int64, "
+    "initializing_values: float -> output_matrix: float",
+    num_rows=attr("int", minimum=0),
+    num_cols=attr("int", minimum=1),
+    max_rows_in_memory=attr("int", default=-1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
 
 
 @load_and_remap_matrix_op.shape
-def _(
+def _load_and_remap_matrix_shape(
     ckpt_path,
     old_tensor_name,
     row_remapping,
@@ -85,8 +97,22 @@ def _(
     return (num_rows, num_cols)
 
 
+def _sources(remapping: torch.Tensor, name: str, count: int, size: int) -> torch.Tensor:
+    """Where each row or column comes from: -1 for nowhere, and no source twice."""
+    if remapping.numel() != count:
+        raise errors.invalid_argument(
+            f"Size of {name} is {remapping.numel()} instead of being equal to {count}"
+        )
+    used = remapping[remapping >= 0]
+    if used.numel() and int(used.max()) >= size:
+        raise errors.invalid_argument(f"{name} has {int(used.max())}, which is not below {size}")
+    if used.unique().numel() < used.numel():
+        raise errors.invalid_argument(f"{name} takes the same row or column twice")
+    return remapping
+
+
 @load_and_remap_matrix_op.kernel
-def _(
+def _load_and_remap_matrix_kernel(
     ckpt_path,
     old_tensor_name,
     row_remapping,
@@ -121,26 +147,7 @@ def _(
     return matrix
 
 
-def _sources(remapping: torch.Tensor, name: str, count: int, size: int) -> torch.Tensor:
-    """Where each row or column comes from: -1 for nowhere, and no source twice."""
-    if remapping.numel() != count:
-        raise errors.invalid_argument(
-            f"Size of {name} is {remapping.numel()} instead of being equal to {count}"
-        )
-    used = remapping[remapping >= 0]
-    if used.numel() and int(used.max()) >= size:
-        raise errors.invalid_argument(f"{name} has {int(used.max())}, which is not below {size}")
-    if used.unique().numel() < used.numel():
-        raise errors.invalid_argument(f"{name} takes the same row or column twice")
-    return remapping
-
-
-generate_vocab_remapping_op.samples()
-generate_vocab_remapping_op.refuses(
-    (text("a"), text("a", shape=()), {"new_vocab_offset": 0, "num_new_vocab": 1}),
-    "Shape must be rank 0 but is rank 1",
-)
-load_and_remap_matrix_op.samples()
+load_and_remap_matrix_op.samples(covered_by="tests/ops/state/test_vocabulary_remapping.py")
 load_and_remap_matrix_op.refuses(
     (text("a", shape=()), text("a", shape=()), i64(2, 2), i64(0), f32(0), {"num_rows": 2, "num_cols": 1}),
     "Shape must be rank 1 but is rank 2",

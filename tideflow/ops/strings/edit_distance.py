@@ -29,18 +29,6 @@ edit_distance_op = Op(
 )
 
 
-@edit_distance_op.shape
-def _(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape):
-    for indices, values in ((hypothesis_indices, hypothesis_values), (truth_indices, truth_values)):
-        of_rank(indices, 2)
-        of_rank(values, 1)
-    if hypothesis_shape is None or truth_shape is None:
-        return None
-    if not fully_known(hypothesis_shape) or not fully_known(truth_shape):
-        return None
-    return _leading_sizes(hypothesis_shape, truth_shape)
-
-
 def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]:
     """The sizes of the array of sequences: large enough for either side."""
     if len(hypothesis) != len(truth):
@@ -50,39 +38,18 @@ def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]
     return [max(sizes) for sizes in zip(hypothesis[:-1], truth[:-1], strict=True)]
 
 
-@edit_distance_op.kernel
-def _(
-    hypothesis_indices,
-    hypothesis_values,
-    hypothesis_shape,
-    truth_indices,
-    truth_values,
-    truth_shape,
-    *,
-    normalize,
+@edit_distance_op.shape
+def _edit_distance_shape(
+    hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape
 ):
-    sizes = _leading_sizes(hypothesis_shape, truth_shape)
-    if len(truth_shape) < 2:
-        raise ShapeError(
-            f"Input SparseTensors must have rank at least 2, but truth_shape rank is: {len(truth_shape)}"
-        )
-    groups = []
-    for indices, values, shape in (
-        (hypothesis_indices, hypothesis_values, hypothesis_shape),
-        (truth_indices, truth_values, truth_shape),
-    ):
-        check_parts(indices, values, shape)
-        check_inside(indices, shape)
-        groups.append(to_numpy(places(indices[:, :-1], sizes)))
-    values = np.concatenate([to_numpy(hypothesis_values), to_numpy(truth_values)])
-    codes = np.unique(values, return_inverse=True, equal_nan=False)[1].reshape(-1)
-    present, members = np.unique(np.concatenate(groups), return_inverse=True)
-    cut = len(groups[0])
-    hypothesis = _padded(members[:cut], codes[:cut], len(present))
-    truth = _padded(members[cut:], codes[cut:], len(present))
-    result = np.zeros(math.prod(sizes), np.float32)
-    result[present] = _distances(hypothesis, truth, normalize)
-    return to_torch(result.reshape(sizes))
+    for indices, values in ((hypothesis_indices, hypothesis_values), (truth_indices, truth_values)):
+        of_rank(indices, 2)
+        of_rank(values, 1)
+    if hypothesis_shape is None or truth_shape is None:
+        return None
+    if not fully_known(hypothesis_shape) or not fully_known(truth_shape):
+        return None
+    return _leading_sizes(hypothesis_shape, truth_shape)
 
 
 class _Sequences(NamedTuple):
@@ -117,6 +84,41 @@ def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np
         return result
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(result == 0, 0.0, result / truth.lengths)
+
+
+@edit_distance_op.kernel
+def _edit_distance_kernel(
+    hypothesis_indices,
+    hypothesis_values,
+    hypothesis_shape,
+    truth_indices,
+    truth_values,
+    truth_shape,
+    *,
+    normalize,
+):
+    sizes = _leading_sizes(hypothesis_shape, truth_shape)
+    if len(truth_shape) < 2:
+        raise ShapeError(
+            f"Input SparseTensors must have rank at least 2, but truth_shape rank is: {len(truth_shape)}"
+        )
+    groups = []
+    for indices, values, shape in (
+        (hypothesis_indices, hypothesis_values, hypothesis_shape),
+        (truth_indices, truth_values, truth_shape),
+    ):
+        check_parts(indices, values, shape)
+        check_inside(indices, shape)
+        groups.append(to_numpy(places(indices[:, :-1], sizes)))
+    values = np.concatenate([to_numpy(hypothesis_values), to_numpy(truth_values)])
+    codes = np.unique(values, return_inverse=True, equal_nan=False)[1].reshape(-1)
+    present, members = np.unique(np.concatenate(groups), return_inverse=True)
+    cut = len(groups[0])
+    hypothesis = _padded(members[:cut], codes[:cut], len(present))
+    truth = _padded(members[cut:], codes[cut:], len(present))
+    result = np.zeros(math.prod(sizes), np.float32)
+    result[present] = _distances(hypothesis, truth, normalize)
+    return to_torch(result.reshape(sizes))
 
 
 _HYPOTHESIS = np.array([[0, 0, 0], [1, 0, 0]]), np.array([2, 1, 1])

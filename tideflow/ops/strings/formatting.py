@@ -17,8 +17,6 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.runtime.values import to_numpy
 
-_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", '"': r"\"", "'": r"\'", "\\": r"\\"}
-
 string_format_op = Op(
     "StringFormat",
     "inputs: T -> output: string",
@@ -32,12 +30,12 @@ string_format_op = Op(
 
 
 @string_format_op.shape
-def _(inputs):
+def _string_format_shape(inputs):
     return []
 
 
 @string_format_op.kernel
-def _(inputs, *, template, placeholder, summarize):
+def _string_format_kernel(inputs, *, template, placeholder, summarize):
     head, *rest = template.split(placeholder)
     if len(rest) != len(inputs):
         raise errors.invalid_argument(
@@ -45,6 +43,37 @@ def _(inputs, *, template, placeholder, summarize):
         )
     texts = (summary(to_numpy(value), summarize) + text for value, text in zip(inputs, rest, strict=True))
     return as_array((head + "".join(texts)).encode(), dtypes.string)
+
+
+string_format_op.samples(
+    ([i32(3), f32(2, 2)], {"template": "a: %s, b: %s"}),
+    ([i32(9, 9)], {"template": "{}", "placeholder": "{}", "summarize": 2}),
+    ([i32(3, 0), f32()], {"template": "{} {}", "placeholder": "{}"}),
+    ([], {"template": "no tensor"}),
+)
+
+
+@export("strings.format")
+def string_format(
+    template: str,
+    inputs: Tensor | Sequence[Any],
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """`template` with each placeholder replaced by the text of a tensor, long axes abbreviated."""
+    tensors = [inputs] if is_tensor(inputs) else list(inputs)
+    places = template.count(placeholder)
+    if places != len(tensors):
+        raise ValueError(
+            f"{places} placeholder(s) in template does not match {len(tensors)} tensor(s) provided as input"
+        )
+    return string_format_op(
+        tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
+    )
+
+
+_ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", '"': r"\"", "'": r"\'", "\\": r"\\"}
 
 
 def summary(array: np.ndarray, summarize: int = 3) -> str:
@@ -86,31 +115,3 @@ def _short(value: Any, digits: int, exact_digits: int) -> str:
     """Few digits where they say the number exactly, all that matter otherwise."""
     text = f"{value:.{digits}g}"
     return text if type(value)(text) == value or value != value else f"{value:.{exact_digits}g}"
-
-
-string_format_op.samples(
-    ([i32(3), f32(2, 2)], {"template": "a: %s, b: %s"}),
-    ([i32(9, 9)], {"template": "{}", "placeholder": "{}", "summarize": 2}),
-    ([i32(3, 0), f32()], {"template": "{} {}", "placeholder": "{}"}),
-    ([], {"template": "no tensor"}),
-)
-
-
-@export("strings.format")
-def string_format(
-    template: str,
-    inputs: Tensor | Sequence[Any],
-    placeholder: str = "{}",
-    summarize: int = 3,
-    name: str | None = None,
-) -> Tensor:
-    """`template` with each placeholder replaced by the text of a tensor, long axes abbreviated."""
-    tensors = [inputs] if is_tensor(inputs) else list(inputs)
-    places = template.count(placeholder)
-    if places != len(tensors):
-        raise ValueError(
-            f"{places} placeholder(s) in template does not match {len(tensors)} tensor(s) provided as input"
-        )
-    return string_format_op(
-        tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
-    )

@@ -28,46 +28,48 @@ from tideflow.runtime.fingerprints import (
 from tideflow.runtime.values import to_numpy, to_torch
 
 _BUCKETS = dict(num_buckets=attr("int", minimum=1), on_host=True, differentiable=False)
-hash_bucket_op = Op("StringToHashBucket", "string_tensor: string -> output: int64", **_BUCKETS)
-hash_bucket_fast_op = Op("StringToHashBucketFast", "input: string -> output: int64", **_BUCKETS)
-hash_bucket_strong_op = Op(
-    "StringToHashBucketStrong", "input: string -> output: int64", key=attr("list(int)"), **_BUCKETS
-)
-fingerprint_op = Op(
-    "Fingerprint",
-    "data: T, method: string -> fingerprint: uint8",
-    host="method",
-    on_host=True,
-    differentiable=False,
-)
-
-for _op in (hash_bucket_op, hash_bucket_fast_op, hash_bucket_strong_op):
-    _op.shape(same_shape)
 
 
 def _bucket(hashed: np.ndarray, num_buckets: int) -> Any:
     return to_torch(np.asarray(hashed % np.uint64(num_buckets)).astype(np.int64))
 
 
+_STRINGS = text("", "a", "日本語", "x" * 20, "y" * 40, "z" * 200, shape=(2, 3))
+
+hash_bucket_op = Op("StringToHashBucket", "string_tensor: string -> output: int64", **_BUCKETS)
+hash_bucket_op.shape(same_shape)
+
+
 @hash_bucket_op.kernel
-def _(string_tensor, *, num_buckets):
+def _hash_bucket_kernel(string_tensor, *, num_buckets):
     return _bucket(hashes(string_tensor), num_buckets)
 
 
+hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
+
+
+@export("strings.to_hash_bucket", "string_to_hash_bucket")
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """A number below num_buckets for each string, by TensorFlow's first hash function."""
+    strings = renamed("input", input, "string_tensor", string_tensor)
+    return hash_bucket_op(strings, num_buckets=num_buckets, name=name)
+
+
+hash_bucket_fast_op = Op("StringToHashBucketFast", "input: string -> output: int64", **_BUCKETS)
+hash_bucket_fast_op.shape(same_shape)
+
+
 @hash_bucket_fast_op.kernel
-def _(input, *, num_buckets):
+def _hash_bucket_fast_kernel(input, *, num_buckets):
     return _bucket(fingerprints(input), num_buckets)
 
 
-@hash_bucket_strong_op.kernel
-def _(input, *, num_buckets, key):
-    if len(key) != 2:
-        raise errors.invalid_argument("Key must have 2 elements")
-    return _bucket(keyed_hashes(input, _unsigned(key)), num_buckets)
-
-
-def _unsigned(key: Sequence[int]) -> tuple[int, int]:
-    return key[0] % 2**64, key[1] % 2**64
+@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """A number below num_buckets for each string, by its fingerprint, which never changes."""
+    return hash_bucket_fast_op(input, num_buckets=num_buckets, name=name)
 
 
 def _one_by_one(function: Any) -> Any:
@@ -80,41 +82,34 @@ def _one_by_one(function: Any) -> Any:
     return reference
 
 
-_STRINGS = text("", "a", "日本語", "x" * 20, "y" * 40, "z" * 200, shape=(2, 3))
 _MANY = text(*(f"word{i:03}" for i in range(40)))
-for _op, _function in ((hash_bucket_op, hash64), (hash_bucket_fast_op, fingerprint64)):
-    _op.samples(
-        (_STRINGS, {"num_buckets": 2**62}),
-        (_MANY, {"num_buckets": 7}),
-        (_STRINGS[:0], {"num_buckets": 1}),
-        (text("a", shape=()), {"num_buckets": 10}),
-        against=_one_by_one(_function),
-    )
+
+hash_bucket_strong_op = Op(
+    "StringToHashBucketStrong", "input: string -> output: int64", key=attr("list(int)"), **_BUCKETS
+)
+hash_bucket_strong_op.shape(same_shape)
+
+
+def _unsigned(key: Sequence[int]) -> tuple[int, int]:
+    return key[0] % 2**64, key[1] % 2**64
+
+
+@hash_bucket_strong_op.kernel
+def _hash_bucket_strong_kernel(input, *, num_buckets, key):
+    if len(key) != 2:
+        raise errors.invalid_argument("Key must have 2 elements")
+    return _bucket(keyed_hashes(input, _unsigned(key)), num_buckets)
+
+
 hash_bucket_strong_op.samples(
     (_STRINGS, {"num_buckets": 2**62, "key": [1, -2]}),
     (_MANY, {"num_buckets": 7, "key": [1, -2]}),
     (_STRINGS[:0], {"num_buckets": 1, "key": [1, -2]}),
     against=_one_by_one(lambda item: keyed_hash64(item, _unsigned([1, -2]))),
 )
-hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
 hash_bucket_strong_op.refuses(
     (_STRINGS, {"num_buckets": 3, "key": [1]}), "Key must have 2 elements", InvalidArgumentError
 )
-
-
-@export("strings.to_hash_bucket", "string_to_hash_bucket")
-def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
-) -> Tensor:
-    """A number below num_buckets for each string, by TensorFlow's first hash function."""
-    strings = renamed("input", input, "string_tensor", string_tensor)
-    return hash_bucket_op(strings, num_buckets=num_buckets, name=name)
-
-
-@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
-    """A number below num_buckets for each string, by its fingerprint, which never changes."""
-    return hash_bucket_fast_op(input, num_buckets=num_buckets, name=name)
 
 
 @export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong")
@@ -125,15 +120,13 @@ def string_to_hash_bucket_strong(
     return hash_bucket_strong_op(input, num_buckets=num_buckets, key=key, name=name)
 
 
-# ------------------------------------------------------------------------------------------------ rows
-
-
-@fingerprint_op.shape
-def _(data, method):
-    of_rank_at_least(data, 1)
-    if method is not None:
-        _check_method(method)
-    return [data.tuple[0] if data.tuple else None, 8]
+fingerprint_op = Op(
+    "Fingerprint",
+    "data: T, method: string -> fingerprint: uint8",
+    host="method",
+    on_host=True,
+    differentiable=False,
+)
 
 
 def _check_method(method: Any) -> None:
@@ -142,17 +135,19 @@ def _check_method(method: Any) -> None:
         raise ShapeError(f"Unsupported method: {shown}")
 
 
-@fingerprint_op.kernel
-@fingerprint_op.kernel("string")
-def _(data, method):
-    _check_method(method)
-    data = to_numpy(data)
-    if data.ndim == 0:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0")
-    if data.dtype != object:
-        return _by_row(data)
-    found = fingerprints(data)
-    return _as_bytes(found) if data.ndim == 1 else _by_row(found)
+# ------------------------------------------------------------------------------------------------ rows
+
+
+@fingerprint_op.shape
+def _fingerprint_shape(data, method):
+    of_rank_at_least(data, 1)
+    if method is not None:
+        _check_method(method)
+    return [data.tuple[0] if data.tuple else None, 8]
+
+
+def _as_bytes(numbers: np.ndarray) -> Any:
+    return to_torch(np.ascontiguousarray(numbers, "<u8").view(np.uint8).reshape(-1, 8))
 
 
 def _by_row(data: np.ndarray) -> Any:
@@ -162,8 +157,17 @@ def _by_row(data: np.ndarray) -> Any:
     return _as_bytes(fingerprints(rows))
 
 
-def _as_bytes(numbers: np.ndarray) -> Any:
-    return to_torch(np.ascontiguousarray(numbers, "<u8").view(np.uint8).reshape(-1, 8))
+@fingerprint_op.kernel
+@fingerprint_op.kernel("string")
+def _fingerprint_kernel(data, method):
+    _check_method(method)
+    data = to_numpy(data)
+    if data.ndim == 0:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    if data.dtype != object:
+        return _by_row(data)
+    found = fingerprints(data)
+    return _as_bytes(found) if data.ndim == 1 else _by_row(found)
 
 
 fingerprint_op.samples(
@@ -181,3 +185,13 @@ fingerprint_op.refuses((f32(2), b"md5"), "Unsupported method: md5")
 def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
     """Eight bytes for each row of `data` that depend on nothing but its contents."""
     return fingerprint_op(data, method, name=name)
+
+
+for _op, _function in ((hash_bucket_op, hash64), (hash_bucket_fast_op, fingerprint64)):
+    _op.samples(
+        (_STRINGS, {"num_buckets": 2**62}),
+        (_MANY, {"num_buckets": 7}),
+        (_STRINGS[:0], {"num_buckets": 1}),
+        (text("a", shape=()), {"num_buckets": 10}),
+        against=_one_by_one(_function),
+    )

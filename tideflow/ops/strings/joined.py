@@ -33,31 +33,12 @@ string_join_op = Op(
     on_host=True,
     differentiable=False,
 )
-reduce_join_op = Op(
-    "ReduceJoin",
-    "inputs: string, reduction_indices: int32 -> output: string",
-    keep_dims=False,
-    separator="",
-    host="reduction_indices",
-    on_host=True,
-    differentiable=False,
-)
-unsorted_segment_join_op = Op(
-    "UnsortedSegmentJoin",
-    "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
-    separator="",
-    Tindices=INDICES,
-    Tnumsegments=attr("type", dtypes.int32, allowed=INDICES),
-    host="num_segments",
-    on_host=True,
-    differentiable=False,
-)
 
 # ------------------------------------------------------------------------------------------------ elements
 
 
 @string_join_op.shape
-def _(inputs):
+def _string_join_shape(inputs):
     """Scalars join with every element; all others have one shape."""
     result = TensorShape([])
     for shape in inputs:
@@ -69,7 +50,7 @@ def _(inputs):
 
 
 @string_join_op.kernel
-def _(inputs, *, separator):
+def _string_join_kernel(inputs, *, separator):
     sizes = {array.shape for array in inputs if array.ndim}
     if len(sizes) > 1:
         raise ShapeError(f"Input shapes do not match: {' vs. '.join(map(brackets, sorted(sizes)))}")
@@ -96,13 +77,32 @@ def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Te
     return string_join_op(inputs, separator=separator, name=name)
 
 
+def _along_last_axis(strings: np.ndarray, separator: str) -> np.ndarray:
+    *sizes, length = strings.shape
+    joined = np.empty(math.prod(sizes), dtype=object)
+    joined[:] = [separator.encode().join(row) for row in strings.reshape(len(joined), length).tolist()]
+    return joined.reshape(sizes)
+
+
+_LETTERS = text(*"abcdef", shape=(2, 3))
+
+reduce_join_op = Op(
+    "ReduceJoin",
+    "inputs: string, reduction_indices: int32 -> output: string",
+    keep_dims=False,
+    separator="",
+    host="reduction_indices",
+    on_host=True,
+    differentiable=False,
+)
+
 # ------------------------------------------------------------------------------------------------ axes
 
 reduce_join_op.shape(reductions.sum_op.shape_rule)
 
 
 @reduce_join_op.kernel
-def _(inputs, reduction_indices, *, keep_dims, separator):
+def _reduce_join_kernel(inputs, reduction_indices, *, keep_dims, separator):
     given = reduction_indices if isinstance(reduction_indices, list) else [reduction_indices]
     reduced = reductions.normal_axes(given, inputs.ndim)
     if len(reduced) < len(given):
@@ -116,14 +116,6 @@ def _(inputs, reduction_indices, *, keep_dims, separator):
     return joined.reshape(sizes) if keep_dims else joined
 
 
-def _along_last_axis(strings: np.ndarray, separator: str) -> np.ndarray:
-    *sizes, length = strings.shape
-    joined = np.empty(math.prod(sizes), dtype=object)
-    joined[:] = [separator.encode().join(row) for row in strings.reshape(len(joined), length).tolist()]
-    return joined.reshape(sizes)
-
-
-_LETTERS = text(*"abcdef", shape=(2, 3))
 reduce_join_op.samples(
     (_LETTERS, np.int32(0)),
     (_LETTERS, np.int32([-1]), {"separator": "-", "keep_dims": True}),
@@ -167,13 +159,24 @@ def _last_axis_first(strings: Tensor) -> Tensor:
     return constants.constant(np.arange(strings.shape.ndims - 1, -1, -1), dtypes.int32)
 
 
+unsorted_segment_join_op = Op(
+    "UnsortedSegmentJoin",
+    "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
+    separator="",
+    Tindices=INDICES,
+    Tnumsegments=attr("type", dtypes.int32, allowed=INDICES),
+    host="num_segments",
+    on_host=True,
+    differentiable=False,
+)
+
 # ------------------------------------------------------------------------------------------------ segments
 
 unsorted_segment_join_op.shape(segments.unsorted_segment_sum_op.shape_rule)
 
 
 @unsorted_segment_join_op.kernel
-def _(inputs, segment_ids, num_segments, *, separator):
+def _unsorted_segment_join_kernel(inputs, segment_ids, num_segments, *, separator):
     ids = to_numpy(segment_ids)
     if not ids.ndim:
         raise ShapeError("Segment_id cannot have rank 0")

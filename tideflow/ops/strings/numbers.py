@@ -22,6 +22,11 @@ from tideflow.ops.helpers.types import REAL, types
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy, to_torch
 
+
+def _refusal(message: str) -> InvalidArgumentError:
+    return errors.invalid_argument(message)
+
+
 as_string_op = Op(
     "AsString",
     "input: T -> output: string",
@@ -34,32 +39,7 @@ as_string_op = Op(
     on_host=True,
     differentiable=False,
 )
-string_to_number_op = Op(
-    "StringToNumber",
-    "string_tensor: string -> output: out_type",
-    out_type=attr("type", dtypes.float32, allowed=types("float double int32 int64 uint32 uint64")),
-    on_host=True,
-    differentiable=False,
-)
 as_string_op.shape(same_shape)
-string_to_number_op.shape(same_shape)
-
-# ------------------------------------------------------------------------------------------------ to text
-
-
-@as_string_op.kernel
-def _(input, *, T, precision, scientific, shortest, width, fill):
-    style = _style(T, precision, scientific, shortest, width, fill)
-    if T is dtypes.string:
-        return input
-    if T.is_bool:
-        return each(lambda value: b"true" if value else b"false", to_numpy(input))
-    if T.is_integer:
-        return each(lambda value: (style % value).encode(), to_numpy(input))
-    write = _writer(style)
-    if T.is_complex:
-        return each(lambda z: f"({write(z.real)},{write(z.imag)})".encode(), to_numpy(input))
-    return each(lambda value: write(value).encode(), to_numpy(input).astype(np.float64))
 
 
 def _style(dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
@@ -79,10 +59,6 @@ def _style(dtype: DType, precision: int, scientific: bool, shortest: bool, width
     return f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{kind}"
 
 
-def _refusal(message: str) -> InvalidArgumentError:
-    return errors.invalid_argument(message)
-
-
 def _writer(style: str) -> Callable[[float], str]:
     """Writes floats as C does: no zeros before infinities, and NaN with its sign."""
     for_words = style.replace("%0", "%")
@@ -96,6 +72,24 @@ def _writer(style: str) -> Callable[[float], str]:
         return negative.replace("inf", "nan")
 
     return write
+
+
+# ------------------------------------------------------------------------------------------------ to text
+
+
+@as_string_op.kernel
+def _as_string_kernel(input, *, T, precision, scientific, shortest, width, fill):
+    style = _style(T, precision, scientific, shortest, width, fill)
+    if T is dtypes.string:
+        return input
+    if T.is_bool:
+        return each(lambda value: b"true" if value else b"false", to_numpy(input))
+    if T.is_integer:
+        return each(lambda value: (style % value).encode(), to_numpy(input))
+    write = _writer(style)
+    if T.is_complex:
+        return each(lambda z: f"({write(z.real)},{write(z.imag)})".encode(), to_numpy(input))
+    return each(lambda value: write(value).encode(), to_numpy(input).astype(np.float64))
 
 
 as_string_op.samples(
@@ -138,29 +132,18 @@ def as_string(
     )
 
 
-# ------------------------------------------------------------------------------------------------ to numbers
-
-_FLOAT = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
-_HEXADECIMAL = re.compile(rb"([+-]?)0x([0-9a-f]+)", re.I)
-_INTEGER = re.compile(rb"-?\d+")
-
-
-def parsed_number(data: bytes, dtype: DType) -> float | int | None:
-    """The number that text stands for, by TensorFlow's rules: None where it is none, or out of range."""
-    body = data.strip()
-    if dtype.is_integer:
-        number = int(body) if _INTEGER.fullmatch(body) else None
-        return number if number is not None and dtype.min <= number <= dtype.max else None
-    if _FLOAT.fullmatch(body):
-        return float(body)
-    hexadecimal = _HEXADECIMAL.fullmatch(body)
-    if hexadecimal:
-        return float(int(hexadecimal[1] + hexadecimal[2], 16))
-    return 0.0 if data and not body else None
+string_to_number_op = Op(
+    "StringToNumber",
+    "string_tensor: string -> output: out_type",
+    out_type=attr("type", dtypes.float32, allowed=types("float double int32 int64 uint32 uint64")),
+    on_host=True,
+    differentiable=False,
+)
+string_to_number_op.shape(same_shape)
 
 
 @string_to_number_op.kernel
-def _(string_tensor, *, out_type):
+def _string_to_number_kernel(string_tensor, *, out_type):
     def number(data: bytes) -> float | int:
         found = parsed_number(data, out_type)
         if found is None:
@@ -194,3 +177,24 @@ def string_to_number(
     """Each string as a number; an error where one is none, or an integer too large."""
     strings = renamed("input", input, "string_tensor", string_tensor)
     return string_to_number_op(strings, out_type=out_type, name=name)
+
+
+# ------------------------------------------------------------------------------------------------ to numbers
+
+_FLOAT = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
+_HEXADECIMAL = re.compile(rb"([+-]?)0x([0-9a-f]+)", re.I)
+_INTEGER = re.compile(rb"-?\d+")
+
+
+def parsed_number(data: bytes, dtype: DType) -> float | int | None:
+    """The number that text stands for, by TensorFlow's rules: None where it is none, or out of range."""
+    body = data.strip()
+    if dtype.is_integer:
+        number = int(body) if _INTEGER.fullmatch(body) else None
+        return number if number is not None and dtype.min <= number <= dtype.max else None
+    if _FLOAT.fullmatch(body):
+        return float(body)
+    hexadecimal = _HEXADECIMAL.fullmatch(body)
+    if hexadecimal:
+        return float(int(hexadecimal[1] + hexadecimal[2], 16))
+    return 0.0 if data and not body else None

@@ -18,94 +18,53 @@ from tideflow.runtime import re2
 from tideflow.runtime.values import to_torch
 
 _ON_HOST = dict(on_host=True, differentiable=False)
-full_match_op = Op(
-    "RegexFullMatch", "input: string, pattern: string -> output: bool", host="pattern", **_ON_HOST
-)
-static_full_match_op = Op(
-    "StaticRegexFullMatch", "input: string -> output: bool", pattern=attr("string"), **_ON_HOST
-)
-replace_op = Op(
-    "RegexReplace",
-    "input: string, pattern: string, rewrite: string -> output: string",
-    replace_global=True,
-    host="pattern, rewrite",
-    **_ON_HOST,
-)
-static_replace_op = Op(
-    "StaticRegexReplace",
-    "input: string -> output: string",
-    pattern=attr("string"),
-    rewrite=attr("string"),
-    replace_global=True,
-    **_ON_HOST,
-)
-static_full_match_op.shape(same_shape)
-static_replace_op.shape(same_shape)
-
-
-@full_match_op.shape
-def _(input, pattern):
-    scalar(pattern)
-    return input
-
-
-@replace_op.shape
-def _(input, pattern, rewrite):
-    scalar(pattern)
-    scalar(rewrite)
-    return input
 
 
 def _as_bytes(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else value
 
 
+_WORDS = text("abc", "", "a\n", "日本")
+
+full_match_op = Op(
+    "RegexFullMatch", "input: string, pattern: string -> output: bool", host="pattern", **_ON_HOST
+)
+
+
+@full_match_op.shape
+def _full_match_shape(input, pattern):
+    scalar(pattern)
+    return input
+
+
 @full_match_op.kernel
-def _(input, pattern):
+def _full_match_kernel(input, pattern):
     re2.compiled(_as_bytes(scalar(pattern)))  # a bad pattern is an error even where there is no string
     found = each(partial(re2.full_match, _as_bytes(pattern)), input)
     return to_torch(found.astype(bool))
 
 
-@replace_op.kernel
-def _(input, pattern, rewrite, *, replace_global):
-    pattern, rewrite = _as_bytes(scalar(pattern)), _as_bytes(scalar(rewrite))
-    re2.compiled(pattern)
-    return each(lambda data: re2.replace(pattern, rewrite, data, replace_global), input)
-
-
-@static_full_match_op.kernel
-def _(input, *, pattern):
-    return full_match_op.kernels[""](input, pattern)
-
-
-@static_replace_op.kernel
-def _(input, *, pattern, rewrite, replace_global):
-    return replace_op.kernels[""](input, pattern, rewrite, replace_global=replace_global)
-
-
-_WORDS = text("abc", "", "a\n", "日本")
 full_match_op.samples(
     (_WORDS, b"[a-c]*"),
     (_WORDS.reshape(2, 2), b".{2}"),
     (text("é", shape=()), rb"\w"),
     (text(), b"a"),
 )
-static_full_match_op.samples((_WORDS, {"pattern": "[a-c]*"}), (text(), {"pattern": "a"}))
-replace_op.samples(
-    (_WORDS, rb"(.)(.)", rb"\2\1"),
-    (_WORDS, b"x*", b"-"),
-    (_WORDS, b"$", b"!", {"replace_global": False}),
-    (text(), b"a", b"b"),
-)
-static_replace_op.samples((_WORDS, {"pattern": "b|本", "rewrite": r"<\0>"}))
 full_match_op.refuses((_WORDS, b"("), "Invalid pattern: (, error: missing ): (", InvalidArgumentError)
 full_match_op.refuses((_WORDS, [b"a"]), "Shape must be rank 0 but is rank 1")
-replace_op.refuses((_WORDS, b"a(?=b)", b""), "invalid perl operator: (?=", InvalidArgumentError)
+
+static_full_match_op = Op(
+    "StaticRegexFullMatch", "input: string -> output: bool", pattern=attr("string"), **_ON_HOST
+)
+static_full_match_op.shape(same_shape)
 
 
-def _is_text(*values: Any) -> bool:
-    return all(isinstance(value, (str, bytes)) for value in values)
+@static_full_match_op.kernel
+def _static_full_match_kernel(input, *, pattern):
+    return full_match_op.kernels[""](input, pattern)
+
+
+static_full_match_op.samples((_WORDS, {"pattern": "[a-c]*"}), (text(), {"pattern": "a"}))
 
 
 @export("strings.regex_full_match")
@@ -114,6 +73,60 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
     if _is_text(pattern):
         return static_full_match_op(input, pattern=pattern, name=name)
     return full_match_op(input, pattern, name=name)
+
+
+def _is_text(*values: Any) -> bool:
+    return all(isinstance(value, (str, bytes)) for value in values)
+
+
+replace_op = Op(
+    "RegexReplace",
+    "input: string, pattern: string, rewrite: string -> output: string",
+    replace_global=True,
+    host="pattern, rewrite",
+    **_ON_HOST,
+)
+
+
+@replace_op.shape
+def _replace_shape(input, pattern, rewrite):
+    scalar(pattern)
+    scalar(rewrite)
+    return input
+
+
+@replace_op.kernel
+def _replace_kernel(input, pattern, rewrite, *, replace_global):
+    pattern, rewrite = _as_bytes(scalar(pattern)), _as_bytes(scalar(rewrite))
+    re2.compiled(pattern)
+    return each(lambda data: re2.replace(pattern, rewrite, data, replace_global), input)
+
+
+replace_op.samples(
+    (_WORDS, rb"(.)(.)", rb"\2\1"),
+    (_WORDS, b"x*", b"-"),
+    (_WORDS, b"$", b"!", {"replace_global": False}),
+    (text(), b"a", b"b"),
+)
+replace_op.refuses((_WORDS, b"a(?=b)", b""), "invalid perl operator: (?=", InvalidArgumentError)
+
+static_replace_op = Op(
+    "StaticRegexReplace",
+    "input: string -> output: string",
+    pattern=attr("string"),
+    rewrite=attr("string"),
+    replace_global=True,
+    **_ON_HOST,
+)
+static_replace_op.shape(same_shape)
+
+
+@static_replace_op.kernel
+def _static_replace_kernel(input, *, pattern, rewrite, replace_global):
+    return replace_op.kernels[""](input, pattern, rewrite, replace_global=replace_global)
+
+
+static_replace_op.samples((_WORDS, {"pattern": "b|本", "rewrite": r"<\0>"}))
 
 
 @export("strings.regex_replace", "regex_replace")

@@ -19,58 +19,17 @@ from tideflow.ops.helpers.types import INDICES
 from tideflow.runtime.values import to_torch
 
 _SPARSE = "indices: int64, values: string, shape: int64"
-string_split_op = Op(
-    "StringSplit",
-    f"input: string, delimiter: string -> {_SPARSE}",
-    skip_empty=True,
-    host="delimiter",
-    on_host=True,
-    differentiable=False,
-)
-string_split_v2_op = Op(
-    "StringSplitV2",
-    f"input: string, sep: string -> {_SPARSE}",
-    maxsplit=-1,
-    host="sep",
-    on_host=True,
-    differentiable=False,
-)
-string_ngrams_op = Op(
-    "StringNGrams",
-    "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
-    separator=attr("string"),
-    ngram_widths=attr("list(int)", minimum=0),
-    left_pad=attr("string"),
-    right_pad=attr("string"),
-    pad_width=attr("int"),
-    preserve_short_sequences=attr("bool"),
-    Tsplits=attr("type", dtypes.int64, allowed=INDICES),
-    on_host=True,
-    differentiable=False,
-)
-
-
-def flat_strings(lists: list[list[bytes]]) -> np.ndarray:
-    """All strings of the lists in one vector."""
-    array = np.empty(sum(map(len, lists)), dtype=object)
-    array[:] = [item for items in lists for item in items]
-    return array
-
 
 # ------------------------------------------------------------------------------------------------ splitting
 
 
-@string_split_op.shape
-@string_split_v2_op.shape
-def _(input, separator):
+def _string_split_family_shape(input, separator):
     of_rank(input, 1)
     scalar(separator)
     return [[None, 2], [None], [2]]
 
 
-@string_split_op.value
-@string_split_v2_op.value
-def _(op):
+def _string_split_family_value(op):
     rows = op.inputs[0].shape.with_rank(1).tuple[0]
     return [None, None, None if rows is None else [rows, None]]
 
@@ -86,9 +45,24 @@ def _split_each(strings: np.ndarray, split: Callable[[bytes], list[bytes]]) -> t
     return to_torch(indices), flat_strings(rows), to_torch(shape)
 
 
-@string_split_op.kernel
-def _(input, delimiter, *, skip_empty):
-    return _split_each(input, _cut_at_any(scalar(delimiter), skip_empty))
+_SENTENCES = text("hello  world ", "a b c", "", " ")
+
+
+def _add_refuses_of_string_split_family(op: Op) -> None:
+    op.refuses((text("a", shape=()), b" "), "Shape must be rank 1 but is rank 0")
+    op.refuses((_SENTENCES, [b" "]), "Shape must be rank 0 but is rank 1")
+
+
+string_split_op = Op(
+    "StringSplit",
+    f"input: string, delimiter: string -> {_SPARSE}",
+    skip_empty=True,
+    host="delimiter",
+    on_host=True,
+    differentiable=False,
+)
+string_split_op.shape(_string_split_family_shape)
+string_split_op.value(_string_split_family_value)
 
 
 def _cut_at_any(delimiters: bytes, skip_empty: bool) -> Callable[[bytes], list[bytes]]:
@@ -101,8 +75,34 @@ def _cut_at_any(delimiters: bytes, skip_empty: bool) -> Callable[[bytes], list[b
     return lambda data: cut(data) if data else []
 
 
+@string_split_op.kernel
+def _string_split_kernel(input, delimiter, *, skip_empty):
+    return _split_each(input, _cut_at_any(scalar(delimiter), skip_empty))
+
+
+string_split_op.samples(
+    (_SENTENCES, b" "),
+    (_SENTENCES, b" ", {"skip_empty": False}),
+    (_SENTENCES, b"lo"),
+    (_SENTENCES, b""),
+    (text(), b" "),
+)
+_add_refuses_of_string_split_family(string_split_op)
+
+string_split_v2_op = Op(
+    "StringSplitV2",
+    f"input: string, sep: string -> {_SPARSE}",
+    maxsplit=-1,
+    host="sep",
+    on_host=True,
+    differentiable=False,
+)
+string_split_v2_op.shape(_string_split_family_shape)
+string_split_v2_op.value(_string_split_family_value)
+
+
 @string_split_v2_op.kernel
-def _(input, sep, *, maxsplit):
+def _string_split_v2_kernel(input, sep, *, maxsplit):
     sep = scalar(sep)
     if maxsplit == 0:
         return _split_each(input, lambda data: [data])
@@ -117,14 +117,6 @@ def _(input, sep, *, maxsplit):
     return _split_each(input, rest_last)
 
 
-_SENTENCES = text("hello  world ", "a b c", "", " ")
-string_split_op.samples(
-    (_SENTENCES, b" "),
-    (_SENTENCES, b" ", {"skip_empty": False}),
-    (_SENTENCES, b"lo"),
-    (_SENTENCES, b""),
-    (text(), b" "),
-)
 string_split_v2_op.samples(
     (_SENTENCES, b""),
     (_SENTENCES, b" "),
@@ -132,21 +124,33 @@ string_split_v2_op.samples(
     (text("1<>2<><>3"), b"<>"),
     (text(), b""),
 )
-for _op in (string_split_op, string_split_v2_op):
-    _op.refuses((text("a", shape=()), b" "), "Shape must be rank 1 but is rank 0")
-    _op.refuses((_SENTENCES, [b" "]), "Shape must be rank 0 but is rank 1")
+_add_refuses_of_string_split_family(string_split_v2_op)
+
+string_ngrams_op = Op(
+    "StringNGrams",
+    "data: string, data_splits: Tsplits -> ngrams: string, ngrams_splits: Tsplits",
+    separator=attr("string"),
+    ngram_widths=attr("list(int)", minimum=0),
+    left_pad=attr("string"),
+    right_pad=attr("string"),
+    pad_width=attr("int"),
+    preserve_short_sequences=attr("bool"),
+    Tsplits=attr("type", dtypes.int64, allowed=INDICES),
+    on_host=True,
+    differentiable=False,
+)
 
 # ------------------------------------------------------------------------------------------------ n-grams
 
 
 @string_ngrams_op.shape
-def _(data, data_splits):
+def _string_ngrams_shape(data, data_splits):
     of_rank(data, 1)
     return [[None], of_rank(data_splits, 1)]
 
 
 @string_ngrams_op.kernel
-def _(
+def _string_ngrams_kernel(
     data,
     data_splits,
     *,
@@ -196,3 +200,10 @@ string_ngrams_op.samples(
     (text(), np.array([0]), _NGRAMS),
 )
 string_ngrams_op.refuses((_LETTERS, np.array([0, 7]), _NGRAMS), "Invalid split value 7", InvalidArgumentError)
+
+
+def flat_strings(lists: list[list[bytes]]) -> np.ndarray:
+    """All strings of the lists in one vector."""
+    array = np.empty(sum(map(len, lists)), dtype=object)
+    array[:] = [item for items in lists for item in items]
+    return array

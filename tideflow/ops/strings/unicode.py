@@ -25,11 +25,34 @@ from tideflow.runtime.values import to_numpy, to_torch
 
 _ON_HOST = dict(on_host=True, differentiable=False)
 _ERRORS = attr("string", "replace", allowed=("strict", "replace", "ignore"))
-_OUTPUT = attr("string", allowed=("UTF-8", "UTF-16-BE", "UTF-32-BE"))
 _TSPLITS = attr("type", dtypes.int64, allowed=INDICES)
 _DECODING = dict(
     input_encoding=attr("string"), errors=_ERRORS, replacement_char=65533, replace_control_characters=False
 )
+_BROKEN = np.array([b"a\xff\x01b", b"", "日本語".encode(), b"\xe2\x82"], object)
+
+
+def _add_samples_and_refuses_of_unicode_decode_family(op: Op) -> None:
+    op.samples(
+        (_BROKEN, {"input_encoding": "UTF-8"}),
+        (_BROKEN.reshape(2, 2), {"input_encoding": "UTF-8", "errors": "ignore", "Tsplits": dtypes.int32}),
+        (_BROKEN, {"input_encoding": "UTF-8", "replacement_char": 63, "replace_control_characters": True}),
+        (text("\x00h\x00i", shape=()), {"input_encoding": "UTF-16-BE", "errors": "strict"}),
+        (np.array(["日本".encode("shift_jis")], object), {"input_encoding": "Shift_JIS"}),
+        (text(), {"input_encoding": "latin-1"}),
+    )
+    op.refuses(
+        (_BROKEN, {"input_encoding": "UTF-8", "errors": "strict"}),
+        "Invalid formatting on input string",
+        InvalidArgumentError,
+    )
+    op.refuses(
+        (_BROKEN, {"input_encoding": "nonsense"}),
+        "Could not create converter for input encoding: nonsense",
+        InvalidArgumentError,
+    )
+
+
 unicode_decode_op = Op(
     "UnicodeDecode",
     "input: string -> row_splits: Tsplits, char_values: int32",
@@ -37,26 +60,31 @@ unicode_decode_op = Op(
     **_DECODING,
     **_ON_HOST,
 )
-unicode_decode_with_offsets_op = Op(
-    "UnicodeDecodeWithOffsets",
-    "input: string -> row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64",
-    Tsplits=_TSPLITS,
-    **_DECODING,
-    **_ON_HOST,
-)
-unicode_encode_op = Op(
-    "UnicodeEncode",
-    "input_values: int32, input_splits: Tsplits -> output: string",
-    errors=_ERRORS,
-    output_encoding=_OUTPUT,
-    replacement_char=65533,
-    Tsplits=_TSPLITS,
-    **_ON_HOST,
-)
-unicode_transcode_op = Op(
-    "UnicodeTranscode", "input: string -> output: string", output_encoding=_OUTPUT, **_DECODING, **_ON_HOST
-)
-unicode_script_op = Op("UnicodeScript", "input: int32 -> output: int32", **_ON_HOST)
+
+# ------------------------------------------------------------------------------------------------ decoding
+
+
+@unicode_decode_op.shape
+def _unicode_decode_shape(input):
+    return [[size_sum(input.num_elements(), 1)], [None]]
+
+
+@unicode_decode_op.kernel
+def _unicode_decode_kernel(
+    input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
+):
+    splits, points, _ = unicode_decode_with_offsets_op.kernels[""](
+        input,
+        input_encoding=input_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+        Tsplits=Tsplits,
+    )
+    return splits, points
+
+
+_add_samples_and_refuses_of_unicode_decode_family(unicode_decode_op)
 
 # ------------------------------------------------------------------------------------------------ characters
 
@@ -133,29 +161,24 @@ def _without_illegal(
     return np.where(bad, replacement, points), starts
 
 
-def _encoded(points: np.ndarray, encoding: str) -> bytes:
-    """Code points as text. Lone surrogates pass, but for UTF-8, where they are replaced."""
-    run = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    if encoding == "UTF-8":
-        return run.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
-    return run.encode(encoding, "surrogatepass")
-
-
-# ------------------------------------------------------------------------------------------------ decoding
-
-
-@unicode_decode_op.shape
-def _(input):
-    return [[size_sum(input.num_elements(), 1)], [None]]
+unicode_decode_with_offsets_op = Op(
+    "UnicodeDecodeWithOffsets",
+    "input: string -> row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64",
+    Tsplits=_TSPLITS,
+    **_DECODING,
+    **_ON_HOST,
+)
 
 
 @unicode_decode_with_offsets_op.shape
-def _(input):
+def _unicode_decode_with_offsets_shape(input):
     return [[size_sum(input.num_elements(), 1)], [None], [None]]
 
 
 @unicode_decode_with_offsets_op.kernel
-def _(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def _unicode_decode_with_offsets_kernel(
+    input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
+):
     _check_replacement(replacement_char)
     encoding = _known_encoding(input_encoding)
     rows = [
@@ -168,51 +191,40 @@ def _(input, *, input_encoding, errors, replacement_char, replace_control_charac
     return to_torch(splits), to_torch(points.astype(np.int32)), to_torch(starts.astype(np.int64))
 
 
-@unicode_decode_op.kernel
-def _(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
-    splits, points, _ = unicode_decode_with_offsets_op.kernels[""](
-        input,
-        input_encoding=input_encoding,
-        errors=errors,
-        replacement_char=replacement_char,
-        replace_control_characters=replace_control_characters,
-        Tsplits=Tsplits,
-    )
-    return splits, points
+_add_samples_and_refuses_of_unicode_decode_family(unicode_decode_with_offsets_op)
+
+_OUTPUT = attr("string", allowed=("UTF-8", "UTF-16-BE", "UTF-32-BE"))
 
 
-_BROKEN = np.array([b"a\xff\x01b", b"", "日本語".encode(), b"\xe2\x82"], object)
-for _op in (unicode_decode_op, unicode_decode_with_offsets_op):
-    _op.samples(
-        (_BROKEN, {"input_encoding": "UTF-8"}),
-        (_BROKEN.reshape(2, 2), {"input_encoding": "UTF-8", "errors": "ignore", "Tsplits": dtypes.int32}),
-        (_BROKEN, {"input_encoding": "UTF-8", "replacement_char": 63, "replace_control_characters": True}),
-        (text("\x00h\x00i", shape=()), {"input_encoding": "UTF-16-BE", "errors": "strict"}),
-        (np.array(["日本".encode("shift_jis")], object), {"input_encoding": "Shift_JIS"}),
-        (text(), {"input_encoding": "latin-1"}),
-    )
-    _op.refuses(
-        (_BROKEN, {"input_encoding": "UTF-8", "errors": "strict"}),
-        "Invalid formatting on input string",
-        InvalidArgumentError,
-    )
-    _op.refuses(
-        (_BROKEN, {"input_encoding": "nonsense"}),
-        "Could not create converter for input encoding: nonsense",
-        InvalidArgumentError,
-    )
+def _encoded(points: np.ndarray, encoding: str) -> bytes:
+    """Code points as text. Lone surrogates pass, but for UTF-8, where they are replaced."""
+    run = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    if encoding == "UTF-8":
+        return run.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+    return run.encode(encoding, "surrogatepass")
+
+
+unicode_encode_op = Op(
+    "UnicodeEncode",
+    "input_values: int32, input_splits: Tsplits -> output: string",
+    errors=_ERRORS,
+    output_encoding=_OUTPUT,
+    replacement_char=65533,
+    Tsplits=_TSPLITS,
+    **_ON_HOST,
+)
 
 # ------------------------------------------------------------------------------------------------ encoding
 
 
 @unicode_encode_op.shape
-def _(input_values, input_splits):
+def _unicode_encode_shape(input_values, input_splits):
     of_rank(input_values, 1)
     return [size_sum(of_rank(input_splits, 1).tuple[0], -1)]
 
 
 @unicode_encode_op.kernel
-def _(input_values, input_splits, *, errors, output_encoding, replacement_char):
+def _unicode_encode_kernel(input_values, input_splits, *, errors, output_encoding, replacement_char):
     _check_replacement(replacement_char)
     points, splits = to_numpy(input_values), to_numpy(input_splits)
     if (np.diff(splits, prepend=0, append=len(points)) < 0).any():
@@ -226,26 +238,6 @@ def _(input_values, input_splits, *, errors, output_encoding, replacement_char):
     strings = np.empty(len(rows), dtype=object)
     strings[:] = [_encoded(replaced[row][kept[row]], output_encoding) for row in rows]
     return strings
-
-
-@unicode_transcode_op.shape
-def _(input):
-    return input
-
-
-@unicode_transcode_op.kernel
-def _(input, *, input_encoding, output_encoding, errors, replacement_char, replace_control_characters):
-    _check_replacement(replacement_char)
-    encoding = _known_encoding(input_encoding)
-
-    def transcoded(data: bytes) -> bytes:
-        points, starts = _characters(data, encoding)
-        if errors == "strict" and replace_control_characters and (points <= 0x1F).any():
-            raise invalid_argument("Invalid formatting on input string")
-        points, _ = _without_illegal(points, starts, errors, replacement_char, replace_control_characters)
-        return _encoded(points, output_encoding)
-
-    return each(transcoded, input)
 
 
 _POINTS = np.int32([72, 0xE9, 0x65E5, 0x1F60A, 0xD800, 0x110000, -1, 65])
@@ -263,6 +255,34 @@ unicode_encode_op.refuses(
 unicode_encode_op.refuses(
     (_POINTS, np.array([0, 9]), {"output_encoding": "UTF-8"}), "do not divide", InvalidArgumentError
 )
+
+unicode_transcode_op = Op(
+    "UnicodeTranscode", "input: string -> output: string", output_encoding=_OUTPUT, **_DECODING, **_ON_HOST
+)
+
+
+@unicode_transcode_op.shape
+def _unicode_transcode_shape(input):
+    return input
+
+
+@unicode_transcode_op.kernel
+def _unicode_transcode_kernel(
+    input, *, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+):
+    _check_replacement(replacement_char)
+    encoding = _known_encoding(input_encoding)
+
+    def transcoded(data: bytes) -> bytes:
+        points, starts = _characters(data, encoding)
+        if errors == "strict" and replace_control_characters and (points <= 0x1F).any():
+            raise invalid_argument("Invalid formatting on input string")
+        points, _ = _without_illegal(points, starts, errors, replacement_char, replace_control_characters)
+        return _encoded(points, output_encoding)
+
+    return each(transcoded, input)
+
+
 unicode_transcode_op.samples(
     (_BROKEN, {"input_encoding": "UTF-8", "output_encoding": "UTF-8"}),
     (_BROKEN[2], {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"}),
@@ -306,13 +326,15 @@ def unicode_transcode(
     )
 
 
+unicode_script_op = Op("UnicodeScript", "input: int32 -> output: int32", **_ON_HOST)
+
 # ------------------------------------------------------------------------------------------------ scripts
 
 unicode_script_op.shape(same_shape)
 
 
 @unicode_script_op.kernel
-def _(input):
+def _unicode_script_kernel(input):
     return to_torch(script_numbers(to_numpy(input)))
 
 
