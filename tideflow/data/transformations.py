@@ -19,7 +19,7 @@ from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.datasets import dataset_functions, datasets
 from tideflow.ops.math import unary
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices
 from tideflow.runtime.dataset_threads import AUTOTUNE
 from tideflow.runtime.datasets import INFINITE, UNKNOWN
 
@@ -290,7 +290,7 @@ def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed:
 
 
 def _drawn(logits: Any, pair: Tensor) -> Tensor:
-    drawn = distributions.stateless_multinomial_op(logits, 1, pair)
+    drawn = choices.stateless_multinomial_op(logits, 1, pair)
     return shapes.squeeze(drawn, axis=[0, 1])
 
 

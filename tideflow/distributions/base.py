@@ -22,7 +22,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape, broadcast_static_shape
-from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.arrays import broadcasting, constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, checks, reductions, unary
 
@@ -367,7 +367,7 @@ class ScalarDistribution(Distribution):
 
     def _batch_shape_tensor(self) -> Tensor:
         found = [shapes.shape(getattr(self, name)) for name in self._PARAMETERS]
-        return functools.reduce(shapes.broadcast_dynamic_shape, found)
+        return functools.reduce(broadcasting.broadcast_dynamic_shape, found)
 
     def _event_shape(self) -> TensorShape:
         return TensorShape([])

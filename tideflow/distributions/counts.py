@@ -24,7 +24,7 @@ from tideflow.ops.control_flow import grouping, map_and_fold
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import casting, checks, reductions, special, unary
 from tideflow.ops.nn import softmax
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices, distributions
 
 
 def _checked_total(total_count: Any, validate_args: bool) -> Tensor:
@@ -107,7 +107,7 @@ class Multinomial(Distribution):
         def counts_of(row: tuple[Tensor, Tensor]) -> Tensor:
             """Each of the batch may have a number of trials of its own."""
             logits, trials = row
-            draws = distributions.multinomial(logits[None, ...], trials, seed)
+            draws = choices.multinomial(logits[None, ...], trials, seed)
             return _occurrences(shapes.reshape(draws, [n, -1]), classes, self.dtype)
 
         rows = [shapes.reshape(logits, [-1, classes]), n * shapes.reshape(trials, [-1])]
@@ -177,7 +177,7 @@ class DirichletMultinomial(OfConcentrations):
         classes = self.event_shape_tensor()[0]
         gammas = distributions.random_gamma([n], alpha=self.concentration, dtype=self.dtype, seed=seed)
         logits = shapes.reshape(unary.log(gammas), [-1, classes])
-        draws = distributions.multinomial(logits, trials, seed=derived_seed(seed, "dirichlet_multinomial"))
+        draws = choices.multinomial(logits, trials, seed=derived_seed(seed, "dirichlet_multinomial"))
         counts = _occurrences(draws, classes, self.dtype)
         return shapes.reshape(counts, joining.concat([[n], self.batch_shape_tensor(), [classes]], 0))
 

@@ -14,7 +14,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.math import binary, checks, special, unary
+from tideflow.ops.math import checks, powers, special, unary
 from tideflow.ops.random import distributions
 
 
@@ -66,7 +66,7 @@ class Gamma(ScalarDistribution):
 
     def _log_prob(self, x: Tensor) -> Tensor:
         x = self._checked(x)
-        unnormalized = binary.xlogy(self.concentration - 1.0, x) - self.rate * x
+        unnormalized = powers.xlogy(self.concentration - 1.0, x) - self.rate * x
         return unnormalized - (unary.lgamma(self.concentration) - self.concentration * unary.log(self.rate))
 
     def _cdf(self, x: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.arrays.indexing import where_v2
-from tideflow.ops.math import binary, unary
+from tideflow.ops.math import binary, powers, unary
 
 # Beyond these the logarithm is taken of a series (below) or is nearly linear (above).
 _SERIES_BELOW = {np.float32: -10.0, np.float64: -20.0}
@@ -92,7 +92,7 @@ _FAR_TAIL = (
 
 
 def _ratio(x: Tensor, polynomials: tuple[Sequence[float], Sequence[float]]) -> Tensor:
-    above, below = (binary.polyval([np.array(c, x.dtype.as_numpy_dtype) for c in p], x) for p in polynomials)
+    above, below = (powers.polyval([np.array(c, x.dtype.as_numpy_dtype) for c in p], x) for p in polynomials)
     return above / below
 
 

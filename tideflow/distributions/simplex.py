@@ -15,7 +15,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import binary, casting, checks, reductions, special, unary
+from tideflow.ops.math import binary, casting, checks, powers, reductions, special, unary
 from tideflow.ops.random import distributions
 
 _NOT_POSITIVE = "Concentration parameter must be positive."
@@ -83,7 +83,7 @@ class Beta(ScalarDistribution):
                 checks.assert_less(x, creation.ones([], self.dtype), message="sample must be less than `1`."),
             ]
             x = grouping.with_dependencies(assertions, x)
-        first = binary.xlogy(self.concentration1 - 1.0, x)
+        first = powers.xlogy(self.concentration1 - 1.0, x)
         return first + (self.concentration0 - 1.0) * unary.log1p(-x) - self._log_normalization()
 
     def _cdf(self, x: Tensor) -> Tensor:
@@ -213,7 +213,7 @@ class Dirichlet(OfConcentrations):
                 checks.assert_near(ones, reductions.reduce_sum(x, -1), message=message),
             ]
             x = grouping.with_dependencies(assertions, x)
-        unnormalized = reductions.reduce_sum(binary.xlogy(self.concentration - 1.0, x), -1)
+        unnormalized = reductions.reduce_sum(powers.xlogy(self.concentration - 1.0, x), -1)
         return unnormalized - special.lbeta(self.concentration)
 
     def _entropy(self) -> Tensor:

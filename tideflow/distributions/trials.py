@@ -15,9 +15,9 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn.cross_entropy import sigmoid_cross_entropy_with_logits
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
-from tideflow.ops.math import casting, reductions, unary
+from tideflow.ops.math import casting, positions, reductions, unary
 from tideflow.ops.nn import activations, softmax
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices, distributions
 
 
 @export("distributions.Bernoulli", "contrib.distributions.Bernoulli")
@@ -170,7 +170,7 @@ class Categorical(Distribution):
         if logits.shape.ndims != 2:
             logits = shapes.reshape(logits, [-1, self.event_size])
         sample_dtype = dtypes.int64 if self.dtype.size > 4 else dtypes.int32
-        draws = distributions.multinomial(logits, n, seed=seed, output_dtype=sample_dtype)
+        draws = choices.multinomial(logits, n, seed=seed, output_dtype=sample_dtype)
         draws = shapes.reshape(shapes.transpose(draws), joining.concat([[n], self.batch_shape_tensor()], 0))
         return casting.cast(draws, self.dtype)
 
@@ -190,7 +190,7 @@ class Categorical(Distribution):
         return -reductions.reduce_sum(softmax.log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Tensor:
-        mode = casting.cast(reductions.argmax(self.logits, axis=self._batch_rank), self.dtype)
+        mode = casting.cast(positions.argmax(self.logits, axis=self._batch_rank), self.dtype)
         mode.set_shape(self.batch_shape)
         return mode
 

@@ -9,7 +9,7 @@ from tideflow.distributions.base import FULLY_REPARAMETERIZED, ScalarDistributio
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.arrays import broadcasting, constants, creation, shapes
 from tideflow.ops.arrays.indexing import where_v2
 from tideflow.ops.math import binary, checks, unary
 from tideflow.ops.random import distributions
@@ -75,7 +75,7 @@ class Uniform(ScalarDistribution):
         return where_v2(unary.is_nan(x), x, density)
 
     def _cdf(self, x: Tensor) -> Tensor:
-        shape = shapes.broadcast_dynamic_shape(shapes.shape(x), self.batch_shape_tensor())
+        shape = broadcasting.broadcast_dynamic_shape(shapes.shape(x), self.batch_shape_tensor())
         zeros, ones = creation.zeros(shape, dtype=self.dtype), creation.ones(shape, dtype=self.dtype)
         share = where_v2(x < self.low, zeros, (x * ones - self.low) / self.range())
         return where_v2(x >= self.high, ones, share)

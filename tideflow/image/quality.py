@@ -16,7 +16,7 @@ from tideflow.image.colors import convert_image_dtype
 from tideflow.nn import convolutions
 from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
 from tideflow.ops.control_flow import conditionals, grouping
-from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.math import binary, casting, powers, reductions, unary
 from tideflow.ops.nn import activations, pooling, softmax
 
 
@@ -216,7 +216,7 @@ def ssim_multiscale(
                 structures.append(activations.relu(structure))
         structures.pop()
         parts = joining.stack([*structures, activations.relu(similarity)], axis=-1)
-        of_channels = reductions.reduce_prod(binary.pow(parts, power_factors), [-1])
+        of_channels = reductions.reduce_prod(powers.pow(parts, power_factors), [-1])
         return reductions.reduce_mean(of_channels, [-1])
 
 

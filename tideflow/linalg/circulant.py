@@ -15,8 +15,8 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import assert_no_zeros, assert_real, at_least, implied
-from tideflow.ops.arrays import creation, joining, shapes, tiling
-from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.arrays import broadcasting, creation, joining, shapes, tiling
+from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 from tideflow.ops.signals import fourier
 
 
@@ -28,7 +28,7 @@ def _as_complex(x: Tensor) -> Tensor:
 
 def _as_type(x: Tensor, dtype: dtypes.DType) -> Tensor:
     """The numbers in another type; of complex ones the real parts where the type is real."""
-    return casting.cast(x if dtype.is_complex else unary.real(x), dtype)
+    return casting.cast(x if dtype.is_complex else complex_numbers.real(x), dtype)
 
 
 class _Circulant(LinearOperator):
@@ -166,7 +166,7 @@ class _Circulant(LinearOperator):
         with self._name_scope(name):
             real = self.dtype.real_dtype
             allowed = np.finfo(real.as_numpy_dtype).eps * casting.cast(self.domain_dimension_tensor(), real)
-            imaginary = unary.imag(self.convolution_kernel())
+            imaginary = complex_numbers.imag(self.convolution_kernel())
             return checks.assert_less(unary.abs(imaginary), allowed, message="Spectrum was not Hermitian")
 
     def _assert_non_singular(self) -> Operation:
@@ -174,7 +174,7 @@ class _Circulant(LinearOperator):
 
     def _assert_positive_definite(self) -> Operation:
         message = "Not positive definite:  Real part of spectrum was not all positive."
-        return checks.assert_positive(unary.real(self._spectrum), message=message)
+        return checks.assert_positive(complex_numbers.real(self._spectrum), message=message)
 
     def _assert_self_adjoint(self) -> Operation:
         message = "Not self-adjoint:  The spectrum contained non-zero imaginary part."
@@ -263,7 +263,7 @@ class LinearOperatorToeplitz(LinearOperator):
         return vectors.concatenate(vectors[-1:])
 
     def _shape_tensor(self) -> Tensor:
-        vectors = shapes.broadcast_dynamic_shape(shapes.shape(self.row), shapes.shape(self.col))
+        vectors = broadcasting.broadcast_dynamic_shape(shapes.shape(self.row), shapes.shape(self.col))
         return joining.concat([vectors, [vectors[-1]]], 0)
 
     def _assert_self_adjoint(self) -> Operation:

@@ -20,7 +20,7 @@ from tideflow.linalg.tools import (
 )
 from tideflow.ops.arrays import diagonals, joining, shapes
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 
 _NUMBERS = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
 
@@ -180,7 +180,7 @@ class LinearOperatorDiag(LinearOperator):
             else "Real diagonal operator had non-positive diagonal entries"
         )
         message = f"{what}, thus was not positive definite."
-        return checks.assert_positive(unary.real(self._diag), message=message)
+        return checks.assert_positive(complex_numbers.real(self._diag), message=message)
 
     def _assert_self_adjoint(self) -> Operation:
         return assert_real(

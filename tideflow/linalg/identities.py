@@ -22,7 +22,7 @@ from tideflow.linalg.tools import (
 )
 from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 
 
 class _Sized(LinearOperator):
@@ -209,10 +209,10 @@ class LinearOperatorScaledIdentity(_Sized):
 
     def _assert_positive_definite(self) -> Operation:
         message = "LinearOperator was not positive definite."
-        return checks.assert_positive(unary.real(self.multiplier), message=message)
+        return checks.assert_positive(complex_numbers.real(self.multiplier), message=message)
 
     def _assert_self_adjoint(self) -> Operation:
-        imaginary = unary.imag(self.multiplier)
+        imaginary = complex_numbers.imag(self.multiplier)
         message = "LinearOperator was not self-adjoint"
         return checks.assert_equal(creation.zeros_like(imaginary), imaginary, message=message)
 

@@ -12,7 +12,7 @@ from tideflow.linalg.dense import LinearOperatorDiag
 from tideflow.linalg.identities import LinearOperatorIdentity
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import cholesky_solve, implied, matrix_solve, tensor_or_variable
-from tideflow.ops.arrays import diagonals, joining, shapes
+from tideflow.ops.arrays import broadcasting, diagonals, joining, shapes
 from tideflow.ops.linalg import decompositions, matmul, matrix_functions
 from tideflow.ops.math import casting, reductions, unary
 
@@ -128,7 +128,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return batch.concatenate(self.base_operator.shape[-2:])
 
     def _shape_tensor(self) -> Tensor:
-        batch = shapes.broadcast_dynamic_shape(
+        batch = broadcasting.broadcast_dynamic_shape(
             self.base_operator.batch_shape_tensor(), shapes.shape(self.u)[:-2]
         )
         return joining.concat([batch, self.base_operator.shape_tensor()[-2:]], axis=0)

@@ -25,7 +25,7 @@ from tideflow.linalg import algebra
 from tideflow.linalg.tools import cholesky_solve, is_variable, matrix_solve, shape_tensor
 from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.linalg import decompositions, matrix_functions, spectra
-from tideflow.ops.math import casting, checks, reductions, unary
+from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 
 
 @export("linalg.LinearOperator")
@@ -223,7 +223,9 @@ class LinearOperator(abc.ABC):
         if not self.is_self_adjoint:
             dense = dense + shapes.adjoint(dense)
         diagonal = diagonals.matrix_diag_part(decompositions.cholesky(dense))
-        return checks.assert_positive(unary.real(diagonal), message="Matrix was not positive definite.")
+        return checks.assert_positive(
+            complex_numbers.real(diagonal), message="Matrix was not positive definite."
+        )
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Operation:
         """An operation that fails where a matrix is not positive definite."""

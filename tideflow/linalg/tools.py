@@ -10,9 +10,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
-from tideflow.ops.arrays import constants, joining, shapes
+from tideflow.ops.arrays import broadcasting, constants, joining, shapes
 from tideflow.ops.linalg import solvers
-from tideflow.ops.math import checks, unary
+from tideflow.ops.math import checks, complex_numbers, unary
 from tideflow.variables.base import Variable
 
 # ---------------------------------------------------------------------------------- hints
@@ -88,7 +88,7 @@ def assert_real(x: Any, message: str) -> Operation:
         if x.dtype.is_floating:
             return constants.no_operation()
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype.real_dtype)
-        return checks.assert_equal(zero, unary.imag(x), message=message)
+        return checks.assert_equal(zero, complex_numbers.imag(x), message=message)
 
 
 def assert_fits(operator: Any, x: Tensor) -> Operation:
@@ -115,7 +115,7 @@ def broadcast_batch_tensor(parts: Sequence[Any]) -> Any:
     """The same at run time."""
     whole = parts[0]
     for part in parts[1:]:
-        whole = shapes.broadcast_dynamic_shape(whole, part)
+        whole = broadcasting.broadcast_dynamic_shape(whole, part)
     return whole
 
 
@@ -132,7 +132,7 @@ def with_common_batch(matrices: Sequence[Any]) -> list[Tensor]:
     if batch is None:
         batch = broadcast_batch_tensor([shapes.shape(matrix)[:-2] for matrix in matrices])
     return [
-        shapes.broadcast_to(matrix, joining.concat([batch, shapes.shape(matrix)[-2:]], 0))
+        broadcasting.broadcast_to(matrix, joining.concat([batch, shapes.shape(matrix)[-2:]], 0))
         for matrix in matrices
     ]
 

@@ -15,7 +15,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
 from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed, streamed
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
-from tideflow.ops.math import binary, casting, checks, cumulative, reductions, unary
+from tideflow.ops.math import binary, casting, checks, cumulative, positions, reductions, unary
 from tideflow.ops.nn.weights import broadcast_weights
 from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
@@ -246,7 +246,7 @@ def sensitivity_at_specificity(
 
     def sensitivity(tp: Any, fn: Any, tn: Any, fp: Any, name: str) -> Tensor:
         found = binary.div(tn, tn + fp + _EPSILON)
-        i = casting.cast(reductions.argmin(unary.abs(found - specificity), 0), dtypes.int32)
+        i = casting.cast(positions.argmin(unary.abs(found - specificity), 0), dtypes.int32)
         return binary.div(tp[i], tp[i] + fn[i] + _EPSILON, name)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
@@ -277,7 +277,7 @@ def specificity_at_sensitivity(
         least = reductions.reduce_min(unary.abs(found - sensitivity))
         is_closest = binary.equal(unary.abs(found - sensitivity), least)
         # Counted up, the closest reach their number at the last of them.
-        i = reductions.argmax(cumulative.cumsum(casting.cast(is_closest, dtypes.int64)), 0)
+        i = positions.argmax(cumulative.cumsum(casting.cast(is_closest, dtypes.int64)), 0)
         i = casting.cast(i, dtypes.int32)
         return binary.div(tn[i], tn[i] + fp[i] + _EPSILON, name)
 

@@ -13,9 +13,9 @@ from tideflow.graph.dtypes import bfloat16, float16, float32, int32
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, unknown_shape
-from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing, tiling
+from tideflow.ops.arrays import constants, creation, distinct, indexing, joining, shapes, slicing, tiling
 from tideflow.ops.arrays.stitching import dynamic_partition, parallel_dynamic_stitch_op
-from tideflow.ops.math import binary, casting, clipping, reductions, segments, unary
+from tideflow.ops.math import binary, casting, clipping, powers, reductions, segments, unary
 from tideflow.ops.sparse import construction, sparse_segments
 from tideflow.ops.sparse import parts as sparse_parts
 from tideflow.variables.partitioned import PartitionedVariable
@@ -140,7 +140,7 @@ def embedding_lookup_sparse(
     tables = _as_list(params)
     with name_scope(name, "embedding_lookup_sparse", [*tables, sp_ids]) as name:
         rows = casting.cast(sp_ids.indices[:, 0], int32)
-        ids, places = indexing.unique(sp_ids.values)
+        ids, places = distinct.unique(sp_ids.values)
         found = embedding_lookup(tables, ids, partition_strategy, max_norm=max_norm)
         if found.dtype.base_dtype in (float16, bfloat16):
             found = casting.cast(found, float32)
@@ -179,7 +179,7 @@ def _weighted_rows(found: Tensor, weights: Tensor, rows: Tensor, combiner: str, 
     total = segments.segment_sum(found, rows)
     if combiner == "mean":
         return binary.div(total, segments.segment_sum(weights, rows), name=name)
-    squares = segments.segment_sum(binary.pow(weights, 2), rows)
+    squares = segments.segment_sum(powers.pow(weights, 2), rows)
     return binary.div(total, unary.sqrt(squares), name=name)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tideflow.export import symbols
-from tideflow.ops.math import binary, reductions, segments, unary
+from tideflow.ops.math import binary, powers, reductions, segments, unary
 from tideflow.ragged import arrays, reducing
 from tideflow.ragged.elementwise import on_broadcast_values, on_values
 from tideflow.ragged.tensor import RaggedTensor, is_ragged
@@ -103,7 +103,7 @@ _OPERATORS = {
     "div": binary.div,
     "floordiv": binary.floordiv,
     "mod": binary.floormod,
-    "pow": binary.pow,
+    "pow": powers.pow,
     "and": binary.logical_and,
     "or": binary.logical_or,
     "xor": binary.logical_xor,

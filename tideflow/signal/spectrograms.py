@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
-from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.math import binary, casting, powers, reductions, unary
 from tideflow.ops.signals import fourier
 from tideflow.signal.framing import ceil_div, frame, overlap_and_add, scalar_tensor
 from tideflow.signal.windows import hann_window
@@ -72,7 +72,7 @@ def _points(fft_length: Any, frame_length: Tensor) -> Tensor:
     if known is not None:
         return constants.constant(2 ** math.ceil(math.log2(known)), frame_length.dtype)
     exponent = unary.ceil(unary.log(casting.cast(frame_length, dtypes.float32)) / math.log(2.0))
-    return casting.cast(binary.pow(2.0, exponent), frame_length.dtype)
+    return casting.cast(powers.pow(2.0, exponent), frame_length.dtype)
 
 
 def _of_length(frames: Tensor, length: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from tideflow.ops.arrays import shapes as shape_ops
 from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.files import files
 from tideflow.ops.math import binary, casting
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices
 from tideflow.ops.sparse import construction as sparse_ops
 from tideflow.ops.sparse import serialization
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
@@ -84,7 +84,7 @@ def input_producer(
                 "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified"
             )
         if shuffle:
-            input_tensor = distributions.random_shuffle(input_tensor, seed=seed)
+            input_tensor = choices.random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
         queue = FIFOQueue(
             capacity=capacity,

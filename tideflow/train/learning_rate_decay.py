@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import conditionals
-from tideflow.ops.math import binary, casting, unary
+from tideflow.ops.math import binary, casting, powers, unary
 from tideflow.ops.random import distributions
 
 
@@ -49,7 +49,7 @@ def exponential_decay(
         rate = _start(learning_rate)
         decay_steps, decay_rate = casting.cast(decay_steps, rate.dtype), casting.cast(decay_rate, rate.dtype)
         exponent = _periods(global_step, decay_steps, staircase)
-        return binary.multiply(rate, binary.pow(decay_rate, exponent), name=scope)
+        return binary.multiply(rate, powers.pow(decay_rate, exponent), name=scope)
 
 
 def _periods(global_step: Any, decay_steps: Tensor, staircase: bool) -> Tensor:
@@ -119,7 +119,7 @@ def polynomial_decay(
         else:
             step = binary.minimum(step, decay_steps)
         done = binary.divide(step, period)
-        return binary.add(binary.multiply(rate - end, binary.pow(1 - done, power)), end, name=scope)
+        return binary.add(binary.multiply(rate - end, powers.pow(1 - done, power)), end, name=scope)
 
 
 # -------------------------------------------------------------------------------- cosines
@@ -229,7 +229,7 @@ def noisy_linear_cosine_decay(
         )
         step = binary.minimum(casting.cast(global_step, rate.dtype), decay_steps)
         line = (decay_steps - step) / decay_steps
-        deviation = unary.sqrt(initial_variance / binary.pow(1.0 + step, variance_decay))
+        deviation = unary.sqrt(initial_variance / powers.pow(1.0 + step, variance_decay))
         line = line + distributions.random_normal(line.shape, stddev=deviation)
         wave = _wave(step, decay_steps, num_periods)
         return binary.multiply(rate, (alpha + line) * wave + beta, name=scope)

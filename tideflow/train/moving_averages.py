@@ -18,7 +18,7 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.math import binary, casting
+from tideflow.ops.math import binary, casting, powers
 from tideflow.ops.state import reference_variables
 from tideflow.train import slot_creator
 from tideflow.variables.base import Variable
@@ -56,7 +56,7 @@ def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) 
             local_step = _made_beside(variable, "local_step", [])
     total = biased.assign_sub((biased - value) * share)
     count = local_step.assign_add(1)
-    return reference_variables.assign(variable, total / (1 - binary.pow(1.0 - share, count)), name=scope)
+    return reference_variables.assign(variable, total / (1 - powers.pow(1.0 - share, count)), name=scope)
 
 
 def _made_beside(variable: Variable, name: str, shape: Any) -> Variable:

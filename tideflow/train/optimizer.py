@@ -29,7 +29,7 @@ from tideflow.graph.scopes import (
     init_scope,
     name_scope,
 )
-from tideflow.ops.arrays import indexing, shapes
+from tideflow.ops.arrays import distinct, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import segments
 from tideflow.ops.state import reference_variables, resource_variables
@@ -286,7 +286,7 @@ class Optimizer(Trackable):
 
 def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Sparse rows with each index once: rows of the same index are summed."""
-    unique, positions = indexing.unique(indices)
+    unique, positions = distinct.unique(indices)
     return segments.unsorted_segment_sum(values, positions, shapes.shape(unique)[0]), unique
 
 

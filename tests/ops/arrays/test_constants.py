@@ -1,4 +1,4 @@
-"""Shapes and dimensions as tensors."""
+"""Shapes and dimensions as tensors, and placeholders."""
 
 import pytest
 
@@ -23,3 +23,23 @@ def test_sizes_choose_their_type():
 def test_sizes_must_be_known(unknown):
     with tf.Graph().as_default(), pytest.raises(ValueError):
         tf.convert_to_tensor(unknown)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.placeholder(tf.float32, [None, 2], name="x"),
+        lambda: tf.raw_ops.PlaceholderV2(dtype=tf.float32, shape=[None, 2], name="x"),
+    ],
+    ids=["Placeholder", "PlaceholderV2"],
+)
+def test_placeholders_are_fed(make, request):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = make()
+        assert x.op.type == request.node.callspec.id
+        assert x.shape.as_list() == [None, 2]
+        assert session.run(x + 1.0, {x: [[1.0, 2.0]]}).tolist() == [[2.0, 3.0]]
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="must feed a value for placeholder tensor 'x'"
+        ):
+            session.run(x)

@@ -5,7 +5,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.graph.partial import partial_value
-from tideflow.ops.arrays import shapes
+from tideflow.ops.arrays import broadcasting, shapes
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,9 @@ def test_strings_change_shape_too():
 )
 def test_axes_along_which_gradients_are_summed(first, second, axes):
     late = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [None])
-    found = run(tuple(shapes.broadcast_gradient_args(*late)), dict(zip(late, (first, second), strict=True)))
+    found = run(
+        tuple(broadcasting.broadcast_gradient_args(*late)), dict(zip(late, (first, second), strict=True))
+    )
     assert tuple(part.tolist() for part in found) == axes
 
 

@@ -13,7 +13,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.nn import embeddings as nn
-from tideflow.ops.arrays import indexing, joining, shapes
+from tideflow.ops.arrays import distinct, indexing, joining, shapes
 from tideflow.ops.math import reductions
 from tideflow.variables.variable_scope import variable_scope
 
@@ -85,7 +85,7 @@ def embedding_lookup_unique(
         ids = convert_to_tensor(ids)
         known = shapes.shape(ids)
         flat = shapes.reshape(ids, reductions.reduce_prod(known, keepdims=True))
-        unique, places = indexing.unique(flat)
+        unique, places = distinct.unique(flat)
         rows = nn.embedding_lookup(params, unique, partition_strategy)
         found = indexing.gather(rows, places)
         result = shapes.reshape(found, joining.concat([known, shapes.shape(rows)[1:]], 0))

@@ -18,7 +18,7 @@ from tideflow.nn.rnn import transpose_batch_time
 from tideflow.ops.arrays import creation, shapes, tiling
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.control_flow.tensor_array import TensorArray
-from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.math import binary, casting, positions, reductions
 
 
 @export("contrib.seq2seq.Helper")
@@ -168,7 +168,7 @@ class TrainingHelper(IdsHelper):
 
     def sample(self, time: Any, outputs: Any, name: str | None = None, **unused_kwargs: Any) -> Tensor:
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
-            return casting.cast(reductions.argmax(outputs, axis=-1), dtypes.int32)
+            return casting.cast(positions.argmax(outputs, axis=-1), dtypes.int32)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused_kwargs: Any
@@ -211,7 +211,7 @@ class GreedyEmbeddingHelper(IdsHelper):
 
     def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Tensor:
         _check_single(outputs)
-        return reductions.argmax(outputs, axis=-1, output_type=dtypes.int32)
+        return positions.argmax(outputs, axis=-1, output_type=dtypes.int32)
 
     def next_inputs(
         self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None

@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.control_flow import map_and_fold
-from tideflow.ops.math import clipping, cumulative, reductions, unary
+from tideflow.ops.math import clipping, cumulative, positions, unary
 
 
 @export("contrib.seq2seq.hardmax")
@@ -22,7 +22,7 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
         depth = size_of(logits, -1)
-        return creation.one_hot(reductions.argmax(logits, -1), depth, dtype=logits.dtype)
+        return creation.one_hot(positions.argmax(logits, -1), depth, dtype=logits.dtype)
 
 
 @export("contrib.seq2seq.safe_cumprod")

@@ -12,7 +12,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import joining, shapes, tiling
 from tideflow.ops.math import binary, casting, reductions
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices, distributions
 
 
 def bernoulli_sample(
@@ -40,7 +40,7 @@ def categorical_sample(
     def draw(count: Tensor) -> Tensor:
         rows = logits if logits.shape.ndims == 2 else shapes.reshape(logits, [-1, classes])
         wide = dtypes.int64 if logits.dtype.size > 4 else dtypes.int32
-        draws = distributions.multinomial(rows, count, seed=seed, output_dtype=wide)
+        draws = choices.multinomial(rows, count, seed=seed, output_dtype=wide)
         draws = shapes.reshape(shapes.transpose(draws), joining.concat([[count], batch_shape], 0))
         return casting.cast(draws, dtype)
 

@@ -20,9 +20,7 @@ from tideflow.ops.arrays import creation
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import by_places, host_rank, of_rank, of_rank_at_least, size_product, vector
 from tideflow.ops.helpers.samples import f32, i32, int32s
-from tideflow.ops.helpers.types import INDICES
-
-_INDEX = attr("type", dtypes.int32, allowed=INDICES)
+from tideflow.ops.helpers.types import INDEX
 
 
 def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int], list[list[int]]] | None:
@@ -47,7 +45,8 @@ def _divided(size: int | None, by: int) -> int | None:
     return None if size is None else size // by
 
 
-def _space_to_batch_shape(input: TensorShape, block_shape: Any, paddings: Any) -> list | None:
+def space_to_batch_sizes(input: TensorShape, block_shape: Any, paddings: Any) -> list | None:
+    """The shape of an image whose blocks are taken apart."""
     known = _checked_blocks(block_shape, paddings, "paddings")
     if known is None or input.tuple is None:
         return None if input.tuple is None else [None] * input.ndims
@@ -61,7 +60,7 @@ def _space_to_batch_shape(input: TensorShape, block_shape: Any, paddings: Any) -
 
 def _to_batch(input: Any, block_shape: list[int], paddings: list[list[int]]) -> Any:
     """Each block's elements apart: the place in the block becomes the slower part of the batch."""
-    _, *spatial_and_rest = _space_to_batch_shape(TensorShape(tuple(input.shape)), block_shape, paddings)
+    _, *spatial_and_rest = space_to_batch_sizes(TensorShape(tuple(input.shape)), block_shape, paddings)
     blocks, rank = len(block_shape), len(block_shape)
     padded = input.new_zeros(
         [
@@ -83,16 +82,43 @@ def _to_batch(input: Any, block_shape: list[int], paddings: list[list[int]]) -> 
     return cells.permute(order).reshape([input.shape[0] * math.prod(block_shape), *spatial_and_rest])
 
 
+def _offsets(block_shape: Any) -> list[tuple[slice, ...]]:
+    """For each offset in a block, in row-major order, an index of all places at that offset."""
+    return [
+        tuple(slice(start, None, block) for start, block in zip(offset, block_shape, strict=True))
+        for offset in np.ndindex(*block_shape)
+    ]
+
+
+def _apart(x: np.ndarray, block_shape: Any, paddings: np.ndarray) -> np.ndarray:
+    """Each offset in a block gives an image of its own."""
+    rest = [(0, 0)] * (x.ndim - 1 - len(block_shape))
+    padded = np.pad(x, [(0, 0), *paddings.tolist(), *rest])
+    return np.concatenate([padded[(slice(None), *places)] for places in _offsets(block_shape)])
+
+
+def _together(x: np.ndarray, block_shape: Any, crops: np.ndarray) -> np.ndarray:
+    """Each part of the batch goes to its offset in a block."""
+    parts = np.split(x, math.prod(block_shape))
+    spatial = len(block_shape)
+    sides = [size * block for size, block in zip(x.shape[1:], block_shape, strict=False)]
+    image = np.zeros((len(parts[0]), *sides, *x.shape[spatial + 1 :]), x.dtype)
+    for places, part in zip(_offsets(block_shape), parts, strict=True):
+        image[(slice(None), *places)] = part
+    kept = [slice(before, side - after) for side, (before, after) in zip(sides, crops, strict=True)]
+    return image[(slice(None), *kept)]
+
+
 # ---------------------------------------------------------------------------------- space and batch
 
 space_to_batch_nd_op = Op(
     "SpaceToBatchND",
     "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T",
-    Tblock_shape=_INDEX,
-    Tpaddings=_INDEX,
+    Tblock_shape=INDEX,
+    Tpaddings=INDEX,
     host="block_shape, paddings",
 )
-space_to_batch_nd_op.shape(_space_to_batch_shape)
+space_to_batch_nd_op.shape(space_to_batch_sizes)
 space_to_batch_nd_op.kernel(_to_batch)
 
 
@@ -105,6 +131,7 @@ space_to_batch_nd_op.samples(
     (f32(2, 4, 4, 1), *int32s([2, 2], [[0, 0], [2, 0]])),
     (i32(1, 6), *int32s([3], [[0, 0]])),
     (f32(2, 3, 2), *int32s([2, 1], [[1, 0], [0, 0]])),
+    against=_apart,
 )
 space_to_batch_nd_op.refuses((f32(2, 5), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 5")
 space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape must be positive")
@@ -112,7 +139,20 @@ space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape m
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")
 def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
-    """The image, zero-padded, with the elements of its blocks in different entries of the batch."""
+    """Takes the blocks of images apart: each offset in a block becomes an image of its own, further along the
+    batch.
+
+    Args:
+      input: A tensor [batch, spatial axes, rest].
+      block_shape: The sizes of a block, a vector of integers, one for each spatial axis.
+      paddings: How many zeros to put before and after each spatial axis, a matrix with 2 columns. Padded
+        sizes must be multiples of those of a block.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input`, with the spatial sizes divided by those of a block and the batch
+      multiplied by them.
+    """
     return space_to_batch_nd_op(input, block_shape, paddings, name=name)
 
 
@@ -122,7 +162,8 @@ def _cropped(size: int | None, crops: list[int]) -> int | None:
     return None if size is None else size - sum(crops)
 
 
-def _batch_to_space_shape(input: TensorShape, block_shape: Any, crops: Any) -> list | None:
+def batch_to_space_sizes(input: TensorShape, block_shape: Any, crops: Any) -> list | None:
+    """The shape of an image whose blocks are put together."""
     known = _checked_blocks(block_shape, crops, "crops")
     if known is None or input.tuple is None:
         return None if input.tuple is None else [None] * input.ndims
@@ -139,7 +180,7 @@ def _batch_to_space_shape(input: TensorShape, block_shape: Any, crops: Any) -> l
 def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any:
     """The inverse of `_to_batch`, then without the margins."""
     rank = len(block_shape)
-    batch, *sizes = _batch_to_space_shape(TensorShape(tuple(input.shape)), block_shape, crops)
+    batch, *sizes = batch_to_space_sizes(TensorShape(tuple(input.shape)), block_shape, crops)
     cells = input.reshape([*block_shape, batch, *input.shape[1:]])
     order = [
         rank,
@@ -155,11 +196,11 @@ def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any
 batch_to_space_nd_op = Op(
     "BatchToSpaceND",
     "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T",
-    Tblock_shape=_INDEX,
-    Tcrops=_INDEX,
+    Tblock_shape=INDEX,
+    Tcrops=INDEX,
     host="block_shape, crops",
 )
-batch_to_space_nd_op.shape(_batch_to_space_shape)
+batch_to_space_nd_op.shape(batch_to_space_sizes)
 batch_to_space_nd_op.kernel(_to_space)
 
 
@@ -171,28 +212,41 @@ def _batch_to_space_nd_gradient(op, grad):
 batch_to_space_nd_op.samples(
     (f32(4, 2, 2, 1), *int32s([2, 2], [[0, 1], [0, 0]])),
     (i32(3, 2), *int32s([3], [[0, 0]])),
+    against=_together,
 )
 batch_to_space_nd_op.refuses((f32(3, 4), *int32s([2], [[0, 0]])), "evenly divisible by 2 but is 3")
 
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
 def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
-    """The entries of the batch put together as blocks of an image, which is then cropped."""
+    """Puts images together from parts of the batch, one for each offset in a block. The inverse of
+    `space_to_batch_nd`.
+
+    Args:
+      input: A tensor [batch, spatial axes, rest]; the size of the batch must be a multiple of the size of a
+        block.
+      block_shape: The sizes of a block, a vector of integers, one for each spatial axis.
+      crops: How much to cut off before and after each spatial axis of the result, a matrix with 2 columns.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
     return batch_to_space_nd_op(input, block_shape, crops, name=name)
 
 
 space_to_batch_op = Op(
     "SpaceToBatch",
     "input: T, paddings: Tpaddings -> output: T",
-    Tpaddings=_INDEX,
+    Tpaddings=INDEX,
     block_size=attr("int", minimum=2),
     host="paddings",
 )
 
 
 @space_to_batch_op.shape
-def _space_to_batch_shape_2(input, paddings, *, block_size):
-    return _space_to_batch_shape(of_rank(input, 4), [block_size] * 2, paddings)
+def _space_to_batch_shape(input, paddings, *, block_size):
+    return space_to_batch_sizes(of_rank(input, 4), [block_size] * 2, paddings)
 
 
 @space_to_batch_op.kernel
@@ -205,20 +259,44 @@ def _space_to_batch_gradient(op, grad):
     return [batch_to_space_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
 
 
-space_to_batch_op.samples((f32(1, 4, 4, 2), *int32s([[0, 0], [2, 0]]), {"block_size": 2}))
+space_to_batch_op.samples(
+    (f32(1, 4, 4, 2), *int32s([[0, 0], [2, 0]]), {"block_size": 2}),
+    against=lambda x, paddings, block_size: _apart(x, [block_size] * 2, paddings),
+)
+
+
+@export("space_to_batch", "nn.space_to_batch")
+def space_to_batch(
+    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """`space_to_batch_nd` of images [batch, height, width, channels] with square blocks.
+
+    Args:
+      input: A tensor of rank 4.
+      paddings: How many zeros to put before and after height and width, a matrix [2, 2].
+      block_size: The deprecated name of `block_shape`.
+      name: A name for the operation.
+      block_shape: The side of a block, an integer of at least 2.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
+    block_size = renamed("block_shape", block_shape, "block_size", block_size)
+    return space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name)
+
 
 batch_to_space_op = Op(
     "BatchToSpace",
     "input: T, crops: Tidx -> output: T",
     block_size=attr("int", minimum=2),
-    Tidx=_INDEX,
+    Tidx=INDEX,
     host="crops",
 )
 
 
 @batch_to_space_op.shape
-def _batch_to_space_shape_2(input, crops, *, block_size):
-    return _batch_to_space_shape(of_rank(input, 4), [block_size] * 2, crops)
+def _batch_to_space_shape(input, crops, *, block_size):
+    return batch_to_space_sizes(of_rank(input, 4), [block_size] * 2, crops)
 
 
 @batch_to_space_op.kernel
@@ -231,7 +309,84 @@ def _batch_to_space_gradient(op, grad):
     return [space_to_batch_op(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
 
 
-batch_to_space_op.samples((f32(4, 2, 2, 1), *int32s([[0, 1], [0, 0]]), {"block_size": 2}))
+batch_to_space_op.samples(
+    (f32(4, 2, 2, 1), *int32s([[0, 1], [0, 0]]), {"block_size": 2}),
+    against=lambda x, crops, block_size: _together(x, [block_size] * 2, crops),
+)
+
+
+@export("batch_to_space")
+def batch_to_space(
+    input: Any, crops: Any, block_size: int | None, name: str | None = None, block_shape: Any = None
+) -> Tensor:
+    """`batch_to_space_nd` of images [batch, height, width, channels] with square blocks.
+
+    Args:
+      input: A tensor of rank 4.
+      crops: How much to cut off before and after height and width, a matrix [2, 2].
+      block_size: The deprecated name of `block_shape`.
+      name: A name for the operation.
+      block_shape: The side of a block, an integer of at least 2.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
+    block_size = renamed("block_shape", block_shape, "block_size", block_size)
+    return batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name)
+
+
+@export("required_space_to_batch_paddings")
+def required_space_to_batch_paddings(
+    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Finds the paddings that make blocks fit an image.
+
+    Args:
+      input_shape: The sizes of the spatial axes, a vector of type int32.
+      block_shape: The sizes of a block, a vector of the same length, which must be known.
+      base_paddings: The least paddings, a matrix with 2 columns; by default none.
+      name: A name for the scope of the operations.
+
+    Returns:
+      The paddings for `space_to_batch_nd`, and the crops with which `batch_to_space_nd` takes off again what
+      they add to `base_paddings`.
+
+    Raises:
+      ValueError: If the length of `block_shape` is not known.
+    """
+    with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
+        input_shape = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
+        block_shape = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
+        count = of_rank(block_shape.shape, 1).tuple[0]
+        if count is None:
+            raise ValueError("block_shape must have a known number of elements")
+        if not count:
+            return creation.zeros([0, 2], dtypes.int32), creation.zeros([0, 2], dtypes.int32)
+        input_shape.shape.assert_is_compatible_with([count])
+        if base_paddings is None:
+            base_paddings = creation.zeros([count, 2], dtypes.int32)
+        else:
+            base_paddings = convert_to_tensor(base_paddings, dtype=dtypes.int32, name="base_paddings")
+            base_paddings.shape.assert_is_compatible_with([count, 2])
+        known = [partial_value(tensor) for tensor in (block_shape, base_paddings, input_shape)]
+        if fully_known(known):
+            blocks, margins, sizes = (np.array(value) for value in known)
+            starts, ends = margins[:, 0], margins[:, 1]
+            missing = (blocks - (sizes + starts + ends) % blocks) % blocks
+            ends = ends + missing
+        else:
+            starts, ends, missing = _margins_in_graph(input_shape, block_shape, base_paddings)
+        paddings = [[starts[i], ends[i]] for i in range(count)]
+        paddings = convert_to_tensor(paddings, dtype=dtypes.int32, name="paddings")
+        crops = [[0, missing[i]] for i in range(count)]
+        return paddings, convert_to_tensor(crops, dtype=dtypes.int32, name="crops")
+
+
+def _margins_in_graph(sizes: Tensor, blocks: Tensor, margins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    starts, ends = margins[:, 0], margins[:, 1]
+    missing = (blocks - (sizes + starts + ends) % blocks) % blocks
+    return starts, ends + missing, missing
+
 
 # ---------------------------------------------------------------------------------- space and depth
 
@@ -264,6 +419,27 @@ def _checked_image(input: Any, data_format: str) -> Any:
     if input.ndim != 4:
         raise errors.invalid_argument(f"Input rank should be: 4 instead of: {input.ndim}")
     return input
+
+
+def _spatial_index(data_format: str, places: tuple[slice, slice]) -> tuple:
+    """An index of these rows and columns of images."""
+    return (slice(None), slice(None), *places) if data_format == "NCHW" else (slice(None), *places)
+
+
+def _offsets_as_channels(x: np.ndarray, block_size: int, data_format: str) -> np.ndarray:
+    parts = [x[_spatial_index(data_format, places)] for places in _offsets([block_size] * 2)]
+    return np.concatenate(parts, _places(data_format)[2])
+
+
+def _channels_as_offsets(x: np.ndarray, block_size: int, data_format: str) -> np.ndarray:
+    height, width, depth = _places(data_format)
+    parts = np.split(x, block_size * block_size, depth)
+    sizes = list(parts[0].shape)
+    sizes[height], sizes[width] = sizes[height] * block_size, sizes[width] * block_size
+    image = np.zeros(sizes, x.dtype)
+    for places, part in zip(_offsets([block_size] * 2), parts, strict=True):
+        image[_spatial_index(data_format, places)] = part
+    return image
 
 
 def _block_attrs(op: Any) -> dict[str, Any]:
@@ -302,13 +478,24 @@ def _space_to_depth_gradient(op, grad):
 space_to_depth_op.samples(
     (f32(2, 4, 4, 1), {"block_size": 2}),
     (f32(1, 2, 4, 6), {"block_size": 2, "data_format": "NCHW"}),
+    against=_offsets_as_channels,
 )
 space_to_depth_op.refuses((f32(1, 3, 2, 1), {"block_size": 2}), "evenly divisible by 2 but is 3")
 
 
 @export("space_to_depth", "nn.space_to_depth")
 def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Each square block of the image as one place with as many more channels."""
+    """Makes each square block of an image one place with as many more channels.
+
+    Args:
+      input: Images, a tensor of rank 4 whose height and width are multiples of `block_size`.
+      block_size: The side of a block, an integer of at least 2.
+      name: A name for the operation.
+      data_format: The order of the axes, "NHWC" or "NCHW".
+
+    Returns:
+      A tensor of the type of `input`; the offset in a block is the slower part of the channels.
+    """
     return space_to_depth_op(input, block_size=block_size, data_format=data_format, name=name)
 
 
@@ -344,68 +531,22 @@ def _depth_to_space_gradient(op, grad):
 depth_to_space_op.samples(
     (f32(2, 2, 1, 4), {"block_size": 2}),
     (f32(1, 8, 2, 3), {"block_size": 2, "data_format": "NCHW"}),
+    against=_channels_as_offsets,
 )
 depth_to_space_op.refuses((f32(1, 2, 2, 3), {"block_size": 2}), "evenly divisible by 4 but is 3")
 
 
 @export("depth_to_space", "nn.depth_to_space")
 def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """The channels of each place spread over a square block."""
+    """Spreads the channels of each place of an image over a square block. The inverse of `space_to_depth`.
+
+    Args:
+      input: Images, a tensor of rank 4 whose channels are a multiple of `block_size` squared.
+      block_size: The side of a block, an integer of at least 2.
+      name: A name for the operation.
+      data_format: The order of the axes, "NHWC" or "NCHW".
+
+    Returns:
+      A tensor of the type of `input`.
+    """
     return depth_to_space_op(input, block_size=block_size, data_format=data_format, name=name)
-
-
-@export("space_to_batch", "nn.space_to_batch")
-def space_to_batch(
-    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
-) -> Tensor:
-    """`space_to_batch_nd` with square blocks, of images [batch, height, width, channels]."""
-    block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name)
-
-
-@export("batch_to_space")
-def batch_to_space(
-    input: Any, crops: Any, block_size: int | None, name: str | None = None, block_shape: Any = None
-) -> Tensor:
-    """`batch_to_space_nd` with square blocks, of images [batch, height, width, channels]."""
-    block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name)
-
-
-@export("required_space_to_batch_paddings")
-def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
-) -> tuple[Tensor, Tensor]:
-    """The paddings that make blocks fit an image, and the crops that take off again what they added."""
-    with name_scope(name, "required_space_to_batch_paddings", [input_shape, block_shape]):
-        input_shape = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
-        block_shape = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
-        count = of_rank(block_shape.shape, 1).tuple[0]
-        if count is None:
-            raise ValueError("block_shape must have a known number of elements")
-        if not count:
-            return creation.zeros([0, 2], dtypes.int32), creation.zeros([0, 2], dtypes.int32)
-        input_shape.shape.assert_is_compatible_with([count])
-        if base_paddings is None:
-            base_paddings = creation.zeros([count, 2], dtypes.int32)
-        else:
-            base_paddings = convert_to_tensor(base_paddings, dtype=dtypes.int32, name="base_paddings")
-            base_paddings.shape.assert_is_compatible_with([count, 2])
-        known = [partial_value(tensor) for tensor in (block_shape, base_paddings, input_shape)]
-        if fully_known(known):
-            blocks, margins, sizes = (np.array(value) for value in known)
-            starts, ends = margins[:, 0], margins[:, 1]
-            missing = (blocks - (sizes + starts + ends) % blocks) % blocks
-            ends = ends + missing
-        else:
-            starts, ends, missing = _margins_in_graph(input_shape, block_shape, base_paddings)
-        paddings = [[starts[i], ends[i]] for i in range(count)]
-        paddings = convert_to_tensor(paddings, dtype=dtypes.int32, name="paddings")
-        crops = [[0, missing[i]] for i in range(count)]
-        return paddings, convert_to_tensor(crops, dtype=dtypes.int32, name="crops")
-
-
-def _margins_in_graph(sizes: Tensor, blocks: Tensor, margins: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    starts, ends = margins[:, 0], margins[:, 1]
-    missing = (blocks - (sizes + starts + ends) % blocks) % blocks
-    return starts, ends + missing, missing

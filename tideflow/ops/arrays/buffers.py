@@ -14,6 +14,8 @@ import torch
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.ops.helpers.axes import as_sizes, brackets
+from tideflow.ops.helpers.elementwise import same_shape
+from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import boolean, f32, i32
 from tideflow.ops.helpers.unsigned import modular
 from tideflow.runtime.values import empty_like_type
@@ -29,10 +31,7 @@ empty_op = Op(
     differentiable=False,
 )
 
-
-@empty_op.shape
-def _empty_shape(shape):
-    return as_sizes(shape)
+empty_op.shape(as_sizes)
 
 
 @empty_op.kernel
@@ -44,30 +43,27 @@ def _empty_kernel(shape, *, dtype, init, device):
 
 
 empty_op.samples(
-    ([2, 3], {"dtype": "float32", "init": True}), ([2], {"dtype": "string"}), ([0, 2], {"dtype": "int32"})
+    ([2, 3], {"dtype": "float32", "init": True}),
+    ([2], {"dtype": "string"}),
+    ([0, 2], {"dtype": "int32"}),
+    law=lambda shape, output, init: [output.shape == tuple(shape), not (init and output.any())],
 )
-
-
-def _deep_copy_family_shape(value):
-    return value
-
-
-def _deep_copy_family_kernel(value):
-    return value.copy() if isinstance(value, np.ndarray) else value.clone()
-
-
-def _deep_copy_family_gradient(op, grad):
-    return grad
 
 
 # ---------------------------------------------------------------------------------- copies
 
+
+def copied(value: Any) -> Any:
+    """The kernel of both ops that copy."""
+    return value.copy() if isinstance(value, np.ndarray) else value.clone()
+
+
 deep_copy_op = Op("DeepCopy", "x: T -> y: T", stateful=True)
-deep_copy_op.shape(_deep_copy_family_shape)
-deep_copy_op.kernel("string")(_deep_copy_family_kernel)
-deep_copy_op.kernel(_deep_copy_family_kernel)
-deep_copy_op.gradient(_deep_copy_family_gradient)
-deep_copy_op.samples(f32(2, 3), f32(), f32(0, 2), against=lambda x: x)
+deep_copy_op.shape(same_shape)
+deep_copy_op.kernel(copied)
+deep_copy_op.kernel("string")(copied)
+deep_copy_op.gradient(lambda op, grad: grad)
+deep_copy_op.samples(f32(2, 3), f32(), f32(0, 2), against=unchanged)
 
 
 def deep_copy(x: Any, name: str | None = None) -> Any:
@@ -76,11 +72,17 @@ def deep_copy(x: Any, name: str | None = None) -> Any:
 
 
 snapshot_op = Op("Snapshot", "input: T -> output: T")
-snapshot_op.shape(_deep_copy_family_shape)
-snapshot_op.kernel("string")(_deep_copy_family_kernel)
-snapshot_op.kernel(_deep_copy_family_kernel)
-snapshot_op.gradient(_deep_copy_family_gradient)
-snapshot_op.samples(f32(2, 3), f32(), f32(0, 2), against=lambda x: x)
+snapshot_op.shape(same_shape)
+snapshot_op.kernel(copied)
+snapshot_op.kernel("string")(copied)
+snapshot_op.gradient(lambda op, grad: grad)
+snapshot_op.samples(f32(2, 3), f32(), f32(0, 2), against=unchanged)
+
+
+# ---------------------------------------------------------------------------------- rows replaced
+
+
+# ---------------------------------------------------------------------------------- rows replaced
 
 
 def _check(x: Any, i: Any, v: Any) -> None:
@@ -103,31 +105,31 @@ def _check(x: Any, i: Any, v: Any) -> None:
         )
 
 
-# ---------------------------------------------------------------------------------- rows replaced
-
-
-def _with_rows(name: str, change: Callable) -> Op:
-    """x with `change(rows, v)` made to the rows i of a copy; indices count around the end."""
+def _with_rows(name: str, change: Callable, one_row: Callable) -> Op:
+    """Defines an op that gives x with `change(copy, rows, v)` made to a copy of it; indices count around the
+    end. `one_row(row, value)` says what becomes of one row.
+    """
     op = Op(name, "x: T, i: int32, v: T -> y: T")
+    op.shape(lambda x, i, v: x)
 
-    @op.shape
-    def _shape(x, i, v):
-        return x
-
-    def kernel(x, i, v):
+    @op.kernel
+    @modular
+    def _kernel(x, i, v):
         _check(x, i, v)
         return change(x.clone(), i.long() % max(len(x), 1), v)
 
-    op.kernel(modular(kernel))
-    return op
+    def row_by_row(x, i, v):
+        result = x.copy()
+        for row, value in zip(i % len(x), v, strict=True):
+            result[row] = one_row(result[row], value)
+        return result
 
-
-def _add_gradient_and_samples_and_refuses_of_inplace_update_family(op: Op) -> None:
     op.gradient(undefined_gradient)
     op.samples(
         (f32(4, 3), np.array([0, 2, 2], np.int32), f32(3, 3)),
         (i32(4), np.array([-1, 5], np.int32), i32(2)),
         (f32(4, 3), np.zeros(0, np.int32), f32(0, 3)),
+        against=row_by_row,
     )
     op.refuses(
         (f32(4, 3), np.array([0, 1], np.int32), f32(3, 3)),
@@ -138,6 +140,7 @@ def _add_gradient_and_samples_and_refuses_of_inplace_update_family(op: Op) -> No
         (f32(4, 3), np.array([0], np.int32), f32(1, 2)), "x and v shape doesn't match", InvalidArgumentError
     )
     op.refuses((f32(4, 3), np.array(0, np.int32), f32(1, 3)), "i must be a vector", InvalidArgumentError)
+    return op
 
 
 def _updated(x: torch.Tensor, rows: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
@@ -147,12 +150,9 @@ def _updated(x: torch.Tensor, rows: torch.Tensor, v: torch.Tensor) -> torch.Tens
     return x
 
 
-inplace_update_op = _with_rows("InplaceUpdate", _updated)
-_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_update_op)
+inplace_update_op = _with_rows("InplaceUpdate", _updated, lambda row, value: value)
 inplace_update_op.samples((boolean(3, 2), np.array([1], np.int32), boolean(1, 2)))
 
-inplace_add_op = _with_rows("InplaceAdd", lambda x, rows, v: x.index_add_(0, rows, v))
-_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_add_op)
+inplace_add_op = _with_rows("InplaceAdd", lambda x, rows, v: x.index_add_(0, rows, v), np.add)
 
-inplace_sub_op = _with_rows("InplaceSub", lambda x, rows, v: x.index_add_(0, rows, -v))
-_add_gradient_and_samples_and_refuses_of_inplace_update_family(inplace_sub_op)
+inplace_sub_op = _with_rows("InplaceSub", lambda x, rows, v: x.index_add_(0, rows, -v), np.subtract)

@@ -16,7 +16,15 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape
+from tideflow.ops.helpers.elementwise import same_shape
+from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32
+
+
+def passed_on(input: Any) -> Any:
+    """The kernel of ops that give their input."""
+    return input
+
 
 const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False)
 
@@ -36,14 +44,34 @@ def _const_kernel(*, value, device):
     return torch.as_tensor(value, device=device)
 
 
-const_op.samples(({"value": np.arange(6, dtype=np.float32).reshape(2, 3), "dtype": dtypes.float32},))
+const_op.samples(
+    ({"value": np.arange(6, dtype=np.float32).reshape(2, 3), "dtype": dtypes.float32},),
+    against=lambda *, value: value,
+)
 
 
 @export("constant", "constant_v1")
 def constant(
     value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const", verify_shape: bool = False
 ) -> Tensor:
-    """A constant tensor; with `shape`, the last element of `value` fills what is left."""
+    """Makes a constant tensor.
+
+    Args:
+      value: A number, string, list or array.
+      dtype: The type of the elements; by default that of `value`, with int32 and float32 for Python's
+        numbers.
+      shape: The shape; by default that of `value`. What `value` does not fill is filled with its last
+        element.
+      name: A name for the operation.
+      verify_shape: Whether `value` must have exactly this shape.
+
+    Returns:
+      A constant tensor.
+
+    Raises:
+      TypeError: If `value` has another shape and `verify_shape` is set, or does not fit the type.
+      ValueError: If `value` has more elements than `shape`.
+    """
     array, dtype = typed_array(value, dtype)
     if shape is not None:
         array = _fit(array, as_shape(shape).as_list(), verify_shape)
@@ -96,35 +124,46 @@ def _constant_conversion(
 register_tensor_conversion_function(object, _constant_conversion, priority=200)
 
 
-def _placeholder_family_shape(*, shape):
+# ------------------------------------------------------------------------------------- placeholders
+
+
+def given_shape(*, shape):
+    """The shape rule of both placeholders."""
     return shape
 
 
-def _placeholder_family_kernel(*, node, shape, dtype):
+def must_be_fed(*, node, shape, dtype):
+    """Their kernel, which runs where the step feeds no value."""
     raise errors.invalid_argument(
         f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype.name} and shape "
         f"{shape}",
     )
 
 
-# ------------------------------------------------------------------------------------------------
-
-# placeholders
 placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
-placeholder_op.shape(_placeholder_family_shape)
-placeholder_op.kernel(_placeholder_family_kernel)
+placeholder_op.shape(given_shape)
+placeholder_op.kernel(must_be_fed)
 placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
 
 
 @export("placeholder")
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
-    """A tensor whose value each step is given by its feed_dict."""
+    """Makes a tensor whose value each step is given by its feed_dict.
+
+    Args:
+      dtype: The type of the elements.
+      shape: What is known of the shape; by default nothing.
+      name: A name for the operation.
+
+    Returns:
+      A tensor. A step that needs it and feeds no value fails.
+    """
     return placeholder_op(dtype=dtype, shape=as_shape(shape), name=name)
 
 
 placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
-placeholder_v2_op.shape(_placeholder_family_shape)
-placeholder_v2_op.kernel(_placeholder_family_kernel)
+placeholder_v2_op.shape(given_shape)
+placeholder_v2_op.kernel(must_be_fed)
 placeholder_v2_op.samples(covered_by="tests/ops/arrays/test_constants.py")
 
 placeholder_with_default_op = Op(
@@ -137,100 +176,103 @@ def _placeholder_with_default_shape(input, *, shape):
     return shape
 
 
-@placeholder_with_default_op.kernel
-def _placeholder_with_default_kernel(input):
-    return input
-
-
-@placeholder_with_default_op.gradient
-def _placeholder_with_default_gradient(op, grad):
-    return grad
-
-
-placeholder_with_default_op.samples((f32(2, 3), {"shape": [None, 3]}))
+placeholder_with_default_op.kernel(passed_on)
+placeholder_with_default_op.gradient(lambda op, grad: grad)
+placeholder_with_default_op.samples((f32(2, 3), {"shape": [None, 3]}), against=unchanged)
 
 
 @export("placeholder_with_default")
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`input` unless the step feeds another value."""
+    """Makes a tensor that has a value unless the step feeds another one.
+
+    Args:
+      input: The value to have, a tensor.
+      shape: What is known of the shape of any value.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
     return placeholder_with_default_op(input, shape=as_shape(shape), name=name)
 
 
-def _identity_family_shape(input):
-    return input
+# ------------------------------------------------------------------------------------- identities
 
 
-def _identity_family_value(op):
+def value_of_input(op: Operation) -> Any:
+    """The value rule of ops that pass their input on."""
     return partial_value(op.inputs[0])
 
 
-def _identity_family_kernel(input):
-    return input
-
-
-# ------------------------------------------------------------------------------------------------ identities
-
 identity_op = Op("Identity", "input: T -> output: T")
-identity_op.shape(_identity_family_shape)
-identity_op.value(_identity_family_value)
-identity_op.kernel(_identity_family_kernel)
+identity_op.shape(same_shape)
+identity_op.value(value_of_input)
+identity_op.kernel(passed_on)
 
-
-@identity_op.gradient
-def _identity_gradient(op, grad):
-    return grad
-
-
-identity_op.samples(f32(2, 3), f32(), f32(0, 2))
+identity_op.gradient(lambda op, grad: grad)
+identity_op.samples(f32(2, 3), f32(), f32(0, 2), against=unchanged)
 
 
 @export("identity")
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """A tensor with the same value."""
+    """Gives a tensor with the same value.
+
+    Args:
+      input: A tensor.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
     return identity_op(input, name=name)
 
 
 identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1))
 
-
-@identity_n_op.shape
-def _identity_n_shape(input):
-    return input
-
-
-identity_n_op.kernel(_identity_family_kernel)
-
-
-@identity_n_op.gradient
-def _identity_n_gradient(op, *grads):
-    return grads
-
-
-identity_n_op.samples(([f32(2), f32(3, 1)],))
+identity_n_op.shape(same_shape)
+identity_n_op.kernel(passed_on)
+identity_n_op.gradient(lambda op, *grads: grads)
+identity_n_op.samples(([f32(2), f32(3, 1)],), against=unchanged)
 
 
 @export("identity_n")
 def identity_n(input: list, name: str | None = None) -> list[Tensor]:
-    """Tensors with the same values."""
+    """Gives tensors with the same values.
+
+    Args:
+      input: A list of tensors, of any types.
+      name: A name for the operation.
+
+    Returns:
+      A list of tensors of the same shapes and types.
+    """
     return identity_n_op(list(input), name=name)
 
 
 stop_gradient_op = Op("StopGradient", "input: T -> output: T", differentiable=False)
-stop_gradient_op.shape(_identity_family_shape)
-stop_gradient_op.value(_identity_family_value)
-stop_gradient_op.kernel(_identity_family_kernel)
-stop_gradient_op.samples(f32(2, 3))
+stop_gradient_op.shape(same_shape)
+stop_gradient_op.value(value_of_input)
+stop_gradient_op.kernel(passed_on)
+stop_gradient_op.samples(f32(2, 3), against=unchanged)
 
 
 @export("stop_gradient")
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The same value, through which no gradient flows."""
+    """Gives a tensor with the same value, through which no gradient flows.
+
+    Args:
+      input: A tensor.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`, which counts as a constant where gradients are computed.
+    """
     return stop_gradient_op(input, name=name)
 
 
 prevent_gradient_op = Op("PreventGradient", "input: T -> output: T", message="")
-prevent_gradient_op.shape(_identity_family_shape)
-prevent_gradient_op.kernel(_identity_family_kernel)
+prevent_gradient_op.shape(same_shape)
+prevent_gradient_op.kernel(passed_on)
 
 
 @prevent_gradient_op.gradient
@@ -238,25 +280,23 @@ def _prevent_gradient_gradient(op, grad):
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']!r}.")
 
 
-prevent_gradient_op.samples(f32(2, 3))
+prevent_gradient_op.samples(f32(2, 3), against=unchanged)
 
 no_op = Op("NoOp", "", differentiable=False)
 
-
-@no_op.shape
-def _no_shape():
-    return []
-
-
-@no_op.kernel
-def _no_kernel():
-    return None
-
-
-no_op.samples(())
+no_op.shape(lambda: [])
+no_op.kernel(lambda: None)
+no_op.samples((), against=lambda: [])
 
 
 @export("no_op")
 def no_operation(name: str | None = None) -> Operation:
-    """An operation that only carries control dependencies."""
+    """Makes an operation that does nothing: it only carries control dependencies.
+
+    Args:
+      name: A name for the operation.
+
+    Returns:
+      The operation.
+    """
     return no_op(name=name)

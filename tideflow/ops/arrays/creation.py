@@ -21,17 +21,17 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, diagonals, joining, shapes
 from tideflow.ops.helpers.axes import as_sizes, checked_sizes, moved, of_rank, one_value, scalar
+from tideflow.ops.helpers.elementwise import same_shape
+from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32, i32, i64
-from tideflow.ops.helpers.types import FLOATS, INDICES, types
+from tideflow.ops.helpers.types import FLOATS, INDEX, types
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.runtime.tensor_lists import zeros_of
 from tideflow.runtime.values import to_torch
 
-_INDEX = attr("type", dtypes.int32, allowed=INDICES)
-
 # ---------------------------------------------------------------------------------- one value everywhere
 
-fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims")
+fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=INDEX, host="dims")
 
 
 @fill_op.shape
@@ -73,21 +73,94 @@ fill_op.refuses((np.array([2], np.int32), f32(2)), "Shape must be rank 0 but is 
 
 @export("fill")
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """A tensor of shape `dims` with `value` in every place."""
+    """Makes a tensor with one value in every place.
+
+    Args:
+      dims: The shape, a vector of integers.
+      value: The value, a scalar.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `value`.
+    """
     return fill_op(dims, value, name=name)
 
 
-def _zeros_like_family_shape(x):
-    return x
+_SMALL = 1000  # elements: larger fills stay out of the graph as data
+
+
+def _is_small(shape: Any) -> bool:
+    """Whether the tensor is small enough for a constant. Where sizes are tensors, comparing them leaves nodes
+    in the graph, as TensorFlow does, and the answer is no.
+    """
+    if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
+        return False
+    sizes = list(shape)
+    try:
+        return (
+            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
+        )
+    except (TypeError, ValueError):
+        return False
+
+
+def _sizes_tensor(shape: Any) -> Tensor:
+    try:
+        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
+    except (TypeError, ValueError):
+        return convert_to_tensor(shape, dtype=dtypes.int32)
+
+
+def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, default_name: str) -> Tensor:
+    with name_scope(name, default_name, [shape]) as scope:
+        if not isinstance(shape, Tensor):
+            if isinstance(shape, TensorShape) and not shape.is_fully_defined():
+                raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
+            if _is_small(shape):
+                return constants.constant(value, dtype, shape, name=scope)
+            shape = _sizes_tensor(shape)
+        if not shape.shape.tuple:
+            shape = shapes.reshape(shape, [-1])
+        return fill(shape, constants.constant(value, dtype), name=scope)
+
+
+@export("zeros")
+def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """Makes a tensor of zeros (False, empty strings): a constant where it is small, a Fill where not.
+
+    Args:
+      shape: The shape: a list of integers, a TensorShape or a vector.
+      dtype: The type of the elements.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`.
+    """
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
+    return _filled(zero, shape, dtype, name, "zeros")
+
+
+@export("ones")
+def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+    """Makes a tensor of ones (True): a constant where it is small, a Fill where not.
+
+    Args:
+      shape: The shape: a list of integers, a TensorShape or a vector.
+      dtype: The type of the elements.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`.
+    """
+    dtype = dtypes.as_dtype(dtype).base_dtype
+    return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
 
 
 zeros_like_op = Op("ZerosLike", "x: T -> y: T", differentiable=False)
-zeros_like_op.shape(_zeros_like_family_shape)
+zeros_like_op.shape(same_shape)
 
-
-@zeros_like_op.kernel
-def _zeros_like_kernel(x):
-    return torch.zeros_like(x)
+zeros_like_op.kernel(lambda x: torch.zeros_like(x))
 
 
 @zeros_like_op.kernel("string")
@@ -95,17 +168,23 @@ def _zeros_like_string_kernel(x, *, T):
     return zeros_of(x) if T is dtypes.variant else np.full(x.shape, b"", dtype=object)
 
 
-@zeros_like_op.specialize
-def _zeros_like_specialized(node):
-    return torch.zeros_like, node.inputs
-
-
+zeros_like_op.specialize(lambda node: (torch.zeros_like, node.inputs))
 zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
 
 
 @export("zeros_like")
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
-    """Zeros of the shape of `tensor`, and of its type where no other is given."""
+    """Makes a tensor of zeros with the shape of another one.
+
+    Args:
+      tensor: A tensor.
+      dtype: The type of the elements; by default that of `tensor`.
+      name: A name for the operation.
+      optimize: Whether to make a constant where the shape is known.
+
+    Returns:
+      A tensor of type `dtype` and the shape of `tensor`.
+    """
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -127,15 +206,32 @@ ones_like_op = Op(
     ),
     differentiable=False,
 )
-ones_like_op.shape(_zeros_like_family_shape)
+ones_like_op.shape(same_shape)
 
-
-@ones_like_op.kernel
-def _ones_like_kernel(x):
-    return torch.ones_like(x)
-
-
+ones_like_op.kernel(lambda x: torch.ones_like(x))
 ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
+
+
+@export("ones_like")
+def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Makes a tensor of ones with the shape of another one.
+
+    Args:
+      tensor: A tensor.
+      dtype: The type of the elements; by default that of `tensor`.
+      name: A name for the operation.
+      optimize: Whether to make a constant where the shape is known.
+
+    Returns:
+      A tensor of type `dtype` and the shape of `tensor`.
+    """
+    with name_scope(name, "ones_like", [tensor]) as scope:
+        tensor = convert_to_tensor(tensor, name="tensor")
+        sizes = shapes.shape_of(tensor, optimize=optimize)
+        result = ones(sizes, tensor.dtype if dtype is None else dtype, name=scope)
+        result.set_shape(tensor.shape)
+        return result
+
 
 # ---------------------------------------------------------------------------------- sequences
 
@@ -205,10 +301,23 @@ range_op.samples(
 range_op.refuses((np.array(0), np.array(5), np.array(0)), "Requires delta != 0")
 range_op.refuses((np.array(5), np.array(0), np.array(1)), "Requires start <= limit when delta > 0: 5/0")
 
+_BY_WIDTH = types("int32 int64 float double")  # the types in which tf.range counts, the widest last
+
 
 @export("range")
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """The numbers from `start` (0 where only one is given) up to, without, `limit`, by steps of `delta`."""
+    """Counts from one number up to, without, another: `tf.range(limit)` or `tf.range(start, limit, delta)`.
+
+    Args:
+      start: The first number, a scalar; with one argument, the limit, and counting begins at 0.
+      limit: The number to stop before.
+      delta: The step, which may be negative.
+      dtype: The type to count in; by default the widest of those given.
+      name: A name for the operation.
+
+    Returns:
+      A vector.
+    """
     if limit is None:
         start, limit = 0, start
     with name_scope(name, "Range", [start, limit, delta]) as scope:
@@ -229,14 +338,24 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         return range_op(*ends, name=scope)
 
 
-_BY_WIDTH = types("int32 int64 float double")
-
-
 @export("sequence_mask")
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
 ) -> Tensor:
-    """A mask whose last axis is True for the first `lengths` of `maxlen` places."""
+    """Marks the first places of rows: the last axis is True in the first `lengths[i]` of `maxlen` places.
+
+    Args:
+      lengths: How many places to mark, a tensor of integers.
+      maxlen: The size of the last axis, a scalar; by default the largest of `lengths`.
+      dtype: The type of the result.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type `dtype` with one axis more than `lengths`.
+
+    Raises:
+      ValueError: If `maxlen` is not a scalar.
+    """
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
@@ -259,7 +378,7 @@ lin_space_op = Op(
     "LinSpace",
     "start: T, stop: T, num: Tidx -> output: T",
     T=FLOATS,
-    Tidx=_INDEX,
+    Tidx=INDEX,
     host="num",
     differentiable=False,
 )
@@ -291,7 +410,17 @@ lin_space_op.refuses((f32(), f32(), np.array(0, np.int32)), "Requires num > 0: 0
 
 @export("linspace", "lin_space")
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
-    """`num` evenly spaced numbers from `start` to `stop`, both included."""
+    """Makes evenly spaced numbers from one to another, both included.
+
+    Args:
+      start: The first number, a scalar of floating-point type.
+      stop: The last number, a scalar of the same type.
+      num: How many numbers, at least 1.
+      name: A name for the operation.
+
+    Returns:
+      A vector of the type of `start`.
+    """
     return lin_space_op(start, stop, num, name=name)
 
 
@@ -374,7 +503,23 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`on_value` (1) where `indices` say, along a new axis of size `depth`; `off_value` (0) elsewhere."""
+    """Marks classes: one value at the place of the index along a new axis, another elsewhere.
+
+    Args:
+      indices: The places, a tensor of integers; one that is negative or too large marks nothing.
+      depth: The size of the new axis, a scalar.
+      on_value: The value at the index, a scalar; by default 1.
+      off_value: The value elsewhere, a scalar; by default 0.
+      axis: Where the new axis stands; by default last.
+      dtype: The type of the result; by default that of the values, else float32.
+      name: A name for the operation.
+
+    Returns:
+      A tensor with one axis more than `indices`.
+
+    Raises:
+      TypeError: If the types of `on_value`, `off_value` and `dtype` differ.
+    """
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as scope:
         wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         on_type = None if on_value is None else convert_to_tensor(on_value).dtype.base_dtype
@@ -396,91 +541,24 @@ def one_hot(
 
 guarantee_const_op = Op("GuaranteeConst", "input: T -> output: T", stateful=True)
 
-
-@guarantee_const_op.shape
-def _guarantee_const_shape(input):
-    return input
-
-
-@guarantee_const_op.kernel
-def _guarantee_const_kernel(input):
-    return input
-
-
-@guarantee_const_op.gradient
-def _guarantee_const_gradient(op, grad):
-    return grad
-
-
-guarantee_const_op.samples(f32(2, 3), f32())
+guarantee_const_op.shape(same_shape)
+guarantee_const_op.kernel(constants.passed_on)
+guarantee_const_op.gradient(lambda op, grad: grad)
+guarantee_const_op.samples(f32(2, 3), f32(), against=unchanged)
 
 
 @export("guarantee_const")
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """`input`, of which the program promises that it is the same in every step."""
+    """Promises that a tensor has the same value in every step.
+
+    Args:
+      input: A tensor.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
     return guarantee_const_op(input, name=name)
-
-
-_SMALL = 1000  # elements: larger fills stay out of the graph as data
-
-
-@export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of zeros (False, empty strings): a constant where it is small, a Fill where not."""
-    dtype = dtypes.as_dtype(dtype).base_dtype
-    zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
-    return _filled(zero, shape, dtype, name, "zeros")
-
-
-def _is_small(shape: Any) -> bool:
-    """Whether a constant will do. Of sizes that are tensors it asks in the graph, as TensorFlow does: no."""
-    if not isinstance(shape, (list, tuple, np.ndarray, TensorShape)):
-        return False
-    sizes = list(shape)
-    try:
-        return (
-            bool(functools.reduce(operator.mul, sizes, *([] if sizes else [1])) < _SMALL) and -1 not in sizes
-        )
-    except (TypeError, ValueError):
-        return False
-
-
-def _sizes_tensor(shape: Any) -> Tensor:
-    try:
-        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
-    except (TypeError, ValueError):
-        return convert_to_tensor(shape, dtype=dtypes.int32)
-
-
-def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, default_name: str) -> Tensor:
-    with name_scope(name, default_name, [shape]) as scope:
-        if not isinstance(shape, Tensor):
-            if isinstance(shape, TensorShape) and not shape.is_fully_defined():
-                raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {shape}")
-            if _is_small(shape):
-                return constants.constant(value, dtype, shape, name=scope)
-            shape = _sizes_tensor(shape)
-        if not shape.shape.tuple:
-            shape = shapes.reshape(shape, [-1])
-        return fill(shape, constants.constant(value, dtype), name=scope)
-
-
-@export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """A tensor of ones (True): a constant where it is small, a Fill where not."""
-    dtype = dtypes.as_dtype(dtype).base_dtype
-    return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
-
-
-@export("ones_like")
-def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
-    """Ones of the shape of `tensor`, and of its type where no other is given."""
-    with name_scope(name, "ones_like", [tensor]) as scope:
-        tensor = convert_to_tensor(tensor, name="tensor")
-        sizes = shapes.shape_of(tensor, optimize=optimize)
-        result = ones(sizes, tensor.dtype if dtype is None else dtype, name=scope)
-        result.set_shape(tensor.shape)
-        return result
 
 
 # ---------------------------------------------------------------------------------- matrices and grids
@@ -494,7 +572,18 @@ def eye(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """An identity matrix, or a batch of them."""
+    """Makes an identity matrix, or a batch of them.
+
+    Args:
+      num_rows: How many rows.
+      num_columns: How many columns; by default as many as rows.
+      batch_shape: The axes in front, a list of integers or a vector; by default none.
+      dtype: The type of the elements.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor [batch_shape, num_rows, num_columns] of type `dtype`.
+    """
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         is_square = num_columns is None
         sizes = [num_rows, num_rows if is_square else num_columns]
@@ -521,7 +610,19 @@ def _smaller(rows: Any, columns: Any) -> Any:
 
 @export("meshgrid")
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
-    """For each vector, its coordinate in every point of the grid they span (`indexing` "xy" or "ij")."""
+    """Spans a grid by vectors: for each vector, its coordinate in every point of the grid.
+
+    Args:
+      *args: The vectors, of one type.
+      **kwargs: `indexing`, "xy" (the first two axes are exchanged, as on a plane) or "ij"; `name`, a name for
+        the scope of the operations.
+
+    Returns:
+      A list of tensors, as many as vectors, of the shape of the grid.
+
+    Raises:
+      ValueError: If `indexing` is another word.
+    """
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:

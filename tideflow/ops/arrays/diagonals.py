@@ -17,6 +17,7 @@ from tideflow.graph.partial import fully_known
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, slicing
+from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.axes import brackets, host_rank, merged, of_rank_at_least, scalar
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDICES, types
@@ -45,39 +46,21 @@ def _diag_gradient(op, grad):
     return diag_part(grad)
 
 
-diag_op.samples(f32(3), f32(2, 3), i32(0))
+diag_op.samples(f32(3), f32(2, 3), i32(0), against=lambda x: np.diag(x.ravel()).reshape(x.shape * 2))
 
 
 @export("diag", "linalg.tensor_diag")
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
-    """A tensor of twice the rank with `diagonal` where both halves of the index are equal."""
+    """Puts a tensor on the diagonal of one of twice its rank.
+
+    Args:
+      diagonal: A tensor of numbers, of rank 1 or more.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of shape `diagonal.shape + diagonal.shape`, 0 where the two halves of the index differ.
+    """
     return diag_op(diagonal, name=name)
-
-
-def define_gradients(diag_op: Op, part_op: Op, set_op: Op) -> None:
-    """The gradients of the three are made of each other, with diagonals on the same side."""
-
-    def side(op: Operation) -> dict[str, Any]:
-        return {key: op.attrs[key] for key in ("align",) if key in op.attrs}
-
-    @diag_op.gradient
-    def diag_gradient(op, grad):
-        k = op.inputs[1]
-        on_band = part_op(grad, k, 0, **side(op))
-        off_band = set_op(grad, creation.zeros_like(on_band), k, **side(op))
-        return [on_band, None, None, None, reductions.reduce_sum(off_band)]
-
-    @part_op.gradient
-    def part_gradient(op, grad):
-        on_band = set_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1], **side(op))
-        padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
-        return [on_band, None, padding]
-
-    @set_op.gradient
-    def set_gradient(op, grad):
-        _, diagonal, k = op.inputs
-        kept = set_op(grad, creation.zeros_like(diagonal), k, **side(op))
-        return [kept, part_op(grad, k, 0, **side(op)), None]
 
 
 diag_part_op = Op("DiagPart", "input: T -> diagonal: T", T=_DIAG_TYPES)
@@ -116,14 +99,30 @@ def _diag_part_gradient(op, grad):
     return diag(grad)
 
 
-diag_part_op.samples(f32(3, 3), f32(2, 3, 2, 3), i32(0, 0))
+def _where_halves_are_equal(x: np.ndarray) -> np.ndarray:
+    half = x.shape[: x.ndim // 2]
+    return np.array([x[place + place] for place in np.ndindex(half)], x.dtype).reshape(half)
+
+
+diag_part_op.samples(f32(3, 3), f32(2, 3, 2, 3), i32(0, 0), against=_where_halves_are_equal)
 diag_part_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 diag_part_op.refuses((f32(2),), "Input must have even and non-zero rank, input rank is 1")
 
 
 @export("diag_part", "linalg.tensor_diag_part")
 def diag_part(input: Any, name: str | None = None) -> Tensor:
-    """The elements whose index has two equal halves."""
+    """Takes the diagonal of a tensor whose shape has two equal halves.
+
+    Args:
+      input: A tensor of numbers, of even rank.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of half the rank: the elements whose index has two equal halves.
+
+    Raises:
+      ValueError: If the rank is odd or 0, or the halves of the shape differ.
+    """
     return diag_part_op(input, name=name)
 
 
@@ -138,18 +137,17 @@ def _matrix_diag_shape(diagonal):
     return None if diagonal.tuple is None else [*diagonal.tuple, diagonal.tuple[-1]]
 
 
-@matrix_diag_op.kernel
-def _matrix_diag_kernel(diagonal):
-    return torch.diag_embed(diagonal)
+matrix_diag_op.kernel(lambda diagonal: torch.diag_embed(diagonal))
+matrix_diag_op.gradient(lambda op, grad: matrix_diag_part(grad))
 
-
-@matrix_diag_op.gradient
-def _matrix_diag_gradient(op, grad):
-    return matrix_diag_part(grad)
-
-
-matrix_diag_op.samples(f32(2, 3), f32(3), f32(0))
+matrix_diag_op.samples(
+    f32(2, 3), f32(3), f32(0), against=lambda x: x[..., None] * np.eye(x.shape[-1], dtype=x.dtype)
+)
 matrix_diag_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
+
+batch_matrix_diag_op = Op("BatchMatrixDiag", "diagonal: T -> output: T")
+inherit(batch_matrix_diag_op, matrix_diag_op)
+batch_matrix_diag_op.samples(f32(2, 3))
 
 
 def _shorter(rows: int | None, columns: int | None) -> int | None:
@@ -184,6 +182,10 @@ matrix_diag_part_op.samples(
     f32(2, 3), f32(2, 3, 3), f32(0, 2), against=lambda x: np.diagonal(x, axis1=-2, axis2=-1)
 )
 matrix_diag_part_op.refuses((f32(2),), "Shape must be at least rank 2 but is rank 1")
+
+batch_matrix_diag_part_op = Op("BatchMatrixDiagPart", "input: T -> diagonal: T")
+inherit(batch_matrix_diag_part_op, matrix_diag_part_op)
+batch_matrix_diag_part_op.samples(f32(2, 3, 3))
 
 matrix_set_diag_op = Op("MatrixSetDiag", "input: T, diagonal: T -> output: T")
 
@@ -228,8 +230,23 @@ def _matrix_set_diag_gradient(op, grad):
     return [kept, matrix_diag_part(grad)]
 
 
-matrix_set_diag_op.samples((f32(2, 3), f32(2)), (f32(2, 3, 3), f32(2, 3)), (i32(3, 2), i32(2)))
+def _diagonal_replaced(input: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    places = np.arange(diagonal.shape[-1])
+    result = input.copy()
+    result[..., places, places] = diagonal
+    return result
+
+
+matrix_set_diag_op.samples(
+    (f32(2, 3), f32(2)), (f32(2, 3, 3), f32(2, 3)), (i32(3, 2), i32(2)), against=_diagonal_replaced
+)
 matrix_set_diag_op.refuses((f32(2, 3), f32(3)), "must be equal, but are 2 and 3")
+
+batch_matrix_set_diag_op = Op("BatchMatrixSetDiag", "input: T, diagonal: T -> output: T")
+inherit(batch_matrix_set_diag_op, matrix_set_diag_op)
+batch_matrix_set_diag_op.samples((f32(2, 3, 3), f32(2, 3)))
+
+# ---------------------------------------------------------------------------------- several diagonals at once
 
 
 def _band(k: Any) -> tuple[int, int] | None:
@@ -261,61 +278,6 @@ def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: i
     return num_rows, num_cols
 
 
-def _is_main(k: Any) -> bool:
-    return not isinstance(k, Tensor) and np.ndim(k) == 0 and k == 0
-
-
-# ---------------------------------------------------------------------------------- several diagonals at once
-
-matrix_diag_v2_op = Op(
-    "MatrixDiagV2",
-    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
-    host="k, num_rows, num_cols",
-)
-
-
-@matrix_diag_v2_op.shape
-def _matrix_diag_v2_shape(diagonal, k, num_rows, num_cols, padding_value):
-    band = _band(k)
-    of_rank_at_least(diagonal, 1)
-    if diagonal.tuple is None or band is None:
-        return None
-    several = band[0] != band[1]
-    of_rank_at_least(diagonal, 2 if several else 1)
-    batch = diagonal.tuple[: -2 if several else -1]
-    if None in (diagonal.tuple[-1], scalar(num_rows), scalar(num_cols)):
-        return [*batch, None, None]
-    return [*batch, *_matrix_sides(diagonal.tuple[-1], band, num_rows, num_cols)]
-
-
-@matrix_diag_v2_op.kernel
-def _matrix_diag_v2_kernel(diagonal, k, num_rows, num_cols, padding_value):
-    return with_diagonals(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
-
-
-matrix_diag_v2_op.samples(
-    (f32(2, 3), *int32s(1, -1, -1), f32()),
-    (f32(2, 2, 3), *int32s([-1, 0], -1, -1), f32()),
-    (f32(2), *int32s(0, 2, 4), f32()),
-)
-
-
-@export("matrix_diag", "linalg.diag")
-def matrix_diag(
-    diagonal: Any,
-    name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
-) -> Tensor:
-    """Matrices with the given diagonal, or diagonals `k[0]` to `k[1]`, and `padding_value` elsewhere."""
-    rest = (num_rows, num_cols, padding_value)
-    if _is_main(k) and not any(isinstance(value, Tensor) for value in rest) and rest == (-1, -1, 0):
-        return matrix_diag_op(diagonal, name=name)
-    return matrix_diag_v2_op(diagonal, k, *rest, name=name)
-
-
 def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
     """The length of the longest diagonal of the band."""
     if not -rows < lowest < columns and lowest or not -rows < highest < columns and highest:
@@ -335,113 +297,6 @@ def _packed_shape(whole: TensorShape, k: Any) -> list | None:
     length = None if None in (rows, columns) else _longest(rows, columns, *band)
     count = [] if band[0] == band[1] else [band[1] - band[0] + 1]
     return [*whole.tuple[:-2], *count, length]
-
-
-matrix_diag_part_v2_op = Op(
-    "MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k"
-)
-
-
-@matrix_diag_part_v2_op.shape
-def _matrix_diag_part_v2_shape(input, k, padding_value):
-    return _packed_shape(input, k)
-
-
-@matrix_diag_part_v2_op.kernel
-def _matrix_diag_part_v2_kernel(input, k, padding_value):
-    return diagonals_of(input, k, padding_value, "LEFT_LEFT")
-
-
-matrix_diag_part_v2_op.samples((f32(2, 3, 4), *int32s(1), f32()), (f32(3, 4), *int32s([-1, 2]), f32()))
-
-
-@export("matrix_diag_part", "linalg.diag_part")
-def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
-    """The diagonals of matrices, the main one or `k`; `padding_value` fills those that are shorter."""
-    if _is_main(k):
-        return matrix_diag_part_op(input, name=name)
-    return matrix_diag_part_v2_op(input, k, padding_value, name=name)
-
-
-matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -> output: T", host="k")
-
-
-@matrix_set_diag_v2_op.shape
-def _matrix_set_diag_v2_shape(input, diagonal, k):
-    packed = _packed_shape(input, k)
-    if packed is not None:
-        merged(TensorShape(packed), diagonal)
-    return input
-
-
-@matrix_set_diag_v2_op.kernel
-def _matrix_set_diag_v2_kernel(input, diagonal, k):
-    return diagonals_replaced(input, diagonal, k, "LEFT_LEFT")
-
-
-matrix_set_diag_v2_op.samples((f32(3, 4), f32(3), *int32s(1)), (f32(3, 3), f32(2, 3), *int32s([-1, 0])))
-
-
-@export("matrix_set_diag", "linalg.set_diag")
-def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Tensor:
-    """Matrices with their diagonal (or diagonals `k`) replaced."""
-    if _is_main(k):
-        return matrix_set_diag_op(input, diagonal, name=name)
-    return matrix_set_diag_v2_op(input, diagonal, k, name=name)
-
-
-define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
-
-# ---------------------------------------------------------------------------------- bands
-
-matrix_band_part_op = Op(
-    "MatrixBandPart",
-    "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
-    Tindex=attr("type", dtypes.int64, allowed=INDICES),
-    host="num_lower, num_upper",
-)
-
-
-@matrix_band_part_op.shape
-def _matrix_band_part_shape(input, num_lower, num_upper):
-    scalar(num_lower), scalar(num_upper)
-    return of_rank_at_least(input, 2)
-
-
-@matrix_band_part_op.kernel
-def _matrix_band_part_kernel(input, num_lower, num_upper):
-    rows, columns = input.shape[-2:]
-    for name, number, size in (("num_lower", num_lower, rows), ("num_upper", num_upper, columns)):
-        if scalar(number) > size:
-            raise ShapeError(f"{name} must be negative or less or equal to {size}, got {number}")
-    distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
-    lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
-    return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))
-
-
-@matrix_band_part_op.gradient
-def _matrix_band_part_gradient(op, grad):
-    return [matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None]
-
-
-def _numpy_band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    x = x if lower < 0 else np.triu(x, -int(lower))
-    return x if upper < 0 else np.tril(x, int(upper))
-
-
-matrix_band_part_op.samples(
-    (f32(3, 4), np.array(1), np.array(0)),
-    (f32(2, 3, 3), np.array(-1, np.int32), np.array(1, np.int32)),
-    (i32(3, 0), np.array(0), np.array(-1)),
-    against=_numpy_band,
-)
-matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be at least rank 2 but is rank 1")
-
-
-@export("matrix_band_part", "linalg.band_part")
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
-    """Matrices without what is over `num_lower` below or `num_upper` above the diagonal (-1: no bound)."""
-    return matrix_band_part_op(input, num_lower, num_upper, name=name)
 
 
 def _diagonals(
@@ -493,3 +348,313 @@ def diagonals_replaced(input: torch.Tensor, diagonal: torch.Tensor, k: Any, alig
     for inside, given in _diagonals(output, packed, band, align):
         inside.copy_(given)
     return output
+
+
+def _side(op: Operation) -> dict[str, Any]:
+    """On which side of a packed row shorter diagonals stand, where the op says so."""
+    return {key: op.attrs[key] for key in ("align",) if key in op.attrs}
+
+
+def with_diagonals_gradient(op: Operation, grad: Tensor, part_op: Op, set_op: Op) -> list[Tensor | None]:
+    """The gradient of matrices by their diagonals and by what is elsewhere."""
+    k = op.inputs[1]
+    on_band = part_op(grad, k, 0, **_side(op))
+    off_band = set_op(grad, creation.zeros_like(on_band), k, **_side(op))
+    return [on_band, None, None, None, reductions.reduce_sum(off_band)]
+
+
+def diagonals_of_gradient(op: Operation, grad: Tensor, set_op: Op) -> list[Tensor | None]:
+    """The gradient of diagonals by their matrices and by what fills shorter ones."""
+    on_band = set_op(creation.zeros_like(op.inputs[0]), grad, op.inputs[1], **_side(op))
+    padding = reductions.reduce_sum(grad) - reductions.reduce_sum(on_band)
+    return [on_band, None, padding]
+
+
+def diagonals_replaced_gradient(op: Operation, grad: Tensor, part_op: Op, set_op: Op) -> list[Tensor | None]:
+    """The gradient of matrices with other diagonals by the matrices and by these."""
+    _, diagonal, k = op.inputs
+    kept = set_op(grad, creation.zeros_like(diagonal), k, **_side(op))
+    return [kept, part_op(grad, k, 0, **_side(op)), None]
+
+
+def _packed_places(
+    rows: int, columns: int, k: Any, align: str
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Element by element: the place in a matrix, and in the packed form of its diagonals."""
+    lowest, highest = np.ravel(k)[0], np.ravel(k)[-1]
+    above, below = align.split("_")
+    length = min(rows + min(highest, 0), columns - max(lowest, 0))
+    for row, column in np.ndindex(rows, columns):
+        offset = column - row
+        if lowest <= offset <= highest:
+            gap = length - min(rows + min(offset, 0), columns - max(offset, 0))
+            start = gap if (above if offset > 0 else below) == "RIGHT" else 0
+            yield (row, column), (highest - offset, start + min(row, column))
+
+
+def _rows_of(diagonal: np.ndarray, k: Any) -> np.ndarray:
+    """Packed diagonals with an axis for their number, which a single one does not have."""
+    return diagonal if np.ravel(k)[0] != np.ravel(k)[-1] else diagonal[..., None, :]
+
+
+def numpy_with_diagonals(diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT"):
+    """A reference for `with_diagonals`, element by element."""
+    packed, lowest, highest = _rows_of(diagonal, k), np.ravel(k)[0], np.ravel(k)[-1]
+    rows, columns = packed.shape[-1] - min(highest, 0), packed.shape[-1] + max(lowest, 0)
+    if num_rows == num_cols == -1:
+        rows = columns = max(rows, columns)
+    sides = max(rows, num_rows), max(columns, num_cols)
+    made = np.full((*packed.shape[:-2], *sides), padding_value)
+    for inside, place in _packed_places(*sides, k, align):
+        made[(..., *inside)] = packed[(..., *place)]
+    return made
+
+
+def numpy_diagonals_of(input, k, padding_value, align="LEFT_LEFT"):
+    """A reference for `diagonals_of`, element by element."""
+    (rows, columns), lowest, highest = input.shape[-2:], np.ravel(k)[0], np.ravel(k)[-1]
+    length = min(rows + min(highest, 0), columns - max(lowest, 0))
+    made = np.full((*input.shape[:-2], highest - lowest + 1, length), padding_value)
+    for inside, place in _packed_places(rows, columns, k, align):
+        made[(..., *place)] = input[(..., *inside)]
+    return made if lowest != highest else made[..., 0, :]
+
+
+def numpy_diagonals_replaced(input, diagonal, k, align="LEFT_LEFT"):
+    """A reference for `diagonals_replaced`, element by element."""
+    made, packed = input.copy(), _rows_of(diagonal, k)
+    for inside, place in _packed_places(*input.shape[-2:], k, align):
+        made[(..., *inside)] = packed[(..., *place)]
+    return made
+
+
+def _is_main(k: Any) -> bool:
+    return not isinstance(k, Tensor) and np.ndim(k) == 0 and k == 0
+
+
+matrix_diag_v2_op = Op(
+    "MatrixDiagV2",
+    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    host="k, num_rows, num_cols",
+)
+
+
+@matrix_diag_v2_op.shape
+def _matrix_diag_v2_shape(diagonal, k, num_rows, num_cols, padding_value):
+    band = _band(k)
+    of_rank_at_least(diagonal, 1)
+    if diagonal.tuple is None or band is None:
+        return None
+    several = band[0] != band[1]
+    of_rank_at_least(diagonal, 2 if several else 1)
+    batch = diagonal.tuple[: -2 if several else -1]
+    if None in (diagonal.tuple[-1], scalar(num_rows), scalar(num_cols)):
+        return [*batch, None, None]
+    return [*batch, *_matrix_sides(diagonal.tuple[-1], band, num_rows, num_cols)]
+
+
+@matrix_diag_v2_op.kernel
+def _matrix_diag_v2_kernel(diagonal, k, num_rows, num_cols, padding_value):
+    return with_diagonals(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
+
+
+@matrix_diag_v2_op.gradient
+def _matrix_diag_v2_gradient(op, grad):
+    return with_diagonals_gradient(op, grad, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
+
+
+matrix_diag_v2_op.samples(
+    (f32(2, 3), *int32s(1, -1, -1), f32()),
+    (f32(2, 2, 3), *int32s([-1, 0], -1, -1), f32()),
+    (f32(2), *int32s(0, 2, 4), f32()),
+    against=numpy_with_diagonals,
+)
+
+
+@export("matrix_diag", "linalg.diag")
+def matrix_diag(
+    diagonal: Any,
+    name: str = "diag",
+    k: Any = 0,
+    num_rows: Any = -1,
+    num_cols: Any = -1,
+    padding_value: Any = 0,
+) -> Tensor:
+    """Makes matrices with the given diagonal, or diagonals.
+
+    Args:
+      diagonal: The diagonals along the last axis, in a tensor of rank 1 or more; several (where `k` is a
+        pair) along the last two, the highest first.
+      name: A name for the operation.
+      k: The diagonal, or the lowest and the highest one: 0 is the main diagonal, positive ones lie above it.
+      num_rows: How many rows the matrices have; by default as few as possible.
+      num_cols: How many columns they have; by default as few as possible.
+      padding_value: What stands elsewhere.
+
+    Returns:
+      A tensor of the type of `diagonal`, the matrices along its last two axes.
+    """
+    rest = (num_rows, num_cols, padding_value)
+    if _is_main(k) and not any(isinstance(value, Tensor) for value in rest) and rest == (-1, -1, 0):
+        return matrix_diag_op(diagonal, name=name)
+    return matrix_diag_v2_op(diagonal, k, *rest, name=name)
+
+
+matrix_diag_part_v2_op = Op(
+    "MatrixDiagPartV2", "input: T, k: int32, padding_value: T -> diagonal: T", host="k"
+)
+
+
+@matrix_diag_part_v2_op.shape
+def _matrix_diag_part_v2_shape(input, k, padding_value):
+    return _packed_shape(input, k)
+
+
+@matrix_diag_part_v2_op.kernel
+def _matrix_diag_part_v2_kernel(input, k, padding_value):
+    return diagonals_of(input, k, padding_value, "LEFT_LEFT")
+
+
+@matrix_diag_part_v2_op.gradient
+def _matrix_diag_part_v2_gradient(op, grad):
+    return diagonals_of_gradient(op, grad, matrix_set_diag_v2_op)
+
+
+matrix_diag_part_v2_op.samples(
+    (f32(2, 3, 4), *int32s(1), f32()), (f32(3, 4), *int32s([-1, 2]), f32()), against=numpy_diagonals_of
+)
+
+
+@export("matrix_diag_part", "linalg.diag_part")
+def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
+    """Takes the diagonal, or diagonals, of matrices.
+
+    Args:
+      input: A tensor of rank 2 or more, the matrices along its last two axes.
+      name: A name for the operation.
+      k: The diagonal, or the lowest and the highest one: 0 is the main diagonal, positive ones lie above it.
+      padding_value: What fills diagonals that are shorter than others.
+
+    Returns:
+      A tensor of the type of `input`: the diagonals along the last axis, several along the last two.
+    """
+    if _is_main(k):
+        return matrix_diag_part_op(input, name=name)
+    return matrix_diag_part_v2_op(input, k, padding_value, name=name)
+
+
+matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -> output: T", host="k")
+
+
+@matrix_set_diag_v2_op.shape
+def _matrix_set_diag_v2_shape(input, diagonal, k):
+    packed = _packed_shape(input, k)
+    if packed is not None:
+        merged(TensorShape(packed), diagonal)
+    return input
+
+
+@matrix_set_diag_v2_op.kernel
+def _matrix_set_diag_v2_kernel(input, diagonal, k):
+    return diagonals_replaced(input, diagonal, k, "LEFT_LEFT")
+
+
+@matrix_set_diag_v2_op.gradient
+def _matrix_set_diag_v2_gradient(op, grad):
+    return diagonals_replaced_gradient(op, grad, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
+
+
+matrix_set_diag_v2_op.samples(
+    (f32(3, 4), f32(3), *int32s(1)),
+    (f32(3, 3), f32(2, 3), *int32s([-1, 0])),
+    against=numpy_diagonals_replaced,
+)
+
+
+@export("matrix_set_diag", "linalg.set_diag")
+def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Tensor:
+    """Replaces the diagonal, or diagonals, of matrices.
+
+    Args:
+      input: A tensor of rank 2 or more, the matrices along its last two axes.
+      diagonal: The diagonals along the last axis; several along the last two, the highest first.
+      name: A name for the operation.
+      k: The diagonal, or the lowest and the highest one: 0 is the main diagonal, positive ones lie above it.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
+    if _is_main(k):
+        return matrix_set_diag_op(input, diagonal, name=name)
+    return matrix_set_diag_v2_op(input, diagonal, k, name=name)
+
+
+# ---------------------------------------------------------------------------------- bands
+
+matrix_band_part_op = Op(
+    "MatrixBandPart",
+    "input: T, num_lower: Tindex, num_upper: Tindex -> band: T",
+    Tindex=attr("type", dtypes.int64, allowed=INDICES),
+    host="num_lower, num_upper",
+)
+
+
+@matrix_band_part_op.shape
+def _matrix_band_part_shape(input, num_lower, num_upper):
+    scalar(num_lower), scalar(num_upper)
+    return of_rank_at_least(input, 2)
+
+
+@matrix_band_part_op.kernel
+def _matrix_band_part_kernel(input, num_lower, num_upper):
+    rows, columns = input.shape[-2:]
+    for name, number, size in (("num_lower", num_lower, rows), ("num_upper", num_upper, columns)):
+        if scalar(number) > size:
+            raise ShapeError(f"{name} must be negative or less or equal to {size}, got {number}")
+    distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
+    lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
+    return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))
+
+
+@matrix_band_part_op.gradient
+def _matrix_band_part_gradient(op, grad):
+    return [matrix_band_part(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+def _numpy_band(x: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    x = x if lower < 0 else np.triu(x, -int(lower))
+    return x if upper < 0 else np.tril(x, int(upper))
+
+
+matrix_band_part_op.samples(
+    (f32(3, 4), np.array(1), np.array(0)),
+    (f32(2, 3, 3), np.array(-1, np.int32), np.array(1, np.int32)),
+    (i32(3, 0), np.array(0), np.array(-1)),
+    against=_numpy_band,
+)
+matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be at least rank 2 but is rank 1")
+
+
+@export("matrix_band_part", "linalg.band_part")
+def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+    """Keeps a band around the diagonal of matrices; elsewhere they are 0.
+
+    Args:
+      input: A tensor of rank 2 or more, the matrices along its last two axes.
+      num_lower: How many diagonals below the main one are kept; all where it is negative.
+      num_upper: How many diagonals above the main one are kept; all where it is negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
+    return matrix_band_part_op(input, num_lower, num_upper, name=name)
+
+
+batch_matrix_band_part_op = Op(
+    "BatchMatrixBandPart",
+    "input: T, num_lower: int64, num_upper: int64 -> band: T",
+    host="num_lower, num_upper",
+)
+inherit(batch_matrix_band_part_op, matrix_band_part_op)
+batch_matrix_band_part_op.samples((f32(2, 3, 3), np.array(1), np.array(0)))

@@ -1,4 +1,4 @@
-"""Elements by index and by condition: gather, where, select, masks, unique."""
+"""Elements by index and by condition: gather, where, select, masks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
-from tideflow.ops.arrays import creation, joining, scatter, shapes, slicing
+from tideflow.ops.arrays import broadcasting, creation, joining, scatter, shapes
 from tideflow.ops.helpers.axes import (
     as_value,
     brackets,
@@ -28,7 +28,6 @@ from tideflow.ops.helpers.axes import (
     elements,
     merged,
     normal_axis,
-    of_rank,
     of_rank_at_least,
     scalar,
 )
@@ -39,13 +38,8 @@ from tideflow.ops.math import casting, reductions, segments
 from tideflow.ops.state.variable_rows import check_rows, linear_rows
 
 
-def __getattr__(name: str) -> Any:
-    """Slices are of this family too, in `slicing`."""
-    return getattr(slicing, name)
-
-
 def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The indices as ATen takes them. A GPU does not stop for bad ones: the mask says what counts as 0."""
+    """The indices as ATen takes them. On a GPU, bad ones are no error: the mask says which results are 0."""
     indices = indices.long() if indices.dtype == torch.int16 else indices
     if not indices.is_cuda or not size:
         check_rows(indices, size)
@@ -279,11 +273,47 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Tensor:
-    """The slices of `params` at `indices` along `axis`; the first `batch_dims` axes of both go together."""
+    """Takes slices of a tensor by their indices along an axis.
+
+    Args:
+      params: A tensor of rank 1 or more, or a variable.
+      indices: The places to take, a tensor of integers of any shape.
+      validate_indices: Not used; indices are always checked, but on a GPU, where bad ones give 0.
+      name: A name for the operation.
+      axis: The axis to take slices along; by default the one behind the batch.
+      batch_dims: How many first axes `params` and `indices` share; slices are taken in each entry by itself.
+
+    Returns:
+      A tensor of the type of `params`, whose axis `axis` is replaced by the axes of `indices` behind the
+      batch.
+    """
     axis = batch_dims if axis is None else axis
     if (partial_value(axis) if isinstance(axis, Tensor) else axis) == 0 and hasattr(params, "sparse_read"):
         return params.sparse_read(indices, name=name)
     return gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
+
+
+@export("batch_gather")
+def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+    """Takes slices by their indices along the last axis of `indices`; the axes before it are a batch.
+
+    Args:
+      params: A tensor that shares these axes with `indices`.
+      indices: The places to take, a tensor of integers of known rank.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `params`.
+
+    Raises:
+      ValueError: If the rank of `indices` is not known.
+    """
+    with name_scope(name, "BatchGather", [params, indices]):
+        indices = convert_to_tensor(indices, name="indices")
+        params = convert_to_tensor(params, name="params")
+        if indices.shape.ndims is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
 
 
 # ---------------------------------------------------------------------------------- gather_nd
@@ -351,7 +381,18 @@ gather_nd_op.refuses((f32(2, 2), np.array([[2, 0]])), "does not index into", Inv
 
 @export("gather_nd", "manip.gather_nd")
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
-    """The slices of `params` at the index vectors in the last axis of `indices`."""
+    """Takes elements or slices of a tensor by index vectors.
+
+    Args:
+      params: A tensor, or a variable.
+      indices: Index vectors along the last axis of a tensor of integers; a vector shorter than the rank of
+        `params` takes a slice.
+      name: A name for the operation.
+      batch_dims: How many first axes `params` and `indices` share; slices are taken in each entry by itself.
+
+    Returns:
+      A tensor of the type of `params`: what the vectors index, in place of the vectors.
+    """
     if batch_dims:
         return _batch_gather_nd(params, indices, batch_dims, name)
     if hasattr(params, "gather_nd"):
@@ -378,7 +419,7 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
         for axis in range(batch_dims):
             places = creation.range(casting.cast(0, dtype), sizes[axis], casting.cast(1, dtype))
             places = shapes.reshape(places, [1] * axis + [-1] + [1] * (rank - 1 - axis))
-            columns.append(shapes.broadcast_to(places, column))
+            columns.append(broadcasting.broadcast_to(places, column))
         return gather_nd_op(params, joining.concat([*columns, indices], -1))
 
 
@@ -467,9 +508,6 @@ select_op.samples(
     (boolean(2, 3), f32(2, 3), f32(2, 3, low=2, high=3)),
     (boolean(), f32(2, 3), f32(2, 3)),
     (boolean(0), f32(0), f32(0)),
-    against=np.where,
-)
-select_op.samples(
     (np.array([True, False]), f32(2, 3), f32(2, 3, low=2, high=3)),
     against=lambda c, t, e: np.where(c.reshape(c.shape + (1,) * (t.ndim - c.ndim)) if c.ndim else c, t, e),
 )
@@ -479,7 +517,21 @@ select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are
 
 @export("where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """`x` where the condition holds and `y` elsewhere; without them, the places where it holds."""
+    """Chooses between two tensors by a condition; without them, finds the places where the condition holds.
+
+    Args:
+      condition: A tensor of type bool: of the shape of `x`, a vector that chooses among rows, or a scalar.
+      x: What to take where the condition holds.
+      y: What to take elsewhere, of the shape and type of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor like `x` and `y`; without them, a matrix of type int64 with the index of each True element as a
+      row.
+
+    Raises:
+      ValueError: If only one of `x` and `y` is given.
+    """
     return _where(select_op, condition, x, y, name)
 
 
@@ -511,9 +563,7 @@ def _select_v2_string_kernel(condition, t, e):
     return np.where(condition.numpy(), t, e)
 
 
-@select_v2_op.specialize
-def _select_v2_specialized(node):
-    return torch.where, node.inputs
+select_v2_op.specialize(lambda node: (torch.where, node.inputs))
 
 
 @select_v2_op.gradient
@@ -525,7 +575,7 @@ def _select_v2_gradient(op, grad):
     def share(operand: Tensor, chosen: Tensor) -> Tensor:
         before = shapes.shape(operand)
         sizes[:] = sizes or [shapes.shape(op.outputs[0])]
-        axes, _ = shapes.broadcast_gradient_args(before, sizes[0])
+        axes, _ = broadcasting.broadcast_gradient_args(before, sizes[0])
         return shapes.reshape(reductions.reduce_sum(chosen, axes, keepdims=True), before)
 
     then_share = share(then, select_v2_op(condition, grad, zero))
@@ -543,85 +593,41 @@ select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Incompatible shapes fo
 
 @export("where_v2")
 def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """As `where`, with all three broadcast together."""
+    """Chooses between two tensors by a condition, all three broadcast together; without the two, finds the
+    places where the condition holds.
+
+    Args:
+      condition: A tensor of type bool.
+      x: What to take where the condition holds.
+      y: What to take elsewhere, of the type of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape; without `x` and `y`, a matrix of type int64 with
+      the index of each True element as a row.
+
+    Raises:
+      ValueError: If only one of `x` and `y` is given.
+    """
     return _where(select_v2_op, condition, x, y, name)
-
-
-# ---------------------------------------------------------------------------------- unique
-
-_OUT_IDX = attr("type", dtypes.int32, allowed=INDICES)
-
-unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=_OUT_IDX, differentiable=False)
-
-
-@unique_op.shape
-def _unique_shape(x):
-    return [[None], of_rank(x, 1)]
-
-
-@unique_op.kernel
-@unique_op.kernel("string")
-def _unique_kernel(x, *, out_idx):
-    first, numbers, _ = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch)
-
-
-unique_op.samples(
-    (np.array([1, 1, 2, 4, 4, 7, 1], np.int32),),
-    (f32(0), {"out_idx": dtypes.int64}),
-    (np.array([2.5, 1, 2.5]),),
-)
-unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
-
-
-@export("unique")
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The values of a vector, each once, in order of first occurrence; each element's place among them."""
-    return unique_op(x, out_idx=out_idx, name=name)
-
-
-unique_with_counts_op = Op(
-    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=_OUT_IDX, differentiable=False
-)
-
-
-@unique_with_counts_op.shape
-def _unique_with_counts_shape(x):
-    return [[None], of_rank(x, 1), [None]]
-
-
-@unique_with_counts_op.kernel
-@unique_with_counts_op.kernel("string")
-def _unique_with_counts_kernel(x, *, out_idx):
-    first, numbers, counts = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
-
-
-unique_with_counts_op.samples((np.array([3, 1, 3], np.int64),), (np.array([], np.float32),))
-
-
-@export("unique_with_counts")
-def unique_with_counts(
-    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As `unique`, and how often each value occurs."""
-    return unique_with_counts_op(x, out_idx=out_idx, name=name)
-
-
-@export("batch_gather")
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """Gathers along the last axis of `indices`; the axes before it are a batch."""
-    with name_scope(name, "BatchGather", [params, indices]):
-        indices = convert_to_tensor(indices, name="indices")
-        params = convert_to_tensor(params, name="params")
-        if indices.shape.ndims is None:
-            raise ValueError("batch_gather does not allow indices with unknown shape.")
-        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
 
 
 @export("boolean_mask")
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
-    """The elements (or slices) of `tensor` where `mask` is True; the mask covers the axes from `axis` on."""
+    """Takes the elements, or slices, of a tensor where a mask is True.
+
+    Args:
+      tensor: A tensor.
+      mask: A tensor of type bool and known rank, of the shape of the axes of `tensor` that it covers.
+      name: A name for the scope of the operations.
+      axis: The first axis that the mask covers; by default 0.
+
+    Returns:
+      A tensor of the type of `tensor`, in which one axis stands for all that the mask covers.
+
+    Raises:
+      ValueError: If the mask is a scalar, its rank is not known, or the shapes do not fit.
+    """
     with name_scope(name, None, [tensor, mask]):
         tensor = convert_to_tensor(tensor, name="tensor")
         mask = convert_to_tensor(mask, name="mask")
@@ -650,26 +656,3 @@ def _static_axis(axis: Any, shape: TensorShape) -> int:
     if axis is None:
         raise ValueError("boolean_mask needs to know its axis when the graph is built")
     return axis + shape.ndims if axis < 0 and shape.ndims is not None else axis
-
-
-def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
-    """Where each value occurs first, in order; each element's number among them; how often each occurs."""
-    if isinstance(x, np.ndarray):
-        numbers_of: dict[bytes, int] = {}
-        numbers = torch.tensor(
-            [numbers_of.setdefault(item, len(numbers_of)) for item in x.tolist()], dtype=torch.int64
-        )
-    else:
-        values = torch.view_as_real(x) if x.is_complex() else x
-        _, numbers = torch.unique(values, return_inverse=True, dim=0 if x.is_complex() else None)
-    size = int(numbers.max()) + 1 if len(numbers) else 0
-    places = torch.arange(len(numbers), device=numbers.device)
-    first = torch.full((size,), len(numbers), device=numbers.device).scatter_reduce(
-        0, numbers, places, "amin"
-    )
-    first, order = first.sort()
-    renumbered = torch.empty_like(order).scatter_(0, order, torch.arange(size, device=numbers.device))[
-        numbers
-    ]
-    counts = torch.bincount(renumbered, minlength=size)
-    return (first.numpy() if isinstance(x, np.ndarray) else first), renumbered, counts

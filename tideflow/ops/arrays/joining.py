@@ -17,17 +17,12 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops.arrays import constants, shapes, slicing, tiling
+from tideflow.ops.arrays import constants, shapes, slicing
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.math import casting
-
-
-def __getattr__(name: str) -> Any:
-    """What repeats, pads and turns tensors is of this family too, in `tiling`."""
-    return getattr(tiling, name)
 
 
 def _common_size(values: list[TensorShape], axis: int) -> int | None:
@@ -71,7 +66,7 @@ def _shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
     return sizes
 
 
-def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
+def parts_of_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
     """The part of the gradient that belongs to each value."""
     grad = convert_to_tensor(grad)
     if axis.op.type == "Const" and contexts.output_context(axis.op) is not contexts.output_context(grad.op):
@@ -111,8 +106,8 @@ def _concat_string_kernel(concat_dim, values):
 
 
 @concat_op.gradient
-def _concat_gradient_2(op, grad):
-    return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
+def _concat_gradient(op, grad):
+    return [None, *parts_of_gradient(op.inputs[1:], op.inputs[0], grad)]
 
 
 concat_op.samples(
@@ -120,10 +115,9 @@ concat_op.samples(
     against=lambda axis, values: np.concatenate(values, int(axis)),
 )
 
-_INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
 concat_v2_op = Op(
-    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
+    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=INDEX, host="axis"
 )
 
 
@@ -147,7 +141,7 @@ def _concat_v2_string_kernel(values, axis):
 
 @concat_v2_op.gradient
 def _concat_v2_gradient(op, grad):
-    return [*_concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
+    return [*parts_of_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
 
 
 concat_v2_op.samples(
@@ -164,7 +158,16 @@ concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate
 
 @export("concat")
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
-    """The tensors one after the other along `axis`."""
+    """Joins tensors one after the other along an axis.
+
+    Args:
+      values: A list of tensors of one type, whose shapes differ along `axis` only.
+      axis: The axis to join along, a scalar; negative ones are counted from the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the same type.
+    """
     if not isinstance(values, (list, tuple)):
         values = [values]
     if len(values) == 1:
@@ -178,7 +181,7 @@ concat_offset_op = Op(
     "ConcatOffset",
     "concat_dim: int32, shape: N * shape_type -> offset: N * shape_type",
     N=attr("int", minimum=2),
-    shape_type=_INDEX,
+    shape_type=INDEX,
     host="concat_dim, shape",
     on_host=True,
     differentiable=False,
@@ -220,7 +223,17 @@ def _concat_offset_kernel(concat_dim, shape, *, shape_type):
     return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
 
 
-concat_offset_op.samples((np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]))
+def _starts(axis: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
+    """Along the axis, how much the tensors before take; 0 along the others."""
+    return [
+        np.where(np.arange(len(own)) == axis, sum(int(before[axis]) for before in sizes[:i]), 0)
+        for i, own in enumerate(sizes)
+    ]
+
+
+concat_offset_op.samples(
+    (np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]), against=_starts
+)
 
 parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))
 
@@ -241,7 +254,7 @@ def _parallel_concat_string_kernel(values):
 
 
 @parallel_concat_op.gradient
-def _parallel_concat_gradient(op, grad):
+def _parallelparts_of_gradient(op, grad):
     return split(grad, len(op.inputs), 0)
 
 
@@ -252,7 +265,18 @@ parallel_concat_op.samples(
 
 @export("parallel_stack")
 def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tensor:
-    """Tensors of one fully known shape, stacked along a new first axis."""
+    """Stacks tensors of one fully known shape along a new first axis.
+
+    Args:
+      values: A list of tensors of one shape and type.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the same type.
+
+    Raises:
+      ValueError: If the shape is not fully known.
+    """
     with name_scope(name):
         shape = convert_to_tensor(values[0]).shape
         shape.assert_is_fully_defined()
@@ -320,6 +344,7 @@ split_op.samples(
     (np.array(1, np.int32), f32(2, 6), {"num_split": 3}),
     (np.array(-1, np.int32), f32(2, 4), {"num_split": 1}),
     (np.array(0, np.int32), f32(0, 4), {"num_split": 2}),
+    against=lambda axis, value, num_split: np.split(value, num_split, int(axis)),
 )
 split_op.refuses((np.array(1, np.int32), f32(2, 6), {"num_split": 4}), "evenly divisible by 4 but is 6")
 
@@ -386,10 +411,18 @@ def _split_v_gradient(op, *grads):
     return [concat(list(grads), op.inputs[2]), None, None]
 
 
+def _cut_at(value: np.ndarray, lengths: np.ndarray, axis: np.ndarray) -> list[np.ndarray]:
+    """Parts from one end to the next; a length of -1 is what the others leave."""
+    left = value.shape[int(axis)] - lengths[lengths >= 0].sum()
+    ends = np.cumsum(np.where(lengths < 0, left, lengths))
+    return np.split(value, ends[:-1], int(axis))
+
+
 split_v_op.samples(
     (f32(2, 6), np.array([1, 2, 3]), np.array(1, np.int32), {"num_split": 3}),
     (f32(5), np.array([2, -1], np.int32), np.array(0, np.int32), {"num_split": 2}),
     (f32(2, 3), np.array([0, 2]), np.array(-2, np.int32), {"num_split": 2}),
+    against=_cut_at,
 )
 split_v_op.refuses(
     (f32(6), np.array([1, 2]), np.array(0, np.int32), {"num_split": 2}), "can't split axis of size 6"
@@ -400,7 +433,21 @@ split_v_op.refuses(
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
-    """`value` cut along `axis` into a number of equal parts, or into parts of these sizes (one may be -1)."""
+    """Cuts a tensor along an axis into equal parts, or into parts of given sizes.
+
+    Args:
+      value: A tensor.
+      num_or_size_splits: How many equal parts, an integer; or their sizes, a vector of which one may be -1.
+      axis: The axis to cut along, a scalar.
+      num: How many parts there are, where the length of the sizes is not known.
+      name: A name for the operation.
+
+    Returns:
+      A list of tensors of the type of `value`.
+
+    Raises:
+      ValueError: If the number of parts is not known, or does not fit the size.
+    """
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer)):
         return split_op(axis, value, num_split=num_or_size_splits, name=name)
@@ -463,15 +510,24 @@ pack_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
 
 @export("stack")
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
-    """Tensors of one shape along a new axis: a constant where the values are Python's."""
+    """Stacks tensors of one shape along a new axis. Python values make a constant.
+
+    Args:
+      values: A list of tensors of one shape and type.
+      axis: Where the new axis stands; negative ones are counted from the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor with one axis more.
+
+    Raises:
+      ValueError: If the axis does not exist.
+    """
     if axis == 0 and not _is_packed_one_by_one(values):
         try:
             return convert_to_tensor(values, name=name)
-        except (
-            TypeError,
-            ValueError,
-        ):  # not one constant, and not tensors of one type: Pack says what is wrong
-            pass
+        except (TypeError, ValueError):
+            pass  # not one constant, and not tensors of one type: Pack says what is wrong
     shape = convert_to_tensor(values[0], name=name).shape
     if shape.ndims is not None and not -shape.ndims - 1 <= axis <= shape.ndims:
         raise ValueError(f"axis = {axis} not in [{-shape.ndims - 1}, {shape.ndims + 1})")
@@ -526,13 +582,31 @@ def _unpack_gradient(op, *grads):
     return stack(list(grads), axis=op.attrs["axis"])
 
 
-unpack_op.samples((f32(3, 2), {"num": 3}), (f32(3, 2), {"num": 2, "axis": -1}), (f32(1), {"num": 1}))
+unpack_op.samples(
+    (f32(3, 2), {"num": 3}),
+    (f32(3, 2), {"num": 2, "axis": -1}),
+    (f32(1), {"num": 1}),
+    against=lambda value, num, axis: [np.take(value, place, axis) for place in range(num)],
+)
 unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
 
 
 @export("unstack")
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
-    """The tensors that lie along `axis`; `num` says how many where the shape does not."""
+    """Takes apart the tensors that lie along an axis. The inverse of `tf.stack`.
+
+    Args:
+      value: A tensor of rank 1 or more.
+      num: How many tensors there are, where the shape does not say.
+      axis: The axis to take apart.
+      name: A name for the operation.
+
+    Returns:
+      A list of tensors with one axis less.
+
+    Raises:
+      ValueError: If the axis does not exist, or its size is not known and `num` not given.
+    """
     if num is None:
         value = convert_to_tensor(value)
         shape = value.shape

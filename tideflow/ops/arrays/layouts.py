@@ -5,28 +5,23 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
-from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import brackets
+from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import i32, i64
-from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.helpers.types import INDEX
 
 
 def _layout_op(name: str) -> Op:
     return Op(
         name,
         "x: T -> y: T",
-        T=attr("type", dtypes.int32, allowed=INDICES),
+        T=INDEX,
         src_format="NHWC",
         dst_format="NCHW",
         differentiable=False,
     )
-
-
-def _dim_map_family_shape(x):
-    return x
 
 
 def _check_formats(source: str, target: str) -> None:
@@ -35,7 +30,7 @@ def _check_formats(source: str, target: str) -> None:
 
 
 dim_map_op = _layout_op("DataFormatDimMap")
-dim_map_op.shape(_dim_map_family_shape)
+dim_map_op.shape(same_shape)
 
 
 @dim_map_op.kernel
@@ -59,7 +54,7 @@ dim_map_op.samples(
 )
 
 vec_permute_op = _layout_op("DataFormatVecPermute")
-vec_permute_op.shape(_dim_map_family_shape)
+vec_permute_op.shape(same_shape)
 
 
 @vec_permute_op.kernel
@@ -79,7 +74,9 @@ def _vec_permute_kernel(x, *, src_format, dst_format):
 vec_permute_op.samples(
     (np.array([7, 4, 9, 3], np.int32),),
     (i64(4, 2), {"src_format": "NCHW", "dst_format": "NHWC"}),
-    against=lambda x, src_format, dst_format: x[[src_format.index(axis) for axis in dst_format]],
+    against=lambda x, src_format, dst_format: np.array(
+        [dict(zip(src_format, x.tolist(), strict=True))[axis] for axis in dst_format], x.dtype
+    ),
 )
 vec_permute_op.refuses((i32(3),), "1D input must be of size 4, but got shape [3]", InvalidArgumentError)
 vec_permute_op.refuses((i32(2, 3, 4),), "input must be a vector or 2D tensor", InvalidArgumentError)

@@ -17,12 +17,15 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.helpers.axes import of_rank, of_rank_at_least, scalar
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES, REAL, types
+from tideflow.ops.helpers.types import INDEX, REAL, types
 from tideflow.ops.helpers.unsigned import by_order, widened
 from tideflow.ops.math import binary, casting, reductions
 
+# ---------------------------------------------------------------------------- top k
 
-def _top_k_shapes(input: TensorShape, k: int | None) -> list:
+
+def top_k_sizes(input: TensorShape, k: int | None) -> list:
+    """The shapes of the elements and of their places."""
     sizes = of_rank_at_least(input, 1).tuple
     if k is not None and k < 0:
         raise ShapeError(f"Need k >= 0, got {k}")
@@ -79,7 +82,7 @@ def _put_back(op: Any, grad: Tensor) -> Tensor:
     return shapes.reshape(scatter.scatter_nd(flat, shapes.reshape(grad, [-1]), total), sizes)
 
 
-def _numpy_top_k(input: np.ndarray, k: int, **attrs: Any) -> tuple[np.ndarray, np.ndarray]:
+def _top_k_by_sorting(input: np.ndarray, k: int, **attrs: Any) -> tuple[np.ndarray, np.ndarray]:
     indices = np.argsort(-input, -1, kind="stable")[..., : int(k)]
     return np.take_along_axis(input, indices, -1), indices.astype(np.int32)
 
@@ -89,7 +92,7 @@ top_k_op = Op("TopK", "input: T -> values: T, indices: int32", T=REAL, k=attr("i
 
 @top_k_op.shape
 def _top_k_shape(input, *, k):
-    return _top_k_shapes(input, k)
+    return top_k_sizes(input, k)
 
 
 @top_k_op.kernel
@@ -103,9 +106,7 @@ def _top_k_gradient(op, grad, indices_grad):
     return _put_back(op, grad)
 
 
-top_k_op.samples((f32(2, 5), {"k": 3}), (i32(7), {"k": 7}), (f32(0, 3), {"k": 2}), against=_numpy_top_k)
-
-# ---------------------------------------------------------------------------- top k
+top_k_op.samples((f32(2, 5), {"k": 3}), (i32(7), {"k": 7}), (f32(0, 3), {"k": 2}), against=_top_k_by_sorting)
 
 _SIZES = types("int16 int32 int64")
 
@@ -122,7 +123,7 @@ top_k_v2_op = Op(
 
 @top_k_v2_op.shape
 def _top_k_v2_shape(input, k):
-    return _top_k_shapes(input, scalar(k))
+    return top_k_sizes(input, scalar(k))
 
 
 @top_k_v2_op.kernel
@@ -136,18 +137,34 @@ def _top_k_v2_gradient(op, grad, indices_grad):
     return _put_back(op, grad), None
 
 
-top_k_v2_op.samples((f32(2, 5), 3), (f32(3, 2, 70), 4), (i32(6), 0), (f32(0, 3), 2), against=_numpy_top_k)
+top_k_v2_op.samples(
+    (f32(2, 5), 3), (f32(3, 2, 70), 4), (i32(6), 0), (f32(0, 3), 2), against=_top_k_by_sorting
+)
 top_k_v2_op.refuses((f32(2, 4), 5), "input must have last dimension >= k = 5 but is 4")
 top_k_v2_op.refuses((f32(), 1), "Shape must be at least rank 1 but is rank 0")
 
 
 @export("nn.top_k", "math.top_k")
 def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The k largest elements of each row, and their places."""
+    """Finds the largest elements of each row, the largest first; of equal ones, the first.
+
+    Args:
+      input: A tensor of real numbers, the rows along its last axis.
+      k: How many elements, a scalar of at most the length of a row.
+      sorted: Not needed here: the elements are always sorted.
+      name: A name for the operation.
+
+    Returns:
+      `values`, the elements, and `indices`, their places in the rows, of type int32.
+    """
     return top_k_v2_op(input, k, sorted=sorted, name=name)
 
 
-def _precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
+# ---------------------------------------------------------------------------- in top k
+
+
+def precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
+    """A truth value for each row of predictions."""
     rows, count = of_rank(predictions, 2).tuple[0], of_rank(targets, 1).tuple[0]
     if None not in (rows, count) and rows != count:
         raise ShapeError(
@@ -167,20 +184,24 @@ def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch
     return valid & predictions.isfinite().all(1) & (larger < k)
 
 
-# ---------------------------------------------------------------------------- in top k
+def _reaches_the_kth(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:
+    """Row by row: whether the target's prediction is no less than the k-th largest."""
+    found = [
+        0 <= target < len(row) and row[target] >= np.sort(row)[-int(k)]
+        for row, target in zip(predictions, targets, strict=True)
+    ]
+    return np.array(found, bool)
+
 
 in_top_k_op = Op(
     "InTopK",
     "predictions: float, targets: T -> precision: bool",
-    T=attr("type", "int32", allowed=INDICES),
+    T=INDEX,
     k=attr("int"),
     differentiable=False,
 )
 
-
-@in_top_k_op.shape
-def _in_top_k_shape(predictions, targets):
-    return _precision_shape(predictions, targets)
+in_top_k_op.shape(precision_shape)
 
 
 @in_top_k_op.kernel
@@ -188,20 +209,24 @@ def _in_top_k_kernel(predictions, targets, *, k):
     return _in_top_k(predictions, targets, k)
 
 
-in_top_k_op.samples((f32(4, 5), i32(4, low=0, high=5), {"k": 2}), (f32(0, 3), i32(0), {"k": 1}))
+in_top_k_op.samples(
+    (f32(4, 5), i32(4, low=0, high=5), {"k": 2}),
+    (f32(0, 3), i32(0), {"k": 1}),
+    against=_reaches_the_kth,
+)
 
 in_top_k_v2_op = Op(
     "InTopKV2",
     "predictions: float, targets: T, k: T -> precision: bool",
     host="k",
-    T=attr("type", "int32", allowed=INDICES),
+    T=INDEX,
     differentiable=False,
 )
 
 
 @in_top_k_v2_op.shape
 def _in_top_k_v2_shape(predictions, targets, k):
-    return _precision_shape(predictions, targets)
+    return precision_shape(predictions, targets)
 
 
 @in_top_k_v2_op.kernel
@@ -209,13 +234,27 @@ def _in_top_k_v2_kernel(predictions, targets, k):
     return _in_top_k(predictions, targets, k)
 
 
-in_top_k_v2_op.samples((f32(4, 5), i32(4, low=0, high=5), 2), (f32(3, 5), i32(3, low=-2, high=8), 3))
+in_top_k_v2_op.samples(
+    (f32(4, 5), i32(4, low=0, high=5), 2),
+    (f32(3, 5), i32(3, low=-2, high=8), 3),
+    against=_reaches_the_kth,
+)
 in_top_k_v2_op.refuses((f32(2, 4), i32(3), 1), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("nn.in_top_k", "math.in_top_k")
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
-    """Whether the target of each row is among its k largest predictions."""
+    """Tells for each row whether its target is among the k largest predictions; ties at the border count.
+
+    Args:
+      predictions: A matrix of type float32, a row for each target.
+      targets: The class of each row, a vector of integers.
+      k: How many predictions, a scalar.
+      name: A name for the operation.
+
+    Returns:
+      A vector of type bool; False where a target is out of range, or a prediction of its row is not finite.
+    """
     with name_scope(name, "in_top_k"):
         return in_top_k_v2_op(predictions, targets, k, name=name)
 
@@ -258,11 +297,11 @@ def _nth_element_gradient(op, grad):
     return binary.div(chosen, count) * shapes.expand_dims(grad, -1), None
 
 
-def _numpy_nth_element(input: np.ndarray, n: Any, reverse: bool = False) -> np.ndarray:
+def _nth_by_sorting(input: np.ndarray, n: Any, reverse: bool = False) -> np.ndarray:
     return np.sort(input, -1)[..., -1 - int(n) if reverse else int(n)]
 
 
 nth_element_op.samples(
-    (f32(2, 5), 0), (f32(2, 5), 3, {"reverse": True}), (i32(4), 2), (f32(0, 3), 1), against=_numpy_nth_element
+    (f32(2, 5), 0), (f32(2, 5), 3, {"reverse": True}), (i32(4), 2), (f32(0, 3), 1), against=_nth_by_sorting
 )
 nth_element_op.refuses((f32(3), 3), "Input must have last dimension > n = 3 but is 3")

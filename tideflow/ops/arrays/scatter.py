@@ -18,18 +18,16 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import types
+from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import unary
 from tideflow.ops.state.reference_variables import as_signed
 from tideflow.ops.state.variable_rows import linear_rows, subtract_rows
 
 Change = Callable[[Any, torch.Tensor, Any], None]
 
-# ---------------------------------------------------------------------------------- rows of a buffer
-
 
 def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change) -> Any:
-    """`output`, which is new and ours, after `change(rows, at, updates)` on its slices at `indices`."""
+    """`output`, a fresh buffer, after `change(rows, at, updates)` on its slices at `indices`."""
     sizes = tuple(output.shape)
     depth = indices.shape[-1]
     if depth > len(sizes) or tuple(updates.shape) != (*indices.shape[:-1], *sizes[depth:]):
@@ -74,6 +72,19 @@ def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape
         _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
 
 
+def _one_by_one(change: Callable) -> Callable:
+    """A reference: each slice of `updates` in turn changes the slice at its index vector."""
+
+    def reference(tensor, indices, updates):
+        result = tensor.copy()
+        for place in np.ndindex(indices.shape[:-1]):
+            at = tuple(indices[place])
+            result[at] = change(result[at], updates[place])
+        return result
+
+    return reference
+
+
 scatter_nd_op = Op(
     "ScatterNd",
     "indices: Tindices, updates: T, shape: Tindices -> output: T",
@@ -114,6 +125,9 @@ scatter_nd_op.samples(
     (np.array([[0], [2]]), f32(2, 2), np.array([3, 2])),
     (np.array([[0, 1], [1, 0]], np.int32), i32(2), np.array([2, 2], np.int32)),
     (np.zeros([0, 1], np.int32), f32(0), np.array([3], np.int32)),
+    against=lambda indices, updates, shape: _one_by_one(np.add)(
+        np.zeros(shape, updates.dtype), indices, updates
+    ),
 )
 scatter_nd_op.refuses(
     (np.array([[1], [2]], np.int32), f32(1), np.array([3], np.int32)),
@@ -128,23 +142,29 @@ scatter_nd_op.refuses(
 
 @export("scatter_nd", "manip.scatter_nd")
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor of zeros of this shape, with the slices of `updates` added at the index vectors `indices`."""
+    """Puts slices into a tensor of zeros at index vectors; slices for one place are added.
+
+    Args:
+      indices: Index vectors along the last axis of a tensor of integers.
+      updates: The slices, of shape `indices.shape[:-1]` followed by the axes that a vector does not index.
+      shape: The shape of the result, a vector of the type of `indices`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `updates`.
+    """
     return scatter_nd_op(indices, updates, shape, name=name)
 
 
-TENSOR_SCATTER_INDICES = {
-    "TensorScatterUpdate": types("int16 int32 int64 uint16"),
-    "TensorScatterAdd": types("int32 int64"),
-    "TensorScatterSub": types("int32 int64"),
-}
+def _tensor_scatter(name: str, indices: tuple, change: Change, one_slice: Callable) -> Op:
+    """Defines an op that gives a copy of `tensor` with some of its slices changed, by indices of these types.
 
-
-def _tensor_scatter(name: str, change: Change) -> Op:
-    """TensorScatter*: a copy of `tensor` with some of its slices changed."""
+    `change` does so to all of them, `one_slice(old, update)` says what becomes of one.
+    """
     op = Op(
         name,
         "tensor: T, indices: Tindices, updates: T -> output: T",
-        Tindices=TENSOR_SCATTER_INDICES[name],
+        Tindices=indices,
         bad_indices_policy="",
     )
 
@@ -154,7 +174,7 @@ def _tensor_scatter(name: str, change: Change) -> Op:
         return tensor
 
     @op.kernel
-    def kernel(tensor, indices, updates):
+    def _kernel(tensor, indices, updates):
         return _scattered(
             tensor.clone(memory_format=torch.contiguous_format), indices.long(), updates, change
         )
@@ -164,6 +184,7 @@ def _tensor_scatter(name: str, change: Change) -> Op:
         (f32(4, 3), np.array([[2, 1], [0, 2]]), f32(2)),
         (i32(4), np.array([[1], [1]], np.int32), i32(2)),
         (f32(4), np.zeros([0, 1], np.int32), f32(0)),
+        against=_one_by_one(one_slice),
     )
     op.refuses(
         (f32(3), np.array([[1], [1]]), f32(1)), "must match the outer 1 dimensions of updates.shape=[1]"
@@ -184,7 +205,9 @@ def _update(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None
     as_signed(rows).index_copy_(0, changed, as_signed(updates).index_select(0, last[changed]))
 
 
-tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", _update)
+tensor_scatter_update_op = _tensor_scatter(
+    "TensorScatterUpdate", types("int16 int32 int64 uint16"), _update, lambda old, update: update
+)
 
 
 def _update_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
@@ -207,11 +230,22 @@ def _tensor_scatter_update_gradient(op, grad):
 
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
 def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with the slices at `indices` replaced."""
+    """Makes a copy of a tensor with the slices at index vectors replaced.
+
+    Args:
+      tensor: A tensor.
+      indices: Index vectors along the last axis of a tensor of integers; of equal ones, the last counts.
+      updates: The new slices, of shape `indices.shape[:-1]` followed by the axes that a vector does not
+        index.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `tensor`.
+    """
     return tensor_scatter_update_op(tensor, indices, updates, name=name)
 
 
-tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", _add)
+tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", INDICES, _add, np.add)
 
 
 @tensor_scatter_add_op.gradient
@@ -222,11 +256,21 @@ def _tensor_scatter_add_gradient(op, grad):
 
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
 def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` added to the slices at `indices`."""
+    """Makes a copy of a tensor with `updates` added to the slices at index vectors.
+
+    Args:
+      tensor: A tensor.
+      indices: Index vectors along the last axis of a tensor of integers.
+      updates: What to add, of shape `indices.shape[:-1]` followed by the axes that a vector does not index.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `tensor`.
+    """
     return tensor_scatter_add_op(tensor, indices, updates, name=name)
 
 
-tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", subtract_rows)
+tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", INDICES, subtract_rows, np.subtract)
 
 
 @tensor_scatter_sub_op.gradient
@@ -237,5 +281,16 @@ def _tensor_scatter_sub_gradient(op, grad):
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")
 def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """A copy of `tensor` with `updates` subtracted from the slices at `indices`."""
+    """Makes a copy of a tensor with `updates` subtracted from the slices at index vectors.
+
+    Args:
+      tensor: A tensor.
+      indices: Index vectors along the last axis of a tensor of integers.
+      updates: What to subtract, of shape `indices.shape[:-1]` followed by the axes that a vector does not
+        index.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `tensor`.
+    """
     return tensor_scatter_sub_op(tensor, indices, updates, name=name)

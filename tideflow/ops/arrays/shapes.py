@@ -1,4 +1,4 @@
-"""The shape of a tensor, as a value and as something to change: Shape, Reshape, Transpose, broadcasting."""
+"""The shape of a tensor, as a value and as something to change: Shape, Reshape, Transpose."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape, broadcast_static_shape
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, joining
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, merged, moved, size_product, vector
+from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import c64, f32
-from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.helpers.types import INDEX
 from tideflow.ops.math import casting, reductions
 
 expose(None, "newaxis")
-OUT_TYPE = attr("type", dtypes.int32, allowed=INDICES)
 
 
 def _sizes(tensor: Any) -> list | None:
@@ -36,17 +36,10 @@ def _sizes(tensor: Any) -> list | None:
 
 # ---------------------------------------------------------------------------------- the shape as a value
 
-shape_op = Op("Shape", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False)
+shape_op = Op("Shape", "input: T -> output: out_type", out_type=INDEX, differentiable=False)
 
-
-@shape_op.shape
-def _shape_shape(input):
-    return [input.ndims]
-
-
-@shape_op.value
-def _shape_value(op):
-    return _sizes(op.inputs[0])
+shape_op.shape(lambda input: [input.ndims])
+shape_op.value(lambda op: _sizes(op.inputs[0]))
 
 
 @shape_op.kernel
@@ -72,17 +65,25 @@ def shape_of(
         return shape_op(input, out_type=out_type, name=scope)
 
 
-shape_n_op = Op("ShapeN", "input: N * T -> output: N * out_type", out_type=OUT_TYPE, differentiable=False)
+@export("shape")
+def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+    """The shape of a tensor: a constant where it is known.
+
+    Args:
+      input: A tensor or SparseTensor.
+      name: A name for the operation.
+      out_type: The type of the sizes, int32 or int64.
+
+    Returns:
+      A vector of type `out_type`.
+    """
+    return shape_of(input, name, optimize=True, out_type=out_type)
 
 
-@shape_n_op.shape
-def _shape_n_shape(input):
-    return [[shape.ndims] for shape in input]
+shape_n_op = Op("ShapeN", "input: N * T -> output: N * out_type", out_type=INDEX, differentiable=False)
 
-
-@shape_n_op.value
-def _shape_n_value(op):
-    return [_sizes(tensor) for tensor in op.inputs]
+shape_n_op.shape(lambda input: [[shape.ndims] for shape in input])
+shape_n_op.value(lambda op: [_sizes(tensor) for tensor in op.inputs])
 
 
 @shape_n_op.kernel
@@ -90,26 +91,28 @@ def _shape_n_kernel(input, *, out_type, device):
     return [torch.tensor(value.shape, dtype=out_type.torch, device=device) for value in input]
 
 
-shape_n_op.samples(([f32(2, 3), f32()],))
+shape_n_op.samples(([f32(2, 3), f32()],), against=lambda input: [np.array(x.shape) for x in input])
 
 
 @export("shape_n")
 def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
-    """The shapes of several tensors."""
+    """The shapes of several tensors.
+
+    Args:
+      input: A list of tensors of one type.
+      out_type: The type of the sizes, int32 or int64.
+      name: A name for the operation.
+
+    Returns:
+      A list of vectors of type `out_type`.
+    """
     return shape_n_op(input, out_type=out_type, name=name)
 
 
-def _size_family_shape(input):
-    return []
+size_op = Op("Size", "input: T -> output: out_type", out_type=INDEX, differentiable=False)
+size_op.shape(lambda input: [])
 
-
-size_op = Op("Size", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False)
-size_op.shape(_size_family_shape)
-
-
-@size_op.value
-def _size_value(op):
-    return op.inputs[0].shape.num_elements()
+size_op.value(lambda op: op.inputs[0].shape.num_elements())
 
 
 @size_op.kernel
@@ -122,7 +125,16 @@ size_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.size)
 
 @export("size")
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
-    """How many elements a tensor has: a constant where its shape is known."""
+    """How many elements a tensor has: a constant where its shape is known.
+
+    Args:
+      input: A tensor or SparseTensor.
+      name: A name for the operation.
+      out_type: The type of the number, int32 or int64.
+
+    Returns:
+      A scalar of type `out_type`.
+    """
     with name_scope(name, "Size", [input]) as scope:
         if isinstance(input, SparseTensor):
             return reductions.reduce_prod(casting.cast(input.dense_shape, out_type), 0, name=scope)
@@ -133,12 +145,9 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
 
 
 rank_op = Op("Rank", "input: T -> output: int32", differentiable=False)
-rank_op.shape(_size_family_shape)
+rank_op.shape(lambda input: [])
 
-
-@rank_op.value
-def _rank_value(op):
-    return op.inputs[0].shape.ndims
+rank_op.value(lambda op: op.inputs[0].shape.ndims)
 
 
 @rank_op.kernel
@@ -151,7 +160,15 @@ rank_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.ndim)
 
 @export("rank")
 def rank(input: Any, name: str | None = None) -> Tensor:
-    """How many dimensions a tensor has: a constant where that is known."""
+    """How many axes a tensor has: a constant where that is known.
+
+    Args:
+      input: A tensor or SparseTensor.
+      name: A name for the operation.
+
+    Returns:
+      A scalar of type int32.
+    """
     with name_scope(name, "Rank", [input]) as scope:
         if isinstance(input, SparseTensor):
             return size_op(input.dense_shape, name=scope)
@@ -161,13 +178,15 @@ def rank(input: Any, name: str | None = None) -> Tensor:
         return rank_op(input, name=scope)
 
 
-def _reshape_family_gradient(op, grad):
+# ---------------------------------------------------------------------------------- reshape
+
+
+def shaped_back(op, grad):
+    """The gradient of ops that keep the elements and their order; their second input is a size."""
     return [reshape(grad, shape(op.inputs[0])), None]
 
 
-# ---------------------------------------------------------------------------------- reshape
-
-reshape_op = Op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=OUT_TYPE, host="shape")
+reshape_op = Op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=INDEX, host="shape")
 
 
 @reshape_op.shape
@@ -234,7 +253,7 @@ def _reshape_specialized(node):
         return torch.reshape, (tensor, _complete(shape.constant.tolist(), tensor.shape.tuple))
 
 
-reshape_op.gradient(_reshape_family_gradient)
+reshape_op.gradient(shaped_back)
 reshape_op.samples(
     (f32(2, 3), np.array([3, -1], np.int32)),
     (f32(1, 1), np.array([], np.int32)),
@@ -248,11 +267,23 @@ reshape_op.refuses((f32(2, 3), np.array([5], np.int32)), "6 elements to shape [5
 
 @export("reshape", "manip.reshape")
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The elements of `tensor` in the same order under another shape; one size may be -1."""
+    """Gives the elements of a tensor, in the same order, another shape.
+
+    Args:
+      tensor: A tensor.
+      shape: The shape to have, a vector of integers. One of them may be -1: what is left.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `tensor` and of this shape.
+
+    Raises:
+      ValueError: If the shape is known to have another number of elements.
+    """
     return reshape_op(tensor, shape, name=name)
 
 
-expand_dims_op = Op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=OUT_TYPE, host="dim")
+expand_dims_op = Op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, host="dim")
 
 
 def _single(dim: Any) -> int | None:
@@ -299,7 +330,7 @@ def _expand_dims_specialized(node):
         return torch.unsqueeze, (node.inputs[0], int(node.inputs[1].constant.reshape(-1)[0]))
 
 
-expand_dims_op.gradient(_reshape_family_gradient)
+expand_dims_op.gradient(shaped_back)
 expand_dims_op.samples(
     (f32(2, 3), np.array(1, np.int32)),
     (f32(), np.array(0, np.int32)),
@@ -311,7 +342,20 @@ expand_dims_op.refuses((f32(2), np.array(3, np.int32)), "dim 3 not in the interv
 
 @export("expand_dims")
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """The tensor with a dimension of size 1 put in at `axis`."""
+    """Puts an axis of size 1 into the shape of a tensor.
+
+    Args:
+      input: A tensor.
+      axis: Where the new axis stands, a scalar; negative ones are counted from the end.
+      name: A name for the operation.
+      dim: The deprecated name of `axis`.
+
+    Returns:
+      A tensor of the type of `input` with one axis more.
+
+    Raises:
+      ValueError: If no axis is given, or it does not exist.
+    """
     axis = renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
@@ -355,14 +399,31 @@ def _squeeze_gradient(op, grad):
 
 
 squeeze_op.samples(
-    f32(1, 3, 1), (f32(1, 3, 1), {"squeeze_dims": [-1]}), f32(), (f32(1, 0), {"squeeze_dims": [0]})
+    f32(1, 3, 1),
+    (f32(1, 3, 1), {"squeeze_dims": [-1]}),
+    f32(),
+    (f32(1, 0), {"squeeze_dims": [0]}),
+    against=lambda x, squeeze_dims: np.squeeze(x, tuple(squeeze_dims) or None),
 )
 squeeze_op.refuses((f32(2, 1), {"squeeze_dims": [0]}), "expected a dimension of 1, got 2")
 
 
 @export("squeeze")
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
-    """The tensor without its dimensions of size 1, or without those of `axis`."""
+    """Removes axes of size 1 from the shape of a tensor.
+
+    Args:
+      input: A tensor.
+      axis: The axes to remove, an integer or a list of them; by default all of size 1.
+      name: A name for the operation.
+      squeeze_dims: The deprecated name of `axis`.
+
+    Returns:
+      A tensor of the type of `input`.
+
+    Raises:
+      ValueError: If an axis is known to have another size.
+    """
     axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else list(axis) if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
     return squeeze_op(input, squeeze_dims=axes, name=name)
@@ -386,24 +447,36 @@ def _ensure_shape_kernel(input, *, shape, node):
     return input
 
 
-@ensure_shape_op.gradient
-def _ensure_shape_gradient(op, grad):
-    return grad
-
-
-ensure_shape_op.samples((f32(2, 3), {"shape": [None, 3]}), (f32(), {"shape": None}))
+ensure_shape_op.gradient(lambda op, grad: grad)
+ensure_shape_op.samples((f32(2, 3), {"shape": [None, 3]}), (f32(), {"shape": None}), against=unchanged)
 ensure_shape_op.refuses((f32(2), {"shape": [3]}), "must be equal, but are 3 and 2")
 
 
 @export("ensure_shape")
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x`, whose shape is checked in each step and known from here on."""
+    """Checks the shape of a tensor in each step, so that it is known from here on.
+
+    Args:
+      x: A tensor.
+      shape: The shape that it must have, of which sizes may be open.
+      name: A name for the operation.
+
+    Returns:
+      A tensor like `x`. A step in which it has another shape fails with InvalidArgumentError.
+
+    Raises:
+      ValueError: If the shape is known to be another.
+    """
     return ensure_shape_op(
         x, shape=shape if isinstance(shape, TensorShape) else TensorShape(shape), name=name
     )
 
 
-def _transpose_family_shape(x, perm):
+# ---------------------------------------------------------------------------------- transpose
+
+
+def permuted_shape(x, perm):
+    """The shape rule of Transpose and ConjugateTranspose."""
     perm = vector(perm)
     if perm is None:
         return [None] * x.ndims if x.ndims is not None else None
@@ -432,10 +505,8 @@ def _checked_perm(perm: list[int], rank: int) -> list[int]:
     return perm
 
 
-# ---------------------------------------------------------------------------------- transpose
-
-transpose_op = Op("Transpose", "x: T, perm: Tperm -> y: T", Tperm=OUT_TYPE, host="perm")
-transpose_op.shape(_transpose_family_shape)
+transpose_op = Op("Transpose", "x: T, perm: Tperm -> y: T", Tperm=INDEX, host="perm")
+transpose_op.shape(permuted_shape)
 transpose_op.value(moved)
 
 
@@ -469,8 +540,8 @@ transpose_op.samples(
 )
 transpose_op.refuses((f32(2, 3), np.array([0, 2], np.int32)), "perm dim 2 is out of range of input rank 2")
 
-conjugate_transpose_op = Op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", Tperm=OUT_TYPE, host="perm")
-conjugate_transpose_op.shape(_transpose_family_shape)
+conjugate_transpose_op = Op("ConjugateTranspose", "x: T, perm: Tperm -> y: T", Tperm=INDEX, host="perm")
+conjugate_transpose_op.shape(permuted_shape)
 
 
 @conjugate_transpose_op.kernel
@@ -497,7 +568,17 @@ conjugate_transpose_op.samples(
 
 @export("transpose")
 def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
-    """The dimensions of `a` in the order of `perm`, reversed where none is given."""
+    """Exchanges the axes of a tensor.
+
+    Args:
+      a: A tensor.
+      perm: For each axis of the result, the axis of `a` that it is; by default all axes in reverse.
+      name: A name for the operation.
+      conjugate: Whether complex numbers are conjugated too.
+
+    Returns:
+      A tensor of the type of `a`.
+    """
     with name_scope(name, "transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
         op = conjugate_transpose_op if conjugate and a.dtype.is_complex else transpose_op
@@ -513,8 +594,54 @@ def _reversed_axes(a: Tensor) -> Any:
     return (count - 1) - creation.range(0, count, 1, name="Range")
 
 
+@export("matrix_transpose", "linalg.matrix_transpose", "linalg.transpose")
+def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """Transposes the matrices along the last two axes of a tensor.
+
+    Args:
+      a: A tensor of rank 2 or more.
+      name: A name for the scope of the operations.
+      conjugate: Whether complex numbers are conjugated too.
+
+    Returns:
+      A tensor of the type of `a` with its last two axes exchanged.
+
+    Raises:
+      ValueError: If the rank is known to be less than 2.
+    """
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        if a.shape.ndims is not None:
+            if a.shape.ndims < 2:
+                raise ValueError(
+                    f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
+                )
+            return transpose(
+                a, [*range(a.shape.ndims - 2), a.shape.ndims - 1, a.shape.ndims - 2], conjugate=conjugate
+            )
+        count = rank(a)
+        batch = creation.range(count - 2, name="Range")
+        last, before = count - 1, count - 2
+        return transpose(a, joining.concat([batch, [last, before]], 0), conjugate=conjugate)
+
+
+@export("linalg.adjoint")
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """The conjugate transposes of the matrices along the last two axes of a tensor.
+
+    Args:
+      matrix: A tensor of rank 2 or more.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `matrix` with its last two axes exchanged.
+    """
+    with name_scope(name, "adjoint", [matrix]):
+        return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)
+
+
 invert_permutation_op = Op(
-    "InvertPermutation", "x: T -> y: T", T=OUT_TYPE, host="x", on_host=True, differentiable=False
+    "InvertPermutation", "x: T -> y: T", T=INDEX, host="x", on_host=True, differentiable=False
 )
 
 
@@ -557,213 +684,13 @@ invert_permutation_op.samples(
 
 @export("invert_permutation", "math.invert_permutation")
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    """`y` with `y[x[i]] = i`."""
+    """Inverts a permutation: gives `y` with `y[x[i]] = i`.
+
+    Args:
+      x: A vector of int32 or int64 that holds each number from 0 to its length - 1 once.
+      name: A name for the operation.
+
+    Returns:
+      A vector of the type of `x`. A step in which `x` is no permutation fails with InvalidArgumentError.
+    """
     return invert_permutation_op(x, name=name)
-
-
-# ---------------------------------------------------------------------------------- broadcasting
-
-broadcast_to_op = Op("BroadcastTo", "input: T, shape: Tidx -> output: T", Tidx=OUT_TYPE, host="shape")
-
-
-@broadcast_to_op.shape
-def _broadcast_to_shape(input, shape):
-    sizes = as_sizes(shape)
-    if sizes is None:
-        return None
-    if input.tuple is None:
-        return sizes
-    if input.ndims > len(sizes):
-        raise ShapeError(f"Shape must be at most rank {len(sizes)} but is rank {input.ndims}")
-    for back in range(1, input.ndims + 1):
-        old, new = input.tuple[-back], sizes[-back]
-        if new is None:
-            sizes[-back] = old if old is not None and old > 1 else None
-        elif old not in (None, 1, new):
-            raise ShapeError(f"Dimensions must be equal, but are {old} and {new}")
-    return sizes
-
-
-broadcast_to_op.value(moved)
-
-
-def _checked_target(before: Sequence[int], sizes: list[int]) -> list[int]:
-    vector(sizes)
-    for size in sizes:
-        if size < 0:
-            raise ShapeError(f"Dimension {size} must be >= 0")
-    if len(before) > len(sizes):
-        raise ShapeError(
-            f"Rank of input ({len(before)}) must be no greater than rank of output shape ({len(sizes)})."
-        )
-    if any(old not in (1, new) for old, new in zip(reversed(before), reversed(sizes), strict=False)):
-        raise ShapeError(f"Incompatible shapes: {brackets(before)} vs. {brackets(sizes)}")
-    return sizes
-
-
-@broadcast_to_op.kernel
-def _broadcast_to_kernel(input, shape):
-    return input.expand(_checked_target(input.shape, shape))
-
-
-@broadcast_to_op.kernel("string")
-def _broadcast_to_string_kernel(input, shape):
-    return np.broadcast_to(input, _checked_target(input.shape, shape))
-
-
-@broadcast_to_op.gradient
-def _broadcast_to_gradient(op, grad):
-    before = shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
-    _, axes = broadcast_gradient_args_op(op.inputs[1], before)
-    return [reshape(reductions.reduce_sum(grad, axes, keepdims=True), before), None]
-
-
-broadcast_to_op.samples(
-    (f32(3), np.array([2, 3], np.int32)),
-    (f32(), np.array([2, 2], np.int64)),
-    (f32(2, 1), np.array([2, 3], np.int32)),
-    (f32(1), np.array([0], np.int32)),
-    against=np.broadcast_to,
-)
-broadcast_to_op.refuses((f32(3), np.array([2], np.int32)), "must be equal, but are 3 and 2")
-
-
-@export("broadcast_to")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """The tensor repeated along its dimensions of size 1 (and new ones in front) to have `shape`."""
-    return broadcast_to_op(input, shape, name=name)
-
-
-def _check_broadcast(first: list[int], second: list[int]) -> None:
-    if any(a != b and 1 not in (a, b) for a, b in zip(reversed(first), reversed(second), strict=False)):
-        raise errors.invalid_argument(f"Incompatible shapes: {brackets(first)} vs. {brackets(second)}")
-
-
-broadcast_args_op = Op(
-    "BroadcastArgs", "s0: T, s1: T -> r0: T", T=OUT_TYPE, host="s0, s1", on_host=True, differentiable=False
-)
-
-
-@broadcast_args_op.shape
-def _broadcast_args_shape(s0, s1):
-    s0, s1 = vector(s0), vector(s1)
-    return [None if s0 is None or s1 is None else max(len(s0), len(s1))]
-
-
-def _common(size: int | None, other: int | None) -> int | None:
-    if size is None or other is None or size != other and 1 not in (size, other):
-        return None
-    return other if size == 1 else size
-
-
-@broadcast_args_op.value
-def _broadcast_args_value(op):
-    """A size beside one that is not known stays open: whether they fit is for the step to say."""
-    first, second = (partial_value(tensor) for tensor in op.inputs)
-    if first is None or second is None:
-        return None
-    rank = max(len(first), len(second))
-    pairs = zip([1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second, strict=True)
-    return [_common(*pair) for pair in pairs]
-
-
-@broadcast_args_op.kernel
-def _broadcast_args_kernel(s0, s1, *, T):
-    _check_broadcast(vector(s0), vector(s1))
-    return torch.tensor(broadcast_static_shape(s0, s1).as_list(), dtype=T.torch)
-
-
-broadcast_args_op.samples(
-    (np.array([2, 1, 3], np.int32), np.array([7, 1], np.int32)),
-    (np.array([], np.int64), np.array([2], np.int64)),
-    against=lambda a, b: np.array(np.broadcast_shapes(tuple(a), tuple(b)), a.dtype),
-)
-
-
-@export("broadcast_dynamic_shape")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
-    """The shape of an element-wise operation on tensors of these shapes."""
-    return broadcast_args_op(shape_x, shape_y)
-
-
-broadcast_gradient_args_op = Op(
-    "BroadcastGradientArgs",
-    "s0: T, s1: T -> r0: T, r1: T",
-    T=OUT_TYPE,
-    host="s0, s1",
-    on_host=True,
-    differentiable=False,
-)
-
-
-@broadcast_gradient_args_op.shape
-def _broadcast_gradient_args_shape(s0, s1):
-    vector(s0), vector(s1)
-    return [[None], [None]]
-
-
-def _summed_axes(first: list[int], second: list[int]) -> list[list[int]]:
-    """For each of two shapes that broadcast together, the axes along which the gradient must be summed."""
-    if first == second:
-        return [[], []]
-    rank = max(len(first), len(second))
-    pairs = list(zip([1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second, strict=True))
-    return [[axis for axis, pair in enumerate(pairs) if pair[side] == 1] for side in (0, 1)]
-
-
-@broadcast_gradient_args_op.value
-def _broadcast_gradient_args_value(op):
-    first, second = (partial_value(tensor) for tensor in op.inputs)
-    if not (fully_known(first) and fully_known(second)):
-        return [None, None]
-    return _summed_axes(first, second)
-
-
-@broadcast_gradient_args_op.kernel
-def _broadcast_gradient_args_kernel(s0, s1, *, T):
-    _check_broadcast(vector(s0), vector(s1))
-    return [torch.tensor(axes, dtype=T.torch) for axes in _summed_axes(s0, s1)]
-
-
-broadcast_gradient_args_op.samples(
-    (np.array([2, 1, 3], np.int32), np.array([7, 1], np.int32)),
-    (np.array([2, 3], np.int64), np.array([2, 3], np.int64)),
-    (np.array([], np.int32), np.array([1], np.int32)),
-)
-
-
-def broadcast_gradient_args(s0: Any, s1: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The axes along which the gradients of two broadcast operands, of shapes `s0` and `s1`, are summed."""
-    return broadcast_gradient_args_op(s0, s1, name=name)
-
-
-@export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
-    """The shape of a tensor: a constant where it is known."""
-    return shape_of(input, name, optimize=True, out_type=out_type)
-
-
-@export("matrix_transpose", "linalg.matrix_transpose", "linalg.transpose")
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
-    """The matrices of the last two dimensions, transposed."""
-    with name_scope(name, values=[a]):
-        a = convert_to_tensor(a, name="a")
-        if a.shape.ndims is not None:
-            if a.shape.ndims < 2:
-                raise ValueError(
-                    f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.shape}"
-                )
-            return transpose(
-                a, [*range(a.shape.ndims - 2), a.shape.ndims - 1, a.shape.ndims - 2], conjugate=conjugate
-            )
-        count = rank(a)
-        batch = creation.range(count - 2, name="Range")
-        last, before = count - 1, count - 2
-        return transpose(a, joining.concat([batch, [last, before]], 0), conjugate=conjugate)
-
-
-@export("linalg.adjoint")
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    """The conjugate transposes of the matrices of the last two dimensions."""
-    with name_scope(name, "adjoint", [matrix]):
-        return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)

@@ -104,11 +104,17 @@ def _slice_gradient(op, grad):
     return [tiling.pad(grad, joining.concat([before, after], 1)), None, None]
 
 
+def _window(input: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
+    pairs = zip(begin.tolist(), size.tolist(), strict=True)
+    return input[tuple(builtins.slice(b, None if s == -1 else b + s) for b, s in pairs)]
+
+
 slice_op.samples(
     (f32(4, 3), np.array([1, 0], np.int32), np.array([2, 2], np.int32)),
     (f32(4, 3), np.array([0, 1]), np.array([-1, -1])),
     (f32(4, 3), np.array([4, 0], np.int32), np.array([0, 2], np.int32)),
     (f32(), np.array([], np.int32), np.array([], np.int32)),
+    against=_window,
 )
 slice_op.refuses((f32(4), np.array([5], np.int32), np.array([-1], np.int32)), "subtracting 5 from 4")
 slice_op.refuses(
@@ -118,7 +124,17 @@ slice_op.refuses(
 
 @export("slice")
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
-    """The part of `input_` that starts at `begin` and has `size` (-1: to the end)."""
+    """Cuts a part out of a tensor.
+
+    Args:
+      input_: A tensor.
+      begin: Where the part begins along each axis, a vector of integers.
+      size: How long it is along each axis, a vector of integers; -1: to the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input_`.
+    """
     return slice_op(input_, begin, size, name=name)
 
 
@@ -136,14 +152,14 @@ class Masks(NamedTuple):
 
 
 def _masked(function: Callable) -> Callable:
-    """A rule or kernel of these ops: its last argument gathers the five mask attributes."""
+    """A rule, kernel or reference of these ops: its last argument gathers the five mask attributes."""
 
-    def gathered(*inputs: Any, **masks: int) -> Any:
+    def _gathered(*inputs: Any, **masks: int) -> Any:
         return function(*inputs, Masks(**masks))
 
     keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in Masks._fields]
-    gathered.__signature__ = inspect.Signature(keywords)
-    return gathered
+    _gathered.__signature__ = inspect.Signature(keywords)
+    return _gathered
 
 
 _SOME_PLACE, _SOME_RANGE = object(), object()  # what is not known before the step
@@ -246,6 +262,44 @@ def _masks_of(op: Any) -> dict[str, int]:
     return {name: op.attrs[name] for name in Masks._fields}
 
 
+def _python_index(begin: np.ndarray, end: np.ndarray, strides: np.ndarray, masks: Masks) -> tuple:
+    """The index that Python would have been given."""
+    index: list[Any] = []
+    for i, (first, last, step) in enumerate(zip(begin.tolist(), end.tolist(), strides.tolist(), strict=True)):
+        if masks.ellipsis_mask >> i & 1:
+            index.append(Ellipsis)
+        elif masks.new_axis_mask >> i & 1:
+            index.append(None)
+        elif masks.shrink_axis_mask >> i & 1:
+            index.append(first)
+        else:
+            open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
+            index.append(builtins.slice(None if open_begin else first, None if open_end else last, step))
+    return tuple(index)
+
+
+@_masked
+def _by_numpy(input, begin, end, strides, masks):
+    """What NumPy finds at that index."""
+    return input[_python_index(begin, end, strides, masks)]
+
+
+@_masked
+def _assigned_by_numpy(input, begin, end, strides, value, masks):
+    """The array after NumPy's assignment at that index."""
+    whole = input.copy()
+    whole[_python_index(begin, end, strides, masks)] = value
+    return whole
+
+
+@_masked
+def _zeros_but_there(shape, begin, end, strides, value, masks):
+    """Zeros, and the value at that index."""
+    whole = np.zeros(shape, value.dtype)
+    whole[_python_index(begin, end, strides, masks)] = value
+    return whole
+
+
 def _vectors(*rows: list[int]) -> tuple[np.ndarray, ...]:
     return tuple(np.array(row, np.int32) for row in rows)
 
@@ -310,6 +364,7 @@ strided_slice_op.samples(
     (f32(4), *_vectors([0, -1], [0, 0], [1, 1]), {"new_axis_mask": 1, "shrink_axis_mask": 2}),
     (f32(4), *_vectors([2], [2], [1])),
     (f32(), *_vectors([], [], [])),
+    against=_by_numpy,
 )
 strided_slice_op.refuses(
     (f32(4), *_vectors([4], [5], [1]), {"shrink_axis_mask": 1}), "slice index 4 of dimension 0"
@@ -332,9 +387,25 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input_[begin:end:strides]`, axis by axis; bit i of a mask says what entry i leaves out or does.
+    """`input_[begin:end:strides]`, axis by axis: what Python's indexing of tensors is made of.
 
-    The result's `assign(value)` changes that slice of `var`, the variable that `input_` is the value of.
+    In each mask, bit i is about entry i of `begin`, `end` and `strides`.
+
+    Args:
+      input_: A tensor.
+      begin: Where to begin along each axis, a vector of integers; negative ones are counted from the end.
+      end: Where to stop before along each axis, a vector of integers.
+      strides: The step along each axis, a vector of integers; by default 1.
+      begin_mask: Which entries of `begin` do not count: they are from the very start.
+      end_mask: Which entries of `end` do not count: they are to the very end.
+      ellipsis_mask: Which entry stands for as many whole axes as are not mentioned.
+      new_axis_mask: Which entries make a new axis of size 1.
+      shrink_axis_mask: Which entries take one place, at `begin`, and drop the axis.
+      var: The variable that `input_` is the value of.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input_`. Its `assign(value)` changes that slice of `var`.
     """
     if strides is None:
         strides = creation.ones_like(begin)
@@ -400,6 +471,7 @@ strided_slice_grad_op.samples(
     (*_vectors([4, 3], [1, 0], [3, 3], [1, 2]), f32(2, 2)),
     (*_vectors([4], [3], [0], [-2]), f32(2)),
     (*_vectors([4, 3], [2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+    against=_zeros_but_there,
 )
 
 strided_slice_assign_op = Op(
@@ -432,6 +504,7 @@ def _strided_slice_assign_kernel(ref, begin, end, strides, value, masks):
 strided_slice_assign_op.samples(
     (ref(f32(4, 3)), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
     (ref(i32(4)), *_vectors([3], [0], [-2]), i32(2)),
+    against=_assigned_by_numpy,
 )
 
 resource_strided_slice_assign_op = Op(
@@ -461,7 +534,8 @@ def _resource_strided_slice_assign_kernel(ref, begin, end, strides, value, masks
 
 
 resource_strided_slice_assign_op.samples(
-    (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1})
+    (resource(f32(4, 3)), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+    against=_assigned_by_numpy,
 )
 
 strided_slice_update_op = Op(
@@ -500,6 +574,15 @@ strided_slice_update_op.samples(
     (f32(4, 3), *_vectors([1, 0], [3, 3], [1, 2]), f32(2, 2)),
     (i32(4), *_vectors([3], [0], [-2]), i32(2)),
     (f32(4, 3), *_vectors([2], [3], [1]), f32(3), {"shrink_axis_mask": 1}),
+    against=_assigned_by_numpy,
+)
+
+
+# ---------------------------------------------------------------------------------- x[...]
+
+_WRONG_INDEX = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
+    "are valid indices"
 )
 
 
@@ -519,14 +602,6 @@ def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
             masks[mark] |= 1 << i
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
         return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
-
-
-# ---------------------------------------------------------------------------------- x[...]
-
-_WRONG_INDEX = (
-    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors "
-    "are valid indices"
-)
 
 
 def _check_index(index: Any) -> None:

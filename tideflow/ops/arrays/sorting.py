@@ -14,13 +14,12 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, creation, ranking, scatter, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.samples import f32
-from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.helpers.types import INDEX
 
 # ---------------------------------------------------------------------------------- places
 
@@ -29,12 +28,13 @@ def _bound(name: str) -> Op:
     return Op(
         name,
         "sorted_inputs: T, values: T -> output: out_type",
-        out_type=attr("type", "int32", allowed=INDICES),
+        out_type=INDEX,
         differentiable=False,
     )
 
 
-def _lower_bound_family_shape(sorted_inputs, values):
+def shape_of_values(sorted_inputs, values):
+    """The shape rule of both."""
     of_rank(sorted_inputs, 2)
     return of_rank(values, 2)
 
@@ -48,8 +48,33 @@ def _places(sorted_inputs: torch.Tensor, values: torch.Tensor, side: str, dtype:
     return torch.searchsorted(rows, wanted, side=side).to(dtype.torch)
 
 
+def _row_by_row(side: str) -> Any:
+    """NumPy's places, one row after the other."""
+
+    def reference(rows, values, out_type):
+        found = [np.searchsorted(row, wanted, side) for row, wanted in zip(rows, values, strict=True)]
+        return np.array(found, out_type.as_numpy_dtype).reshape(values.shape)
+
+    return reference
+
+
+_ROWS = np.array([[0, 3, 9, 9, 10], [1, 2, 3, 4, 5]], np.float32)
+_VALUES = np.array([[2, 4, 9], [0, 2, 6]], np.float32)
+SAMPLES = (
+    (_ROWS, _VALUES),
+    (_ROWS.astype(np.uint16), _VALUES.astype(np.uint16), {"out_type": dtypes.int64}),
+    (f32(2, 0), f32(2, 3)),
+    (f32(2, 3), f32(2, 0)),
+)
+
+
+def _add_refusals(op: Op) -> None:
+    op.refuses((f32(2), f32(2, 3)), "Shape must be rank 2 but is rank 1")
+    op.refuses((f32(2, 3), f32(1, 3)), "Leading dim_size of both tensors must match", InvalidArgumentError)
+
+
 lower_bound_op = _bound("LowerBound")
-lower_bound_op.shape(_lower_bound_family_shape)
+lower_bound_op.shape(shape_of_values)
 
 
 @lower_bound_op.kernel
@@ -57,13 +82,20 @@ def _lower_bound_kernel(sorted_inputs, values, *, out_type):
     return _places(sorted_inputs, values, "left", out_type)
 
 
+lower_bound_op.samples(*SAMPLES, against=_row_by_row("left"))
+_add_refusals(lower_bound_op)
+
 upper_bound_op = _bound("UpperBound")
-upper_bound_op.shape(_lower_bound_family_shape)
+upper_bound_op.shape(shape_of_values)
 
 
 @upper_bound_op.kernel
 def _upper_bound_kernel(sorted_inputs, values, *, out_type):
     return _places(sorted_inputs, values, "right", out_type)
+
+
+upper_bound_op.samples(*SAMPLES, against=_row_by_row("right"))
+_add_refusals(upper_bound_op)
 
 
 @export("searchsorted")
@@ -74,7 +106,21 @@ def searchsorted(
     out_type: Any = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where in the sorted rows of the last axis each value belongs: before its equals, or ("right") after."""
+    """Finds where values belong in sorted rows.
+
+    Args:
+      sorted_sequence: A tensor whose rows, along its last axis, are sorted.
+      values: The values to find a place for, a tensor of the same type with as many rows.
+      side: "left": before elements that are equal; "right": after them.
+      out_type: The type of the places, int32 or int64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `out_type` and the shape of `values`.
+
+    Raises:
+      ValueError: If `side` is another word.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
     sequence_size, values_size = shapes.shape(sorted_sequence)[-1], shapes.shape(values)[-1]
@@ -84,35 +130,25 @@ def searchsorted(
     return shapes.reshape(bound(rows, wanted, out_type=out_type, name=name), shapes.shape(values))
 
 
-_ROWS = np.array([[0, 3, 9, 9, 10], [1, 2, 3, 4, 5]], np.float32)
-_VALUES = np.array([[2, 4, 9], [0, 2, 6]], np.float32)
-
-
-def _against(side: str) -> Any:
-    def reference(rows, values, out_type):
-        found = [np.searchsorted(row, wanted, side) for row, wanted in zip(rows, values, strict=True)]
-        return np.array(found, out_type.as_numpy_dtype).reshape(values.shape)
-
-    return reference
-
-
-for _op, _side in ((lower_bound_op, "left"), (upper_bound_op, "right")):
-    _op.samples(
-        (_ROWS, _VALUES),
-        (_ROWS.astype(np.uint16), _VALUES.astype(np.uint16), {"out_type": dtypes.int64}),
-        (f32(2, 0), f32(2, 3)),
-        (f32(2, 3), f32(2, 0)),
-        against=_against(_side),
-    )
-    _op.refuses((f32(2), f32(2, 3)), "Shape must be rank 2 but is rank 1")
-    _op.refuses((f32(2, 3), f32(1, 3)), "Leading dim_size of both tensors must match", InvalidArgumentError)
-
 # ---------------------------------------------------------------------------------- sort
 
 
 @export("sort")
 def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
-    """The elements along an axis in order, "ASCENDING" or "DESCENDING"."""
+    """Sorts the elements along an axis.
+
+    Args:
+      values: A tensor of real numbers, of rank 1 or more.
+      axis: The axis to sort along, a constant; by default the last one.
+      direction: "ASCENDING" or "DESCENDING".
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the shape and type of `values`.
+
+    Raises:
+      ValueError: If the axis is not constant, or `direction` another word.
+    """
     with name_scope(name, "sort"):
         return _sorted(values, axis, direction, want_places=False)
 
@@ -157,6 +193,20 @@ def _sorted(values: Any, axis: Any, direction: str, want_places: bool) -> Tensor
 def argsort(
     values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
-    """The indices that would sort an axis. The order of equal elements is always kept."""
+    """Finds the places of the elements along an axis in sorted order.
+
+    Args:
+      values: A tensor of real numbers, of rank 1 or more.
+      axis: The axis to sort along, a constant; by default the last one.
+      direction: "ASCENDING" or "DESCENDING".
+      stable: Not needed here: the order of equal elements is always kept.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type int32 and the shape of `values`.
+
+    Raises:
+      ValueError: If the axis is not constant, or `direction` another word.
+    """
     with name_scope(name, "argsort"):
         return _sorted(values, axis, direction, want_places=True)

@@ -14,15 +14,16 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
-from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import creation, indexing, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import brackets, merged, of_rank
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.helpers.types import INDEX
 from tideflow.ops.math import reductions
 from tideflow.runtime.values import to_torch
+
+# ---------------------------------------------------------------------------------- stitch
 
 
 def _row_count(places: list[list[int | None]]) -> int | None:
@@ -40,7 +41,8 @@ def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[
         )
 
 
-def _dynamic_stitch_family_shape(indices, data, *, values):
+def stitched_shape(indices, data, *, values):
+    """The shape rule of both ops that stitch."""
     row = as_shape(None)
     for position, (places, rows) in enumerate(zip(indices, data, strict=True)):
         if places.ndims is None or rows.ndims is None:
@@ -51,33 +53,8 @@ def _dynamic_stitch_family_shape(indices, data, *, values):
     return None if row.tuple is None else [_row_count(known), *row.tuple]
 
 
-def _dynamic_stitch_family_kernel(indices, data):
-    """A row that is given twice is the one given last."""
-    for position, (places, values) in enumerate(zip(indices, data, strict=True)):
-        _check_prefix(position, tuple(places.shape), tuple(values.shape))
-    row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
-    data = [unsigned.bits(values) for values in data]
-    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
-    result = data[0].new_zeros((count, *row))
-    for places, values in zip(indices, data, strict=True):
-        if places.numel() and int(places.min()) < 0:
-            raise ShapeError(f"indices must not be negative, but are {places.tolist()}")
-        result[places.reshape(-1).long()] = values.reshape(-1, *row)
-    return result.view(dtype)
-
-
-def _dynamic_stitch_family_kernel_2(indices, data):
-    rows = [np.asarray(values, dtype=object) for values in data]
-    row = rows[0].shape[indices[0].dim() :]
-    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
-    result = np.full((count, *row), b"", dtype=object)
-    for places, values in zip(indices, rows, strict=True):
-        result[np.asarray(places).reshape(-1)] = values.reshape(-1, *row)
-    return result
-
-
-def _dynamic_stitch_family_value(op):
-    """Sizes put together: what is known of the pieces is known of the whole."""
+def stitched_sizes(op):
+    """Their value rule, for sizes put together: what is known of the pieces is known of the whole."""
     half = len(op.inputs) // 2
     values = [partial_value(tensor) for tensor in op.inputs]
     places = [np.ravel(value).tolist() for value in values[:half]]
@@ -98,7 +75,34 @@ def _dynamic_stitch_family_value(op):
     return result
 
 
-def _dynamic_stitch_family_gradient(op, grad):
+def stitched_rows(indices, data):
+    """Their kernel; a row that is given twice is the one given last."""
+    for position, (places, values) in enumerate(zip(indices, data, strict=True)):
+        _check_prefix(position, tuple(places.shape), tuple(values.shape))
+    row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
+    data = [unsigned.bits(values) for values in data]
+    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
+    result = data[0].new_zeros((count, *row))
+    for places, values in zip(indices, data, strict=True):
+        if places.numel() and int(places.min()) < 0:
+            raise ShapeError(f"indices must not be negative, but are {places.tolist()}")
+        result[places.reshape(-1).long()] = values.reshape(-1, *row)
+    return result.view(dtype)
+
+
+def stitched_strings(indices, data):
+    """Their kernel of strings."""
+    rows = [np.asarray(values, dtype=object) for values in data]
+    row = rows[0].shape[indices[0].dim() :]
+    count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
+    result = np.full((count, *row), b"", dtype=object)
+    for places, values in zip(indices, rows, strict=True):
+        result[np.asarray(places).reshape(-1)] = values.reshape(-1, *row)
+    return result
+
+
+def gathered_back(op, grad):
+    """Their gradient."""
     half = len(op.inputs) // 2
     return [None] * half + [indexing.gather(grad, places) for places in op.inputs[:half]]
 
@@ -114,7 +118,7 @@ def _stitched(indices: list, data: list) -> np.ndarray:
     return result
 
 
-def _add_samples_and_refuses_of_dynamic_stitch_family(op: Op) -> None:
+def _add_samples(op: Op) -> None:
     op.samples(
         ([np.array([0, 2], np.int32), np.array([1], np.int32)], [f32(2, 3), f32(1, 3)]),
         ([np.array([1, 0], np.int32), np.array([], np.int32)], [f32(2), f32(0)]),
@@ -124,30 +128,38 @@ def _add_samples_and_refuses_of_dynamic_stitch_family(op: Op) -> None:
     op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
 
 
-# ---------------------------------------------------------------------------------- stitch
-
 dynamic_stitch_op = Op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T")
-dynamic_stitch_op.shape(_dynamic_stitch_family_shape)
-dynamic_stitch_op.value(_dynamic_stitch_family_value)
-dynamic_stitch_op.kernel(_dynamic_stitch_family_kernel)
-dynamic_stitch_op.kernel("string")(_dynamic_stitch_family_kernel_2)
-dynamic_stitch_op.gradient(_dynamic_stitch_family_gradient)
-_add_samples_and_refuses_of_dynamic_stitch_family(dynamic_stitch_op)
+dynamic_stitch_op.shape(stitched_shape)
+dynamic_stitch_op.value(stitched_sizes)
+dynamic_stitch_op.kernel(stitched_rows)
+dynamic_stitch_op.kernel("string")(stitched_strings)
+dynamic_stitch_op.gradient(gathered_back)
+_add_samples(dynamic_stitch_op)
 
 
 @export("dynamic_stitch")
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
-    """A tensor whose row `indices[m][i]` is `data[m][i]`; later pieces win over earlier ones."""
+    """Puts a tensor together from rows of several: its row `indices[m][i]` is `data[m][i]`.
+
+    Args:
+      indices: A list of tensors of type int32: where the rows of each piece go.
+      data: A list of tensors of one type; the shape of `data[m]` begins with that of `indices[m]`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data` with one row more than the largest index; of rows given twice, the last
+      counts.
+    """
     return dynamic_stitch_op(list(indices), list(data), name=name)
 
 
 parallel_dynamic_stitch_op = Op("ParallelDynamicStitch", "indices: N * int32, data: N * T -> merged: T")
-parallel_dynamic_stitch_op.shape(_dynamic_stitch_family_shape)
-parallel_dynamic_stitch_op.value(_dynamic_stitch_family_value)
-parallel_dynamic_stitch_op.kernel(_dynamic_stitch_family_kernel)
-parallel_dynamic_stitch_op.kernel("string")(_dynamic_stitch_family_kernel_2)
-parallel_dynamic_stitch_op.gradient(_dynamic_stitch_family_gradient)
-_add_samples_and_refuses_of_dynamic_stitch_family(parallel_dynamic_stitch_op)
+parallel_dynamic_stitch_op.shape(stitched_shape)
+parallel_dynamic_stitch_op.value(stitched_sizes)
+parallel_dynamic_stitch_op.kernel(stitched_rows)
+parallel_dynamic_stitch_op.kernel("string")(stitched_strings)
+parallel_dynamic_stitch_op.gradient(gathered_back)
+_add_samples(parallel_dynamic_stitch_op)
 
 # ---------------------------------------------------------------------------------- partition
 
@@ -214,7 +226,18 @@ dynamic_partition_op.refuses((f32(3), _NUMBERS, {"num_partitions": 1}), "not in 
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """The rows of data in `num_partitions` tensors: row i goes to tensor `partitions[i]`."""
+    """Deals the rows of a tensor out to several: row i goes to tensor `partitions[i]`.
+
+    Args:
+      data: A tensor.
+      partitions: The number of the tensor that each row goes to, of type int32; its shape begins that of
+        `data`.
+      num_partitions: How many tensors there are.
+      name: A name for the operation.
+
+    Returns:
+      A list of `num_partitions` tensors of the type of `data`.
+    """
     return dynamic_partition_op(data, partitions, num_partitions=num_partitions, name=name)
 
 
@@ -223,7 +246,7 @@ def dynamic_partition(
 list_diff_op = Op(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",
-    out_idx=attr("type", dtypes.int32, allowed=INDICES),
+    out_idx=INDEX,
     differentiable=False,
 )
 
@@ -269,5 +292,15 @@ list_diff_op.refuses((f32(2, 2), f32(2)), "Shape must be rank 1 but is rank 2")
 
 @export("setdiff1d")
 def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
-    """The elements of x that are not in y, and where they stand in x."""
+    """Finds the elements of one vector that another one does not have.
+
+    Args:
+      x: A vector.
+      y: A vector of the same type.
+      index_dtype: The type of the places, int32 or int64.
+      name: A name for the operation.
+
+    Returns:
+      `out`, the elements of `x` that are not in `y`, and `idx`, their places in `x`.
+    """
     return list_diff_op(x, y, out_idx=index_dtype, name=name)

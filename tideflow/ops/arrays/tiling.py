@@ -18,7 +18,7 @@ from tideflow.graph.partial import fully_known
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.arrays import creation, indexing, joining, shapes, slicing
+from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes, slicing
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import (
     as_sizes,
@@ -33,11 +33,11 @@ from tideflow.ops.helpers.axes import (
     vector,
 )
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.types import INDEX, INDICES, types
 from tideflow.ops.helpers.unsigned import modular
 from tideflow.ops.math import binary, reductions, unary
 
-_INDEX = attr("type", dtypes.int32, allowed=INDICES)
+# ---------------------------------------------------------------------------------- tile
 
 
 def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
@@ -51,9 +51,7 @@ def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
     return multiples
 
 
-# ---------------------------------------------------------------------------------- tile
-
-tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=_INDEX, host="multiples")
+tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=INDEX, host="multiples")
 
 
 @tile_op.shape
@@ -99,7 +97,16 @@ tile_op.refuses((f32(2), np.array([1, 1], np.int32)), "Shape must be rank 2 but 
 
 @export("tile", "manip.tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """`input` repeated `multiples[i]` times along axis i."""
+    """Repeats a tensor along its axes.
+
+    Args:
+      input: A tensor.
+      multiples: How many copies along each axis, a vector of integers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
     return tile_op(input, multiples, name=name)
 
 
@@ -130,11 +137,21 @@ def _tile_grad_gradient(op, grad):
     return [tile(grad, op.inputs[1]), None]
 
 
+def _copies_added(input: np.ndarray, multiples: np.ndarray) -> np.ndarray:
+    for axis, count in enumerate(multiples.tolist()):
+        input = sum(np.split(input, count, axis))
+    return input
+
+
 tile_grad_op.samples(
     (f32(4, 3), np.array([2, 1], np.int32)),
     (i32(2, 6), np.array([1, 3], np.int32)),
     (f32(), np.array([], np.int32)),
+    against=_copies_added,
 )
+
+
+# ---------------------------------------------------------------------------------- pad
 
 
 def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> list | None:
@@ -150,10 +167,6 @@ def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> l
         size_sum(size, *(None if n is None else sign * n for n in pair))
         for size, pair in zip(sizes, paddings, strict=True)
     ]
-
-
-def _pad_family_shape(input, paddings):
-    return _padded_shape(input, paddings)
 
 
 def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
@@ -175,7 +188,7 @@ def _sizes_with(paddings: list, sizes: Sequence[int]) -> list[int]:
 
 
 def _surrounded(input: Any, background: Any, paddings: list[list[int]]) -> Any:
-    """`background`, which is new and ours, with the input in its middle."""
+    """`background`, a fresh buffer, with the input in its middle."""
     middle = tuple(
         slice(before, before + size) for (before, _), size in zip(paddings, input.shape, strict=True)
     )
@@ -190,10 +203,8 @@ def _middle_of(op: Any, grad: Any) -> Tensor:
     return slicing.slice(grad, begin, shapes.shape(input, out_type=begin.dtype))
 
 
-# ---------------------------------------------------------------------------------- pad
-
-pad_op = Op("Pad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, host="paddings")
-pad_op.shape(_pad_family_shape)
+pad_op = Op("Pad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=INDEX, host="paddings")
+pad_op.shape(lambda input, paddings: _padded_shape(input, paddings))
 
 
 @pad_op.kernel
@@ -223,7 +234,7 @@ pad_op.refuses((f32(2, 3), np.array([[1, 1]], np.int32)), "Shape must be rank 1 
 pad_v2_op = Op(
     "PadV2",
     "input: T, paddings: Tpaddings, constant_values: T -> output: T",
-    Tpaddings=_INDEX,
+    Tpaddings=INDEX,
     host="paddings",
 )
 
@@ -286,9 +297,9 @@ def _mirrored_axes(paddings: list, sizes: Sequence[int], mode: str) -> list[tupl
 
 
 mirror_pad_op = Op(
-    "MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=_INDEX, mode=_MODE, host="paddings"
+    "MirrorPad", "input: T, paddings: Tpaddings -> output: T", Tpaddings=INDEX, mode=_MODE, host="paddings"
 )
-mirror_pad_op.shape(_pad_family_shape)
+mirror_pad_op.shape(lambda input, paddings: _padded_shape(input, paddings))
 
 
 @mirror_pad_op.kernel
@@ -322,7 +333,22 @@ mirror_pad_op.samples(
 def pad(
     tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
 ) -> Tensor:
-    """`tensor` with `paddings[i]` = (before, after) more places along axis i: a value, or mirrored."""
+    """Surrounds a tensor with a value, or with its own mirror image.
+
+    Args:
+      tensor: A tensor.
+      paddings: How many places to put before and after each axis, a matrix of integers with 2 columns.
+      mode: "CONSTANT": a value; "REFLECT": a mirror image that does not repeat the border; "SYMMETRIC": one
+        that does.
+      name: A name for the operation.
+      constant_values: The value, a scalar of the type of `tensor`.
+
+    Returns:
+      A tensor of the type of `tensor`.
+
+    Raises:
+      ValueError: If the mode is not known.
+    """
     kind = mode.upper()
     if kind == "CONSTANT":
         if not isinstance(constant_values, Tensor) and np.ndim(constant_values) == 0 and constant_values == 0:
@@ -336,7 +362,7 @@ def pad(
 mirror_pad_grad_op = Op(
     "MirrorPadGrad",
     "input: T, paddings: Tpaddings -> output: T",
-    Tpaddings=_INDEX,
+    Tpaddings=INDEX,
     mode=_MODE,
     host="paddings",
 )
@@ -365,9 +391,19 @@ def _mirror_pad_grad_gradient(op, grad):
     return [mirror_pad_op(grad, op.inputs[1], mode=op.attrs["mode"]), None]
 
 
+def _added_at_their_source(input: np.ndarray, paddings: np.ndarray, mode: str) -> np.ndarray:
+    """NumPy pads the places of the elements, which tells where each element came from."""
+    sizes = np.array(input.shape) - paddings.sum(1)
+    total = np.zeros(sizes.prod(), input.dtype)
+    sources = np.pad(np.arange(total.size).reshape(sizes), paddings.tolist(), mode=mode.lower())
+    np.add.at(total, sources.ravel(), input.ravel())
+    return total.reshape(sizes)
+
+
 mirror_pad_grad_op.samples(
     (f32(6, 4), np.array([[1, 2], [0, 0]], np.int32), {"mode": "REFLECT"}),
     (f32(8), np.array([[3, 2]], np.int32), {"mode": "SYMMETRIC"}),
+    against=_added_at_their_source,
 )
 
 # ---------------------------------------------------------------------------------- reverse
@@ -419,7 +455,7 @@ reverse_op.samples(
 reverse_v2_op = Op(
     "ReverseV2",
     "tensor: T, axis: Tidx -> output: T",
-    Tidx=_INDEX,
+    Tidx=INDEX,
     T=types(
         "uint8 int8 uint16 int16 int32 uint32 int64 uint64 bool bfloat16 half float double complex64 "
         "complex128 string"
@@ -477,7 +513,16 @@ reverse_v2_op.refuses((f32(2, 3), np.array([0, -2], np.int32)), "axis 0 specifie
 
 @export("reverse", "reverse_v2", "manip.reverse")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`tensor` with the order of its elements reversed along each of the axes."""
+    """Reverses the order of the elements along some axes.
+
+    Args:
+      tensor: A tensor.
+      axis: The axes, a vector of integers; negative ones are counted from the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `tensor`.
+    """
     return reverse_v2_op(tensor, axis, name=name)
 
 
@@ -545,9 +590,23 @@ def _reverse_sequence_gradient(op, grad):
     return [reverse_sequence_op(grad, op.inputs[1], **axes), None]
 
 
+def _turned_one_by_one(
+    input: np.ndarray, lengths: np.ndarray, seq_dim: int, batch_dim: int = 0
+) -> np.ndarray:
+    """Sequence by sequence, element by element."""
+    result = input.copy()
+    for place in np.ndindex(input.shape):
+        source = list(place)
+        if place[seq_dim] < lengths[place[batch_dim]]:
+            source[seq_dim] = lengths[place[batch_dim]] - 1 - place[seq_dim]
+        result[place] = input[tuple(source)]
+    return result
+
+
 reverse_sequence_op.samples(
     (f32(2, 3, 2), np.array([2, 3]), {"seq_dim": 1}),
     (f32(3, 2), np.array([1, 0], np.int32), {"seq_dim": 0, "batch_dim": 1}),
+    against=_turned_one_by_one,
 )
 reverse_sequence_op.refuses((f32(2, 3), np.array([1]), {"seq_dim": 1}), "must be equal, but are 2 and 1")
 
@@ -562,7 +621,20 @@ def reverse_sequence(
     seq_dim: int | None = None,
     batch_dim: int | None = None,
 ) -> Tensor:
-    """The first `seq_lengths[i]` elements along `seq_axis` reversed, for each i along `batch_axis`."""
+    """Reverses the first elements of each sequence of a batch and leaves the others where they are.
+
+    Args:
+      input: A tensor.
+      seq_lengths: How many elements of each sequence are reversed, a vector of integers.
+      seq_axis: The axis along which a sequence lies.
+      batch_axis: The axis along which the sequences are counted; by default 0.
+      name: A name for the operation.
+      seq_dim: The deprecated name of `seq_axis`.
+      batch_dim: The deprecated name of `batch_axis`.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
     seq_dim = renamed("seq_axis", seq_axis, "seq_dim", seq_dim)
     batch_dim = renamed("batch_axis", batch_axis, "batch_dim", batch_dim)
     if seq_dim is None:
@@ -632,13 +704,33 @@ roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape mu
 
 @export("roll", "manip.roll")
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`input` with its elements moved by `shift` places along `axis`, those that fall off coming in again."""
+    """Moves the elements along some axes; those that fall off one end come in at the other.
+
+    Args:
+      input: A tensor of rank 1 or more.
+      shift: By how many places, a scalar or a vector of integers; negative ones move toward the front.
+      axis: The axes, a scalar or a vector of as many integers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
     return roll_op(input, shift, axis, name=name)
 
 
 @export("repeat")
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Each element (or slice along `axis`) repeated, by one number or by one for each."""
+    """Repeats each element of a tensor, or each slice along an axis.
+
+    Args:
+      input: A tensor.
+      repeats: How often, a scalar; or a vector with a number for each slice.
+      axis: The axis to repeat along; by default the elements are repeated in one vector.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
     if axis is None:
         input, axis = shapes.reshape(input, [-1]), 0
     with name_scope(name, "Repeat", [input, repeats]):
@@ -674,7 +766,7 @@ def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) ->
     if repeats.shape.ndims is not None and repeats.shape.tuple[0] != 1:
         repeats.shape[0].assert_is_compatible_with(data.shape[axis])
     if axis > 0 or repeats.shape.tuple == (1,):
-        repeats = shapes.broadcast_to(repeats, sizes[: axis + 1])
+        repeats = broadcasting.broadcast_to(repeats, sizes[: axis + 1])
     most = binary.maximum(0, reductions.reduce_max(repeats))
     mask = creation.sequence_mask(repeats, most)
     return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)

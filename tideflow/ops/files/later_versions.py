@@ -120,7 +120,19 @@ def _matrix_set_diag_v3_kernel(input, diagonal, k, *, align):
     return diagonals.diagonals_replaced(input, diagonal, k, align)
 
 
-diagonals.define_gradients(matrix_diag_v3_op, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
+matrix_diag_v3_op.gradient(
+    lambda op, grad: diagonals.with_diagonals_gradient(
+        op, grad, matrix_diag_part_v3_op, matrix_set_diag_v3_op
+    )
+)
+matrix_diag_part_v3_op.gradient(
+    lambda op, grad: diagonals.diagonals_of_gradient(op, grad, matrix_set_diag_v3_op)
+)
+matrix_set_diag_v3_op.gradient(
+    lambda op, grad: diagonals.diagonals_replaced_gradient(
+        op, grad, matrix_diag_part_v3_op, matrix_set_diag_v3_op
+    )
+)
 for _align in _ALIGN.allowed:
     _side = {"align": _align}
     matrix_diag_v3_op.samples((f32(2, 3, 3), *int32s([-1, 1], -1, -1), f32(), _side))

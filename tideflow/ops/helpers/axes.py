@@ -1,4 +1,4 @@
-"""What shape rules and kernels of the array ops say about ranks, axes and sizes, in TensorFlow's words.
+"""Checks of ranks, axes and sizes for shape rules and kernels, with TensorFlow's messages; values of sizes.
 
 The checks raise ShapeError. From a shape rule it reaches the user while the graph is built, from a kernel as
 the step's InvalidArgumentError.
@@ -115,9 +115,9 @@ def size_product(*sizes: int | None) -> int | None:
 
 
 def moved(op: Any) -> Any:
-    """The value rule of an op that only moves elements: its own kernel, on what is known of them.
+    """The value rule of an op that only moves elements: runs its kernel on the elements that are known.
 
-    What is not known is None. Arrays with None are object arrays, as strings are: one kernel serves both.
+    Unknown elements are None. Arrays with None are object arrays, as strings are: the string kernel serves.
     """
     results = _moved(op) or [None] * len(op.outputs)
     return results[0] if len(op.outputs) == 1 else results
@@ -168,12 +168,12 @@ def elements(tensor: Any) -> np.ndarray | None:
 def by_places(kernel: Callable) -> Callable:
     """The string kernel of an op that moves its first input's elements: it moves their places instead."""
 
-    @functools.wraps(kernel)
-    def string_kernel(strings: np.ndarray, *args: Any, **attrs: Any) -> Any:
+    @functools.wraps(kernel, assigned=())
+    def _string_kernel(strings: np.ndarray, *args: Any, **attrs: Any) -> Any:
         flat = strings.reshape(-1)
         places = kernel(torch.arange(strings.size).reshape(strings.shape), *args, **attrs)
         if isinstance(places, torch.Tensor):
             return np.asarray(flat[places.numpy()], dtype=object)
         return [np.asarray(flat[part.numpy()], dtype=object) for part in places]
 
-    return string_kernel
+    return _string_kernel

@@ -28,7 +28,7 @@ def broadcast_shapes(a: TensorShape, b: TensorShape) -> TensorShape:
 
 
 def _together(x: int | None, y: int | None) -> int | None:
-    """The size of two: 1 gives way, an unknown one gives way to any above 1; -1 where they do not fit."""
+    """The size that two sizes broadcast to; None where it is not known, -1 where they do not fit."""
     if x == y or y == 1:
         return x
     if x == 1:

@@ -22,6 +22,7 @@ from tideflow.ops.helpers.types import FLOATS_COMPLEX
 from tideflow.ops.helpers.unsigned import add_kernel
 from tideflow.runtime.values import to_numpy, to_torch
 
+NAME_ARGUMENT = "name: A name for the operation."
 MISMATCH = (f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 3 and 2 along axis -1"
 
 
@@ -41,14 +42,15 @@ def unary(
 ) -> Callable[..., Any]:
     """Defines an op `y = kernel(x)` and makes its public function, found under `paths`.
 
-    A `sparse` one takes SparseTensors too; a `sized` one tells what it makes of sizes before anything runs.
+    A `sparse` function takes SparseTensors too. A `sized` op has a value rule: sizes computed with it are
+    known while the graph is built.
     """
     op = Op(op_type, f"x: T -> y: {gives}", T=types)
     op.shape(same_shape)
-    add_kernel(op, kernel)
-    op.gradient(gradient)
     if sized:
         op.value(of_known_elements)
+    add_kernel(op, kernel)
+    op.gradient(gradient)
     op.samples(*unary_samples(types, domain), against=against)
 
     if sparse:
@@ -60,7 +62,10 @@ def unary(
         def function(x: Any, name: str | None = None) -> Tensor:
             return op(x, name=name)
 
-    return published(function, op, paths, doc)
+    operand = "A tensor or SparseTensor" if sparse else "A tensor"
+    arguments = {"x": f"{operand} of type {type_names(types)}."}
+    result = "of the shape and type of `x`" if gives == "T" else f"of type {gives} and the shape of `x`"
+    return published(function, op, paths, doc, arguments, f"{operand} {result}.")
 
 
 def binary(
@@ -72,6 +77,7 @@ def binary(
     *,
     types: tuple,
     uint64: Callable | None = None,
+    specialize: Callable | None = None,
     gives: str = "T",
     commutative: bool = False,
     sized: bool = False,
@@ -80,30 +86,51 @@ def binary(
 ) -> Callable[..., Tensor]:
     """Defines an op `z = kernel(x, y)` that broadcasts, and makes its public function, found under `paths`.
 
-    `uint64` is the kernel on uint64's bits, where it is another; a `sized` op tells what it makes of sizes
-    before anything runs.
+    `uint64` is the kernel on uint64's bits, where it is another; `specialize` is the op's shortcut. A `sized`
+    op has a value rule: sizes computed with it are known while the graph is built.
     """
     op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative)
     op.shape(broadcast_shapes)
-    add_kernel(op, kernel, uint64)
-    op.gradient(gradient)
     if sized:
         op.value(of_known_elements)
+    add_kernel(op, kernel, uint64)
+    if specialize is not None:
+        op.specialize(specialize)
+    op.gradient(gradient)
     add_binary_samples(op, domain, against)
 
     def function(x: Any, y: Any, name: str | None = None) -> Tensor:
         return op(x, y, name=name)
 
-    return published(function, op, paths, doc)
+    arguments = {
+        "x": f"A tensor of type {type_names(types)}.",
+        "y": "A tensor of the type of `x`, of a shape that broadcasts with that of `x`.",
+    }
+    result = "the type of `x`" if gives == "T" else f"type {gives}"
+    return published(function, op, paths, doc, arguments, f"A tensor of {result} and of the broadcast shape.")
 
 
-def published(function: Callable, op: Op, paths: str, doc: str) -> Callable:
-    """The function with the name, words and places that users know it by; its op stays at hand as `.op`."""
+def published(
+    function: Callable, op: Op, paths: str, doc: str, arguments: dict[str, str], result: str
+) -> Callable:
+    """Exports a function under `paths`, with its name and docstring; its op is kept as `function.op`."""
     function.__name__ = function.__qualname__ = (paths.split() or [op.name])[0].rpartition(".")[2]
-    function.__doc__ = doc
+    function.__doc__ = described(doc, arguments, result)
     function.op = op
     expose(function, *paths.split())
     return function
+
+
+def described(doc: str, arguments: dict[str, str], result: str) -> str:
+    """The docstring of a function: what it does, its arguments (`name` is added) and its result."""
+    lines = [f"  {name}: {text}" for name, text in arguments.items()]
+    return "\n".join([doc, "", "Args:", *lines, f"  {NAME_ARGUMENT}", "", "Returns:", f"  {result}", ""])
+
+
+def type_names(types: tuple) -> str:
+    """Types in words: `float32, float64 or int32`."""
+    *others, last = dict.fromkeys(dtype.name for dtype in types)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def same_shape(x: TensorShape) -> TensorShape:
@@ -113,9 +140,8 @@ def same_shape(x: TensorShape) -> TensorShape:
 
 def of_values(function: Callable, default_name: str, x: SparseTensor, name: str | None) -> SparseTensor:
     """The function of the values of a sparse tensor."""
-    x.graph.unique_name(
-        name or default_name
-    )  # TensorFlow has taken the name once when it sees that x is sparse
+    # TensorFlow takes the name once before it finds that x is sparse, so the next one is used.
+    x.graph.unique_name(name or default_name)
     return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
 
 
@@ -144,11 +170,11 @@ class _Nesting(threading.local):
 
 
 _nesting = _Nesting()
-_DEEPEST = 16  # ops: what is computed in more steps than that is data, not sizes
+_DEEPEST = 16  # ops in a row; a longer computation is about data, not about sizes
 
 
 def of_known_elements(op: Any) -> Any:
-    """The value rule of an element-wise op: its kernel; elements that an input does not tell stay unknown."""
+    """The value rule of an element-wise op: its kernel, unknown wherever an input's element is unknown."""
     if _nesting.depth == _DEEPEST:
         return None
     _nesting.depth += 1
@@ -167,7 +193,7 @@ def _computed(op: Any) -> Any:
                 return None
             elements[tensor] = np.array(value, dtype=object)
     known = {tensor: np.not_equal(array, None) for tensor, array in elements.items()}
-    if not all(told.any() for told in known.values()):
+    if not all(is_known.any() for is_known in known.values()):
         return None
     filled = [np.where(known[x], elements[x], 1).astype(x.dtype.numpy) for x in op.inputs]
     kernel = op.definition.kernels[""]
@@ -177,5 +203,5 @@ def _computed(op: Any) -> Any:
         )
     except (RuntimeError, ValueError):  # the error belongs to the step, where it is reported with the op
         return None
-    told = reduce(np.logical_and, known.values())
-    return np.where(told, to_numpy(result).astype(object), None).tolist()
+    is_known = reduce(np.logical_and, known.values())
+    return np.where(is_known, to_numpy(result).astype(object), None).tolist()

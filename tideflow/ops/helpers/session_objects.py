@@ -20,7 +20,10 @@ def found(
     node: Any,
     alike: Callable[[Any], dict[str, Any]] = lambda made: {},
 ) -> Any:
-    """The session's object of the node's name; one whose `alike` facts are others is refused."""
+    """The session's object under the node's name, made on first use.
+
+    Where the object exists already, its `alike` facts must equal those of the one asked for.
+    """
     name = node.attrs["shared_name"] or node.name
     there = resources.get_or_create(node.attrs["container"], kind, name, lambda: make(name))
     has, asked = alike(there), alike(make(name))

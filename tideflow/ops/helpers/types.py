@@ -1,6 +1,7 @@
 """Sets of element types that ops allow, in TensorFlow's own order: the order in which errors list them."""
 
 from tideflow.graph.dtypes import DType, as_dtype
+from tideflow.graph.schema import attr
 
 
 def types(names: str) -> tuple[DType, ...]:
@@ -9,6 +10,7 @@ def types(names: str) -> tuple[DType, ...]:
 
 
 INDICES = types("int32 int64")
+INDEX = attr("type", "int32", allowed=INDICES)  # the attribute: the type of sizes, axes and places
 REAL_PARTS = types("float double")  # the types of the two halves of a complex number
 COMPLEX = types("complex64 complex128")
 FLOATS = types("bfloat16 half float double")

@@ -1,4 +1,4 @@
-"""The way back from broadcasting: an operand's gradient is the sum over the places where it was used."""
+"""Gradients of ops that broadcast: an operand's gradient is the sum over the places where it was used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
-from tideflow.ops.arrays import shapes
+from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.math import reductions
 
 _axes_in: WeakKeyDictionary[Graph, dict] = WeakKeyDictionary()
@@ -25,12 +25,12 @@ def known_and_equal(*tensors: Any) -> bool:
 
 def ways_back(shape_x: Tensor, shape_y: Tensor) -> tuple[Callable, Callable]:
     """For operands of two shapes: functions that sum a gradient over what was broadcast, into each shape."""
-    axes_x, axes_y = shapes.broadcast_gradient_args(shape_x, shape_y)
+    axes_x, axes_y = broadcasting.broadcast_gradient_args(shape_x, shape_y)
     return _way_back(axes_x, shape_x), _way_back(axes_y, shape_y)
 
 
 def short_ways_back(x: Tensor, y: Tensor, grad: Any) -> tuple[Callable, Callable]:
-    """The same for operands, with the sums that are known to be of nothing left out."""
+    """The same for the operands themselves; where shapes are known, sums over no axes are left out."""
     if not isinstance(grad, Tensor) or not all(tensor.shape.is_fully_defined() for tensor in (x, y, grad)):
         return ways_back(shapes.shape_of(x, optimize=False), shapes.shape_of(y, optimize=False))
     return tuple(
@@ -44,7 +44,7 @@ def _known_axes(x: Tensor, y: Tensor) -> tuple[list[int], list[int]]:
     known = _axes_in.setdefault(x.graph, {})
     key = x.shape.tuple, y.shape.tuple
     if key not in known:
-        axes = shapes.broadcast_gradient_args(x.shape.as_list(), y.shape.as_list())
+        axes = broadcasting.broadcast_gradient_args(x.shape.as_list(), y.shape.as_list())
         known[key] = tuple(partial_value(each) for each in axes)
     return known[key]
 

@@ -27,28 +27,28 @@ _TOP_BIT = torch.iinfo(torch.int64).min
 def modular(kernel: Callable) -> Callable:
     """Makes a kernel of additions and multiplications serve unsigned types too."""
 
-    @functools.wraps(kernel)
-    def either(first: Any, *others: Any, **attrs: Any) -> Any:
+    @functools.wraps(kernel, assigned=())
+    def _either(first: Any, *others: Any, **attrs: Any) -> Any:
         unsigned = (first[0] if isinstance(first, list) else first).dtype
         if unsigned not in _SIGNED:
             return kernel(first, *others, **attrs)
         twins = (_twin(value, unsigned) for value in (first, *others))
         return kernel(*twins, **attrs).view(unsigned)
 
-    return either
+    return _either
 
 
 def ordered(kernel: Callable) -> Callable:
     """Makes a kernel that compares elements and returns some of them serve unsigned types too."""
 
-    @functools.wraps(kernel)
-    def either(x: Any, *others: Any, **attrs: Any) -> Any:
+    @functools.wraps(kernel, assigned=())
+    def _either(x: Any, *others: Any, **attrs: Any) -> Any:
         unsigned = x.dtype
         if unsigned not in _SIGNED:
             return kernel(x, *others, **attrs)
         return _flipped(kernel(comparable(x), *others, **attrs)).view(unsigned)
 
-    return either
+    return _either
 
 
 def comparable(x: torch.Tensor) -> torch.Tensor:
@@ -95,7 +95,7 @@ def widened(function: Callable, uint64: Callable | None = None) -> Callable:
     """A kernel that is `function`, for unsigned types too."""
     on_bits = uint64 or function
 
-    def kernel(*tensors: torch.Tensor) -> torch.Tensor:
+    def _kernel(*tensors: torch.Tensor) -> torch.Tensor:
         dtype = tensors[0].dtype
         if dtype is torch.uint64:
             result = on_bits(*map(bits, tensors))
@@ -106,7 +106,7 @@ def widened(function: Callable, uint64: Callable | None = None) -> Callable:
         result = function(*[tensor.to(wide) for tensor in tensors])
         return result.to(dtype) if result.dtype is wide else result
 
-    return kernel
+    return _kernel
 
 
 # ------------------------------------------------------------------------------------------ on uint64's bits
@@ -115,11 +115,11 @@ def widened(function: Callable, uint64: Callable | None = None) -> Callable:
 def by_order(function: Callable) -> Callable:
     """`function` (a comparison, a maximum) in unsigned order."""
 
-    def kernel(*tensors: torch.Tensor) -> torch.Tensor:
+    def _kernel(*tensors: torch.Tensor) -> torch.Tensor:
         result = function(*map(_flipped, tensors))
         return _flipped(result) if result.dtype is torch.int64 else result
 
-    return kernel
+    return _kernel
 
 
 def quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

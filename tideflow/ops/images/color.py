@@ -19,7 +19,7 @@ from tideflow.ops.arrays import creation, indexing, tiling
 from tideflow.ops.helpers.axes import brackets, of_rank, of_rank_at_least, one_value
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.math import binary, casting, positions, reductions
 
 _FLOATS = attr("type", dtypes.float32, allowed=types("half bfloat16 float double"))
 _PICTURE = f32(2, 3, 4, 3, low=0.0)
@@ -101,8 +101,8 @@ def _rgb_to_hsv_gradient(op, grad):
     value = op.outputs[0][..., 2:3]
     lowest = reductions.reduce_min(images, axis=-1, keepdims=True)
     spread = value - lowest
-    largest = creation.one_hot(reductions.argmax(images, axis=-1), 3, dtype=dtype)
-    smallest = reductions.argmin(tiling.reverse(images, [-1]), axis=-1)
+    largest = creation.one_hot(positions.argmax(images, axis=-1), 3, dtype=dtype)
+    smallest = positions.argmin(tiling.reverse(images, [-1]), axis=-1)
     smallest = tiling.reverse(creation.one_hot(smallest, 3, dtype=dtype), [-1])
     turn = indexing.gather(largest, [2, 0, 1], axis=-1) - indexing.gather(largest, [1, 2, 0], axis=-1)
     between = reductions.reduce_sum(images * turn, axis=-1, keepdims=True)  # of the two other colours

@@ -20,7 +20,7 @@ from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.random.distributions import device_generator
+from tideflow.ops.random.sources import device_generator
 
 _PIXELS = types("uint8 uint16 int8 int16 int32 int64 half float double")
 _METHOD = attr("string", "bilinear", allowed=("bilinear", "nearest"))

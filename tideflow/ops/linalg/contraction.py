@@ -24,7 +24,21 @@ from tideflow.ops.math import binary, reductions
 
 @export("tensordot", "linalg.tensordot")
 def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
-    """Products of a and b, summed over `axes`: how many of them meet, or those of a and those of b."""
+    """Products of the elements of two tensors, summed over some of their axes.
+
+    Args:
+      a: A tensor of numbers.
+      b: A tensor of the type of `a`.
+      axes: How many last axes of `a` meet the first ones of `b`; or a pair: the axes of `a`, and those of `b`
+        that they meet.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a`: the other axes of `a`, then those of `b`.
+
+    Raises:
+      ValueError: If an axis does not exist, or the two lists differ in length.
+    """
     with name_scope(name, "Tensordot", [a, b, axes]) as name:
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
@@ -127,7 +141,15 @@ def _free_shape(tensor: Tensor, axes: Any) -> TensorShape:
 
 @export("trace", "linalg.trace")
 def trace(x: Any, name: str | None = None) -> Tensor:
-    """The sum of the diagonal of each matrix."""
+    """The sum of the diagonal of each matrix.
+
+    Args:
+      x: A tensor of numbers, of rank 2 or more, the matrices along its last two axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x`, without its last two axes.
+    """
     with name_scope(name, "Trace", [x]) as name:
         x = convert_to_tensor(x, name="x")
         return reductions.reduce_sum(diagonals.matrix_diag_part(x), [-1], name=name)
@@ -135,7 +157,21 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 @export("einsum", "linalg.einsum")
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
-    """A sum of products written with a label for each axis: `"ij,jk->ik"` is the matrix product."""
+    """A sum of products, written with a label for each axis: `"ij,jk->ik"` is the matrix product.
+
+    Args:
+      equation: The labels, letters, of the axes of each input, separated by commas, and after `->` those of
+        the result. An ellipsis stands for any axes. Without an arrow, the result has the labels that occur
+        once, in order.
+      *inputs: The tensors, of one type.
+      **kwargs: `name`, a name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of the inputs.
+
+    Raises:
+      ValueError: If the equation does not fit the inputs, or repeats a label in one input.
+    """
     name = kwargs.pop("name", None)
     if kwargs:
         raise TypeError(f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}")
@@ -183,7 +219,7 @@ def _parsed(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
 def _without_ellipsis(
     equation: str, labels: list[str], output: str | None, tensors: Sequence[Tensor]
 ) -> tuple[list[str], str]:
-    """Every `...` as labels that nobody uses; where the output is not given, as NumPy makes it."""
+    """Every `...` as labels that the equation does not use; an output that is not given is NumPy's."""
     if any(part.replace("...", "", 1).count(".") for part in [*labels, output or ""]):
         raise ValueError(f"Indices have incorrect format: {equation}")
     extra = [

@@ -11,12 +11,14 @@ from tideflow.export import export
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
-from tideflow.graph.schema import attr
 from tideflow.ops.arrays import creation, diagonals, shapes
+from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.samples import f32, f64
-from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.linalg import matmul, solvers
 from tideflow.ops.linalg.matrices import (
+    BATCH_TYPES,
+    MATRICES,
     MATRIX_TYPES,
     check_invertible,
     check_matrices,
@@ -32,10 +34,7 @@ _POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
 
 cholesky_op = Op("Cholesky", "input: T -> output: T", T=MATRIX_TYPES)
 
-
-@cholesky_op.shape
-def _cholesky_shape(input):
-    return square(input)
+cholesky_op.shape(square)
 
 
 @cholesky_op.kernel
@@ -85,9 +84,23 @@ cholesky_op.refuses((-_POSITIVE,), "Cholesky decomposition was not successful", 
 
 @export("cholesky", "linalg.cholesky")
 def cholesky(input: Any, name: str | None = None) -> Tensor:
-    """The lower triangular L of each positive definite matrix, with L·Lᴴ = input."""
+    """The Cholesky factor of each positive definite matrix: the lower triangular L with L·Lᴴ = input.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more; only the lower triangles of its
+        square matrices count.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`. A step with a matrix that is not positive definite fails with
+      InvalidArgumentError.
+    """
     return cholesky_op(input, name=name)
 
+
+batch_cholesky_op = Op("BatchCholesky", "input: T -> output: T", T=BATCH_TYPES)
+inherit(batch_cholesky_op, cholesky_op)
+batch_cholesky_op.samples(MATRICES)
 
 cholesky_grad_op = Op("CholeskyGrad", "l: T, grad: T -> output: T", T=types("half float double"))
 
@@ -109,7 +122,31 @@ def _cholesky_grad_kernel(l, grad):
 
 
 cholesky_grad_op.gradient(undefined_gradient)
-cholesky_grad_op.samples((np.linalg.cholesky(_POSITIVE), f64(3, 3)), (np.zeros((0, 2, 2)), f64(0, 2, 2)))
+
+
+def _direction_by_direction(l: np.ndarray, grad: np.ndarray) -> np.ndarray:
+    """Each element from how L changes along one symmetric direction: dL = L·half(L⁻¹·dA·L⁻ᵀ)."""
+    side, inverse = l.shape[-1], np.linalg.inv(l)
+    half = np.tril(np.ones((side, side))) - np.eye(side) / 2
+    result = np.zeros_like(l)
+    for i, j in np.ndindex(side, side):
+        direction = np.zeros((side, side))
+        direction[i, j] += 0.5
+        direction[j, i] += 0.5
+        change = l @ (half * (inverse @ direction @ np.swapaxes(inverse, -1, -2)))
+        result[..., i, j] = (grad * change).sum((-2, -1))
+    return result
+
+
+cholesky_grad_op.samples(
+    (np.linalg.cholesky(_POSITIVE), f64(3, 3)),
+    (np.zeros((0, 2, 2)), f64(0, 2, 2)),
+    against=_direction_by_direction,
+)
+
+batch_cholesky_grad_op = Op("BatchCholeskyGrad", "l: T, grad: T -> output: T", T=types("float double"))
+inherit(batch_cholesky_grad_op, cholesky_grad_op)
+batch_cholesky_grad_op.samples((np.linalg.cholesky(MATRICES), f64(2, 2, 2)))
 
 # ---------------------------------------------------------------------------------- QR
 
@@ -168,7 +205,17 @@ qr_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 
 @export("qr", "linalg.qr")
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Q and R of each matrix: orthonormal columns, and an upper triangular matrix, with Q·R = input."""
+    """The QR decomposition of each matrix: orthonormal columns Q and upper triangular R with Q·R = input.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      full_matrices: Whether Q is square; else it has as many columns as the shorter side of the matrix.
+      name: A name for the operation.
+
+    Returns:
+      `q` and `r`, of the type of `input`.
+    """
     return qr_op(input, full_matrices=full_matrices, name=name)
 
 
@@ -178,7 +225,7 @@ lu_op = Op(
     "Lu",
     "input: T -> lu: T, p: output_idx_type",
     T=MATRIX_TYPES,
-    output_idx_type=attr("type", "int32", allowed=INDICES),
+    output_idx_type=INDEX,
 )
 
 
@@ -221,5 +268,16 @@ lu_op.refuses((np.zeros((2, 2)),), "Input is not invertible.", InvalidArgumentEr
 
 @export("linalg.lu")
 def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
-    """L (without its diagonal of ones) and U of each matrix packed, and which row of the input each is."""
+    """The LU decomposition of each square matrix, with rows exchanged: L·U are the rows `p` of the input.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      output_idx_type: The type of the row numbers, int32 or int64.
+      name: A name for the operation.
+
+    Returns:
+      `lu`, L (without its diagonal of ones) and U packed in one matrix, and `p`, the row of the input that
+      each row is. A step with a singular matrix fails with InvalidArgumentError.
+    """
     return lu_op(input, output_idx_type=output_idx_type, name=name)

@@ -15,7 +15,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.arrays import shapes
+from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
@@ -39,7 +39,8 @@ def _product_sizes(
     return [rows, columns]
 
 
-def _matmul_family_shape(a, b, *, transpose_a, transpose_b):
+def product_shape(a, b, *, transpose_a, transpose_b):
+    """The shape rule of MatMul and SparseMatMul."""
     return _product_sizes(of_rank(a, 2).tuple, of_rank(b, 2).tuple, transpose_a, transpose_b, "a", "b")
 
 
@@ -50,7 +51,7 @@ def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: int | None) -> None:
-    """ATen's product takes vectors too, and tells mismatches in words of its own."""
+    """Refuses, with TensorFlow's messages, what ATen's product would take or refuse with its own."""
     for value in (a, b):
         if value.dim() < 2 or rank is not None and value.dim() != rank:
             raise ShapeError(
@@ -59,8 +60,8 @@ def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: i
     _product_sizes(tuple(a.shape), tuple(b.shape), turn_a, turn_b, "In[0]", "In[1]")
 
 
-def _turned(x: np.ndarray, turn: bool) -> np.ndarray:
-    return np.swapaxes(x, -1, -2) if turn else x
+def _numpy_product(a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool) -> np.ndarray:
+    return (a.T if transpose_a else a) @ (b.T if transpose_b else b)
 
 
 matmul_op = Op(
@@ -72,7 +73,7 @@ matmul_op = Op(
     grad_a=False,
     grad_b=False,
 )
-matmul_op.shape(_matmul_family_shape)
+matmul_op.shape(product_shape)
 
 
 @matmul_op.kernel
@@ -132,7 +133,7 @@ matmul_op.samples(
     (c64(3, 2), c64(4, 3), {"transpose_a": True, "transpose_b": True}),
     (i32(2, 3), i32(3, 2)),
     (f32(2, 0), f32(0, 3)),
-    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+    against=_numpy_product,
 )
 matmul_op.refuses(
     (f32(2, 3), f32(4, 5)),
@@ -152,7 +153,7 @@ sparse_matmul_op = Op(
     a_is_sparse=False,
     b_is_sparse=False,
 )
-sparse_matmul_op.shape(_matmul_family_shape)
+sparse_matmul_op.shape(product_shape)
 
 
 @sparse_matmul_op.kernel
@@ -189,7 +190,7 @@ sparse_matmul_op.samples(
     (f32(3, 2), f32(4, 3), {"transpose_a": True, "transpose_b": True}),
     (f32(2, 3), f32(4, 3), {"transpose_b": True}),
     (f32(3, 2), f32(3, 4), {"transpose_a": True}),
-    against=lambda a, b, transpose_a, transpose_b: _turned(a, transpose_a) @ _turned(b, transpose_b),
+    against=_numpy_product,
 )
 sparse_matmul_op.refuses((f32(2, 3), f32(4, 5)), "Dimensions must be equal, but are 3 and 4")
 
@@ -204,7 +205,21 @@ def sparse_matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix product in float32, with hints which of the two is mostly zeros."""
+    """The matrix product in float32, with hints which of the two is mostly zeros. `tf.matmul` takes the same
+    hints.
+
+    Args:
+      a: A matrix of type float32 or bfloat16.
+      b: A matrix of type float32 or bfloat16.
+      transpose_a: Whether `a` is transposed first.
+      transpose_b: Whether `b` is transposed first.
+      a_is_sparse: Whether `a` is mostly zeros.
+      b_is_sparse: Whether `b` is mostly zeros.
+      name: A name for the operation.
+
+    Returns:
+      A matrix of type float32.
+    """
     hints = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
     return sparse_matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, **hints, name=name)
 
@@ -214,7 +229,8 @@ def _batch_op(name: str, allowed: str) -> Op:
     return Op(name, "x: T, y: T -> output: T", T=types(allowed), **options)
 
 
-def _batch_matmul_family_specialized(node):
+def direct_product(node):
+    """The shortcut of both batch products, where nothing is transposed and the shapes are known to fit."""
     x, y = node.inputs
     turned = node.attrs["adj_x"] or node.attrs["adj_y"]
     if turned or not x.dtype.is_floating or not node.outputs[0].shape.is_fully_defined():
@@ -222,7 +238,7 @@ def _batch_matmul_family_specialized(node):
     return torch.matmul, (x, y)
 
 
-def _batch_products(op: Any, grad: Tensor) -> list[Tensor]:
+def batch_products(op: Any, grad: Tensor) -> list[Tensor]:
     """The gradients of x and y before the sum over batches that broadcasting repeated."""
     x, y = op.inputs
     turned = op.attrs["adj_x"], op.attrs["adj_y"]
@@ -236,7 +252,11 @@ def _batch_products(op: Any, grad: Tensor) -> list[Tensor]:
     return [matmul(y, grad, **both), matmul(grad, x, **both)]
 
 
-def _add_samples_and_refuses_of_batch_matmul_family(op: Op) -> None:
+def _adjoint(x: np.ndarray, turn: bool) -> np.ndarray:
+    return np.swapaxes(x.conj(), -1, -2) if turn else x
+
+
+def _add_batch_samples(op: Op) -> None:
     op.samples(
         (f32(5, 2, 3), f32(5, 3, 4)),
         (f32(5, 3, 2), f32(5, 3, 4), {"adj_x": True}),
@@ -244,9 +264,7 @@ def _add_samples_and_refuses_of_batch_matmul_family(op: Op) -> None:
         (f32(2, 3, 2), f32(2, 2, 3), {"adj_x": True, "adj_y": True}),
         (c64(2, 3), c64(2, 4), {"adj_x": True}),
         (f32(0, 2, 3), f32(0, 3, 4)),
-        against=lambda x, y, adj_x, adj_y: (
-            _turned(x.conj(), adj_x) @ _turned(y, adj_y) if adj_x else x @ _turned(y, adj_y)
-        ),
+        against=lambda x, y, adj_x, adj_y: _adjoint(x, adj_x) @ _adjoint(y, adj_y),
     )
     op.refuses((f32(5, 2, 3), f32(5, 4, 3)), "Dimensions must be equal, but are 3 and 4: x's columns")
     op.refuses((f32(3), f32(3, 4)), "Shape must be at least rank 2 but is rank 1")
@@ -271,15 +289,10 @@ def _batch_matmul_kernel(x, y, *, adj_x, adj_y):
     return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
 
 
-batch_matmul_op.specialize(_batch_matmul_family_specialized)
+batch_matmul_op.specialize(direct_product)
 
-
-@batch_matmul_op.gradient
-def _batch_matmul_gradient(op, grad):
-    return _batch_products(op, grad)
-
-
-_add_samples_and_refuses_of_batch_matmul_family(batch_matmul_op)
+batch_matmul_op.gradient(batch_products)
+_add_batch_samples(batch_matmul_op)
 batch_matmul_op.refuses((f32(2, 2, 3), f32(1, 3, 4)), "must be equal, but are 2 and 1")
 
 batch_matmul_v2_op = _batch_op(
@@ -305,24 +318,24 @@ def _batch_matmul_v2_kernel(x, y, *, adj_x, adj_y):
     return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)
 
 
-batch_matmul_v2_op.specialize(_batch_matmul_family_specialized)
+batch_matmul_v2_op.specialize(direct_product)
 
 
 @batch_matmul_v2_op.gradient
 def _batch_matmul_v2_gradient(op, grad):
-    products = _batch_products(op, grad)
+    products = batch_products(op, grad)
     x, y = (value.shape for value in op.inputs)
     if x.is_fully_defined() and x.tuple == y.tuple:  # nothing was broadcast
         return products
     full = [shapes.shape(value) for value in op.inputs]
-    axes = shapes.broadcast_gradient_args(full[0][:-2], full[1][:-2])
+    axes = broadcasting.broadcast_gradient_args(full[0][:-2], full[1][:-2])
     return [
         shapes.reshape(reductions.reduce_sum(product, repeated), size)
         for product, repeated, size in zip(products, axes, full, strict=True)
     ]
 
 
-_add_samples_and_refuses_of_batch_matmul_family(batch_matmul_v2_op)
+_add_batch_samples(batch_matmul_v2_op)
 batch_matmul_v2_op.samples(
     (f32(2, 3), f32(5, 3, 4)), (f32(2, 1, 2, 3), f32(5, 3, 4)), (i32(2, 3), i32(4, 3, 2))
 )
@@ -341,7 +354,25 @@ def matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix product of a and b, or of each pair of matrices where they have more axes."""
+    """The matrix product of a and b, or of each pair of matrices where they have more than two axes.
+
+    Args:
+      a: A tensor of numbers, of rank 2 or more.
+      b: A tensor of the type of `a`. Axes before the last two broadcast with those of `a`.
+      transpose_a: Whether the matrices of `a` are transposed first.
+      transpose_b: Whether the matrices of `b` are transposed first.
+      adjoint_a: Whether the matrices of `a` are conjugated and transposed first.
+      adjoint_b: Whether the matrices of `b` are conjugated and transposed first.
+      a_is_sparse: Whether `a`, a matrix, is mostly zeros.
+      b_is_sparse: Whether `b`, a matrix, is mostly zeros.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a`, with the rows of the matrices of `a` and the columns of those of `b`.
+
+    Raises:
+      ValueError: If a matrix is to be both transposed and adjoint, or the inner sizes differ.
+    """
     with name_scope(name, "MatMul", [a, b]) as name:
         for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transpose and adjoint:
@@ -389,7 +420,20 @@ def matvec(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of a matrix and a vector, or of each pair of them where they have more axes."""
+    """The product of a matrix and a vector, or of each pair of them where they have more axes.
+
+    Args:
+      a: A tensor of numbers, of rank 2 or more.
+      b: A tensor of the type of `a`, the vectors along its last axis.
+      transpose_a: Whether the matrices are transposed first.
+      adjoint_a: Whether the matrices are conjugated and transposed first.
+      a_is_sparse: Whether `a`, a matrix, is mostly zeros.
+      b_is_sparse: Whether `b` is mostly zeros.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `a`, the products along its last axis.
+    """
     with name_scope(name, "MatVec", [a, b]):
         column = shapes.expand_dims(b, axis=-1)
         options = {"transpose_a": transpose_a, "adjoint_a": adjoint_a}

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.graph.op import ShapeError
@@ -14,6 +15,8 @@ from tideflow.ops.helpers.axes import merged, of_rank_at_least
 from tideflow.ops.helpers.types import types
 
 MATRIX_TYPES = types("double float half complex64 complex128")
+BATCH_TYPES = types("double float")  # of the older ops that take batches only
+MATRICES = np.array([[[2.0, 0.5], [0.5, 1.0]], [[3.0, -1.0], [-1.0, 2.0]]])  # a sample of these
 
 # ---------------------------------------------------------------------------------- shapes
 
@@ -80,16 +83,19 @@ def check_invertible(pivots: torch.Tensor, message: str = "Input matrix is not i
         raise ShapeError(message)
 
 
+# ---------------------------------------------------------------------------------- kernels
+
+
 def on_matrices(kernel: Callable) -> Callable:
     """A kernel for half precision too, which LAPACK lacks: it computes in float32."""
 
-    @functools.wraps(kernel)
-    def either(*tensors: torch.Tensor, **attrs: Any) -> Any:
+    @functools.wraps(kernel, assigned=())
+    def _either(*tensors: torch.Tensor, **attrs: Any) -> Any:
         if tensors[0].dtype is not torch.half:
             return kernel(*tensors, **attrs)
         return _narrowed(kernel(*(_widened(tensor) for tensor in tensors), **attrs))
 
-    return either
+    return _either
 
 
 def on_square(kernel: Callable) -> Callable:
@@ -97,14 +103,14 @@ def on_square(kernel: Callable) -> Callable:
 
     compute = on_matrices(kernel)
 
-    @functools.wraps(kernel)
-    def checked(input: torch.Tensor, **attrs: Any) -> Any:
+    @functools.wraps(kernel, assigned=())
+    def _checked(input: torch.Tensor, **attrs: Any) -> Any:
         check_matrices(input)
         if input.shape[-2] != input.shape[-1]:
             raise ShapeError("Input matrix must be square.")
         return compute(input, **attrs)
 
-    return checked
+    return _checked
 
 
 def _widened(tensor: Any) -> Any:
@@ -115,6 +121,3 @@ def _narrowed(result: Any) -> Any:
     if isinstance(result, tuple):
         return tuple(_narrowed(item) for item in result)
     return result.half() if result.dtype is torch.float32 else result
-
-
-# ---------------------------------------------------------------------------------- gradients

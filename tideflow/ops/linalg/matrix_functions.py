@@ -17,11 +17,19 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, creation, diagonals, indexing, joining, shapes
 from tideflow.ops.control_flow import while_loops
+from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import COMPLEX, types
 from tideflow.ops.linalg import decompositions, matmul, schur, solvers
-from tideflow.ops.linalg.matrices import MATRIX_TYPES, check_invertible, on_square, square
-from tideflow.ops.math import binary, casting, clipping, reductions, unary
+from tideflow.ops.linalg.matrices import (
+    BATCH_TYPES,
+    MATRICES,
+    MATRIX_TYPES,
+    check_invertible,
+    on_square,
+    square,
+)
+from tideflow.ops.math import binary, casting, clipping, complex_numbers, reductions, unary
 
 _REGULAR = np.array([[2.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.1, -0.4, 1.0]])
 
@@ -43,7 +51,7 @@ def _for_matrices(factor: Tensor) -> Tensor:
     return shapes.reshape(factor, joining.concat([shapes.shape(factor), [1, 1]], 0))
 
 
-def _add_refuses_of_det_family(op: Op) -> None:
+def _add_refusals(op: Op) -> None:
     op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
     op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 
@@ -78,14 +86,29 @@ det_op.samples(
     _REGULAR.astype(np.float16),
     against=lambda x: np.linalg.det(x.astype(np.promote_types(x.dtype, np.float32))).astype(x.dtype),
 )
-_add_refuses_of_det_family(det_op)
+_add_refusals(det_op)
 
 
 @export("matrix_determinant", "linalg.det")
 def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
-    """The determinant of each matrix."""
+    """The determinant of each square matrix.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input`, without its last two axes.
+    """
     return det_op(input, name=name)
 
+
+batch_det_op = Op(
+    "BatchMatrixDeterminant", "input: T -> output: T", T=types("float double complex64 complex128")
+)
+inherit(batch_det_op, det_op)
+batch_det_op.samples(MATRICES)
 
 log_det_op = Op("LogMatrixDeterminant", "input: T -> sign: T, log_abs_determinant: T", T=_DETERMINANT_TYPES)
 
@@ -110,23 +133,46 @@ def _log_det_gradient(op, grad_sign, grad_logarithm):
 log_det_op.samples(
     f32(3, 3), np.stack([_REGULAR, -_REGULAR]), c64(2, 2), against=lambda x: tuple(np.linalg.slogdet(x))
 )
-_add_refuses_of_det_family(log_det_op)
+_add_refusals(log_det_op)
 
 
 @export("linalg.slogdet")
 def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """The sign of each determinant, and the logarithm of its absolute value."""
+    """The sign of the determinant of each square matrix, and the logarithm of its absolute value.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      name: A name for the operation.
+
+    Returns:
+      `sign` and `log_abs_determinant`, of the type of `input`, without its last two axes.
+    """
     return log_det_op(input, name=name)
+
+
+@export("linalg.logdet")
+def logdet(matrix: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the determinant of each positive definite matrix.
+
+    Args:
+      matrix: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last
+        two axes.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of real numbers, without the last two axes.
+    """
+    with name_scope(name, "logdet", [matrix]):
+        diagonal = diagonals.matrix_diag_part(decompositions.cholesky(matrix))
+        return 2.0 * reductions.reduce_sum(unary.log(complex_numbers.real(diagonal)), axis=[-1])
 
 
 # ---------------------------------------------------------------------------------- inverse
 
 inverse_op = Op("MatrixInverse", "input: T -> output: T", adjoint=False, T=MATRIX_TYPES)
 
-
-@inverse_op.shape
-def _inverse_shape(input):
-    return square(input)
+inverse_op.shape(square)
 
 
 @inverse_op.kernel
@@ -164,15 +210,32 @@ inverse_op.refuses((np.ones((2, 2)),), "Input is not invertible.", InvalidArgume
 
 @export("matrix_inverse", "linalg.inv")
 def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """The inverse of each matrix, or of its adjoint."""
+    """The inverse of each square matrix, or of its adjoint.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      adjoint: Whether to invert the adjoints.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`. A step with a singular matrix fails with
+      InvalidArgumentError.
+    """
     return inverse_op(input, adjoint=adjoint, name=name)
 
 
-def _square_root_family_shape(input):
-    return square(input)
+batch_inverse_op = Op("BatchMatrixInverse", "input: T -> output: T", adjoint=False, T=BATCH_TYPES)
+inherit(batch_inverse_op, inverse_op)
+batch_inverse_op.samples(MATRICES)
 
 
-def _numpy_function(name: str) -> Any:
+# ---------------------------------------------------------------------------------- root and logarithm
+
+
+def _by_scipy(name: str) -> Any:
+    """SciPy's function of that name, of one matrix after the other."""
+
     def reference(matrix: np.ndarray) -> np.ndarray:
         import scipy.linalg
 
@@ -183,10 +246,8 @@ def _numpy_function(name: str) -> Any:
     return reference
 
 
-# ---------------------------------------------------------------------------------- root and logarithm
-
 square_root_op = Op("MatrixSquareRoot", "input: T -> output: T", T=MATRIX_TYPES, on_host=True)
-square_root_op.shape(_square_root_family_shape)
+square_root_op.shape(square)
 square_root_op.kernel(on_square(schur.square_root))
 
 
@@ -216,19 +277,29 @@ square_root_op.samples(
     np.array([[[0.0, 1.0], [-1.0, 0.0]], [[2.0, 1.0], [0.0, 3.0]]], np.float32),
     _REGULAR.astype(np.complex64) * (1 + 1j),
     f32(0, 0),
-    against=_numpy_function("sqrtm"),
+    against=_by_scipy("sqrtm"),
 )
 square_root_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("matrix_square_root", "linalg.sqrtm")
 def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
-    """R with R·R = `input`, the one whose eigenvalues have no negative real parts."""
+    """The principal square root of each square matrix: R with R·R = input, whose eigenvalues have no negative
+    real part.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`; NaN where a real matrix has no real root.
+    """
     return square_root_op(input, name=name)
 
 
 logarithm_op = Op("MatrixLogarithm", "input: T -> output: T", T=COMPLEX, on_host=True)
-logarithm_op.shape(_square_root_family_shape)
+logarithm_op.shape(square)
 logarithm_op.kernel(on_square(schur.logarithm))
 logarithm_op.gradient(undefined_gradient)
 logarithm_op.samples(
@@ -236,14 +307,22 @@ logarithm_op.samples(
     np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 1.0]], np.complex64),
     np.stack([100 * _REGULAR, _REGULAR * 1e-3j]).astype(np.complex128),
     np.zeros((0, 0), np.complex64),
-    against=_numpy_function("logm"),
+    against=_by_scipy("logm"),
 )
 logarithm_op.refuses((c64(2, 3),), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("linalg.logm")
 def matrix_logarithm(input: Any, name: str | None = None) -> Tensor:
-    """The principal logarithm of each complex matrix."""
+    """The principal logarithm of each square matrix.
+
+    Args:
+      input: A tensor of complex numbers, of rank 2 or more, the matrices along its last two axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
     return logarithm_op(input, name=name)
 
 
@@ -251,12 +330,7 @@ def matrix_logarithm(input: Any, name: str | None = None) -> Tensor:
 
 exponential_op = Op("MatrixExponential", "input: T -> output: T", T=MATRIX_TYPES)
 
-
-@exponential_op.shape
-def _exponential_shape(input):
-    return square(input)
-
-
+exponential_op.shape(square)
 exponential_op.kernel(on_square(torch.linalg.matrix_exp))
 
 
@@ -275,18 +349,9 @@ exponential_op.samples(
     f32(2, 3, 3, low=-3, high=3),
     c64(2, 2),
     f32(0, 0),
-    against=_numpy_function("expm"),
+    against=_by_scipy("expm"),
 )
 exponential_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
-
-
-@export("linalg.logdet")
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the determinant of each positive definite matrix."""
-    with name_scope(name, "logdet", [matrix]):
-        diagonal = diagonals.matrix_diag_part(decompositions.cholesky(matrix))
-        return 2.0 * reductions.reduce_sum(unary.log(unary.real(diagonal)), axis=[-1])
-
 
 # Coefficients of Padé's approximation, and the largest norm for which it is exact to the last digit.
 _PADE_7 = [17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.925724783138660
@@ -314,9 +379,21 @@ _MOST_HALVINGS = 1100  # beyond any finite number
 
 @export("linalg.expm")
 def matrix_exponential(input: Any, name: str | None = None) -> Tensor:
-    """The exponential of each matrix: e^A = (e^(A/2ᵏ))^(2ᵏ), where A/2ᵏ is small enough for a short fraction.
+    """The exponential of each square matrix: e^A = (e^(A/2ᵏ))^(2ᵏ), where A/2ᵏ is small enough for a short
+    fraction.
 
     Built from other ops: TensorFlow's graphs no longer have the op type MatrixExponential.
+
+    Args:
+      input: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last two
+        axes.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+
+    Raises:
+      ValueError: If the type is another, or the matrices are known not to be square.
     """
     with name_scope(name, "matrix_exponential", [input]):
         matrix = convert_to_tensor(input, name="input")

@@ -13,7 +13,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import creation, joining, shapes, stitching
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.linalg import spectra
-from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.math import casting, powers, reductions, unary
 
 _OF_VECTORS = ["euclidean", 1, 2, np.inf]
 _OF_MATRICES = ["euclidean", "fro", 1, 2, np.inf]
@@ -28,7 +28,23 @@ def norm(
     name: str | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The norm of vectors along one axis, of matrices along two, or of the whole tensor as one vector."""
+    """The norm of vectors along one axis, of matrices along two, or of the whole tensor as one vector.
+
+    Args:
+      tensor: A tensor of floating-point or complex numbers.
+      ord: Which norm: "euclidean", 1, 2, np.inf or, of vectors, any positive number; of matrices also "fro".
+      axis: The axis of the vectors, or a pair of axes of the matrices; by default all elements are one
+        vector.
+      keepdims: Whether these axes stay, with size 1.
+      name: A name for the scope of the operations.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `tensor`, without these axes unless `keepdims` is set.
+
+    Raises:
+      ValueError: If there is no such norm, or `axis` is something else.
+    """
     keepdims = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
     of_matrices = isinstance(axis, (list, tuple)) and len(axis) == 2
     axes = _checked_axes(axis, of_matrices)
@@ -50,8 +66,8 @@ def norm(
                 result = reductions.reduce_sum(result, axes[1], keepdims=True)
             result = reductions.reduce_max(result, _first(axes), keepdims=True)
         else:
-            powers = reductions.reduce_sum(binary.pow(unary.abs(x), ord), axes, keepdims=True)
-            result = binary.pow(powers, 1.0 / ord)
+            total = reductions.reduce_sum(powers.pow(unary.abs(x), ord), axes, keepdims=True)
+            result = powers.pow(total, 1.0 / ord)
         return result if keepdims else shapes.squeeze(result, axes)
 
 
@@ -101,7 +117,18 @@ def _check_order(order: Any, of_matrices: bool) -> None:
 def normalize(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The tensor divided by its norm (along one axis, or two), and the norm."""
+    """Divides a tensor by its norm.
+
+    Args:
+      tensor: A tensor of floating-point or complex numbers.
+      ord: Which norm, as for `tf.norm`.
+      axis: The axis of the vectors, or a pair of axes of the matrices; by default all elements are one
+        vector.
+      name: A name for the scope of the operations.
+
+    Returns:
+      The divided tensor, and the norm with its axes kept.
+    """
     with name_scope(name, "normalize", [tensor]):
         tensor = convert_to_tensor(tensor)
         size = casting.cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)

@@ -67,7 +67,16 @@ cross_op.refuses((f32(2, 3), f32(3)), "Shapes must be equal rank, but are 2 and 
 
 @export("cross", "linalg.cross")
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The vector at right angles to each pair of vectors of three elements."""
+    """The vector product of each pair of vectors of three elements.
+
+    Args:
+      a: A tensor of real numbers whose last axis has size 3.
+      b: A tensor of the shape and type of `a`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `a`: vectors at right angles to both.
+    """
     return cross_op(a, b, name=name)
 
 

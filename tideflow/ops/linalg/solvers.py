@@ -17,11 +17,14 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.control_flow import conditionals
+from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.samples import c64, f32, f64
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg import decompositions, matmul
 from tideflow.ops.linalg.matrices import (
+    BATCH_TYPES,
+    MATRICES,
     MATRIX_TYPES,
     check_equations,
     check_invertible,
@@ -31,9 +34,7 @@ from tideflow.ops.linalg.matrices import (
 )
 from tideflow.ops.math import binary, casting
 
-
-def _matrix_solve_family_shape(matrix, rhs):
-    return square_solution(matrix, rhs)
+# ---------------------------------------------------------------------------------- square and triangular
 
 
 def _matrix_gradient(op: Operation, grad_rhs: Tensor) -> Tensor:
@@ -43,7 +44,7 @@ def _matrix_gradient(op: Operation, grad_rhs: Tensor) -> Tensor:
     return -matmul.matmul(left, right, adjoint_b=True)
 
 
-def _add_refuses_of_matrix_solve_family(op: Op) -> None:
+def _add_refusals(op: Op) -> None:
     op.refuses((f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 2 and 3")
     op.refuses((f32(2, 2), f32(3, 2)), "Dimensions must be equal, but are 2 and 3")
     op.refuses((f32(2, 2), f32(2)), "Shape must be at least rank 2 but is rank 1")
@@ -51,10 +52,8 @@ def _add_refuses_of_matrix_solve_family(op: Op) -> None:
     op.refuses((np.zeros((2, 2)), f64(2, 1)), "Input matrix is not invertible.", InvalidArgumentError)
 
 
-# ---------------------------------------------------------------------------------- square
-
 matrix_solve_op = Op("MatrixSolve", "matrix: T, rhs: T -> output: T", adjoint=False, T=MATRIX_TYPES)
-matrix_solve_op.shape(_matrix_solve_family_shape)
+matrix_solve_op.shape(square_solution)
 
 
 @matrix_solve_op.kernel
@@ -88,14 +87,29 @@ matrix_solve_op.samples(
     (f32(2, 2), f32(2, 0)),
     against=_numpy_solve,
 )
-_add_refuses_of_matrix_solve_family(matrix_solve_op)
+_add_refusals(matrix_solve_op)
 
 
 @export("matrix_solve", "linalg.solve")
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
-    """X with `matrix`·X = `rhs`, or `matrix`ᴴ·X = `rhs`, for each square matrix."""
+    """Solves equations with square matrices: X with matrix·X = rhs.
+
+    Args:
+      matrix: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last
+        two axes.
+      rhs: A tensor of the same type, with as many rows and the same axes in front.
+      adjoint: Whether to take the adjoints of the matrices.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `rhs`. A step with a singular matrix fails with InvalidArgumentError.
+    """
     return matrix_solve_op(matrix, rhs, adjoint=adjoint, name=name)
 
+
+batch_solve_op = Op("BatchMatrixSolve", "matrix: T, rhs: T -> output: T", adjoint=False, T=BATCH_TYPES)
+inherit(batch_solve_op, matrix_solve_op)
+batch_solve_op.samples((MATRICES, f64(2, 2, 1)))
 
 triangular_solve_op = Op(
     "MatrixTriangularSolve",
@@ -104,7 +118,7 @@ triangular_solve_op = Op(
     adjoint=False,
     T=types("bfloat16 double float half complex64 complex128"),
 )
-triangular_solve_op.shape(_matrix_solve_family_shape)
+triangular_solve_op.shape(square_solution)
 
 
 def _triangular(matrix: torch.Tensor, rhs: torch.Tensor, lower: bool, adjoint: bool) -> torch.Tensor:
@@ -131,22 +145,72 @@ def _triangular_solve_gradient(op, grad):
     return diagonals.matrix_band_part(_matrix_gradient(op, grad_rhs), *triangle), grad_rhs
 
 
+def _numpy_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, lower: bool, adjoint: bool) -> np.ndarray:
+    """The other triangle filled with zeros, as equations like any."""
+    wide = np.promote_types(rhs.dtype, np.float32)
+    triangle = (np.tril if lower else np.triu)(matrix)
+    return _numpy_solve(triangle.astype(wide), rhs.astype(wide), adjoint)
+
+
 _LOWER = np.array([[2.0, 0.0], [1.0, 3.0]])
 triangular_solve_op.samples(
     (_LOWER, f64(2, 3)),
     (_LOWER, f64(2, 1), {"adjoint": True}),
     (_LOWER.T.copy(), f64(2, 2), {"lower": False}),
     (_LOWER.astype(np.float16), np.ones((2, 1), np.float16)),
+    against=_numpy_triangular_solve,
 )
-_add_refuses_of_matrix_solve_family(triangular_solve_op)
+_add_refusals(triangular_solve_op)
 
 
 @export("matrix_triangular_solve", "linalg.triangular_solve")
 def matrix_triangular_solve(
     matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
-    """X with `matrix`·X = `rhs`, where only the lower (or upper) triangle of each matrix counts."""
+    """Solves equations with triangular matrices: X with matrix·X = rhs.
+
+    Args:
+      matrix: A tensor of floating-point or complex numbers, of rank 2 or more; only one triangle of its
+        square matrices counts.
+      rhs: A tensor of the same type, with as many rows and the same axes in front.
+      lower: Whether it is the lower triangle, else the upper one.
+      adjoint: Whether to take the adjoints of the matrices.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `rhs`. A step with a zero on a diagonal fails with
+      InvalidArgumentError.
+    """
     return triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint, name=name)
+
+
+batch_triangular_solve_op = Op(
+    "BatchMatrixTriangularSolve",
+    "matrix: T, rhs: T -> output: T",
+    lower=True,
+    adjoint=False,
+    T=BATCH_TYPES,
+)
+inherit(batch_triangular_solve_op, triangular_solve_op)
+batch_triangular_solve_op.samples((MATRICES, f64(2, 2, 1)))
+
+
+@export("cholesky_solve", "linalg.cholesky_solve")
+def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+    """Solves equations by a Cholesky factor: X with A·X = rhs, where A = chol·cholᴴ.
+
+    Args:
+      chol: A tensor of floating-point or complex numbers, of rank 2 or more: the results of
+        `tf.linalg.cholesky`.
+      rhs: A tensor of the same type, with as many rows and the same axes in front.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the shape and type of `rhs`.
+    """
+    with name_scope(name, "cholesky_solve", [chol, rhs]):
+        halfway = matrix_triangular_solve(chol, rhs, lower=True, adjoint=False)
+        return matrix_triangular_solve(chol, halfway, lower=True, adjoint=True)
 
 
 # ---------------------------------------------------------------------------------- least squares
@@ -267,7 +331,19 @@ solve_ls_op.refuses((np.zeros((2, 2)), f64(2, 1), 0.0), "rank deficient", Invali
 def matrix_solve_ls(
     matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
-    """The X nearest to `matrix`·X = `rhs`, by the normal equations, or slower (and for any rank) without."""
+    """Solves equations as well as possible: the X for which matrix·X is nearest to rhs, by least squares.
+
+    Args:
+      matrix: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last
+        two axes.
+      rhs: A tensor of the same type, with as many rows and the same axes in front.
+      l2_regularizer: How much the squares of X count too, a scalar; not used where `fast` is False.
+      fast: Whether to use the normal equations, which need matrices of full rank; else a slower way for any.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `rhs`, with as many rows as the matrices have columns.
+    """
     matrix = convert_to_tensor(matrix, name="matrix")
     if not fast or _many_small(matrix.shape, matrix.dtype):
         return solve_ls_op(matrix, rhs, l2_regularizer, fast=fast, name=name)
@@ -299,9 +375,12 @@ def _wide_solution(matrix: Tensor, rhs: Any, l2_regularizer: Any) -> Tensor:
     return matmul.matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
 
 
-@export("cholesky_solve", "linalg.cholesky_solve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """X with A·X = `rhs`, where `chol` is the Cholesky factor of A."""
-    with name_scope(name, "cholesky_solve", [chol, rhs]):
-        halfway = matrix_triangular_solve(chol, rhs, lower=True, adjoint=False)
-        return matrix_triangular_solve(chol, halfway, lower=True, adjoint=True)
+batch_solve_ls_op = Op(
+    "BatchMatrixSolveLs",
+    "matrix: T, rhs: T, l2_regularizer: double -> output: T",
+    T=BATCH_TYPES,
+    fast=True,
+    host="l2_regularizer",
+)
+inherit(batch_solve_ls_op, solve_ls_op)
+batch_solve_ls_op.samples((MATRICES, f64(2, 2, 1), 0.5))

@@ -15,10 +15,13 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, diagonals, indexing, shapes
+from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.samples import f32, f64
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg import matmul
 from tideflow.ops.linalg.matrices import (
+    BATCH_TYPES,
+    MATRICES,
     MATRIX_TYPES,
     check_matrices,
     on_matrices,
@@ -26,7 +29,9 @@ from tideflow.ops.linalg.matrices import (
     sides,
     square,
 )
-from tideflow.ops.math import binary, casting, checks, reductions, unary
+from tideflow.ops.math import binary, casting, checks, complex_numbers, reductions, unary
+
+# ---------------------------------------------------------------------------------- eigenvalues
 
 
 def _finite(values: torch.Tensor) -> torch.Tensor:
@@ -49,8 +54,6 @@ def _differences_below(values: Tensor, offset: Tensor | None) -> Tensor:
 
 
 _SYMMETRIC = np.array([[2.0, 0.5, 0.3], [0.5, -1.0, 0.8], [0.3, 0.8, 4.0]])
-
-# ---------------------------------------------------------------------------------- eigenvalues
 
 eig_op = Op("SelfAdjointEigV2", "input: T -> e: T, v: T", compute_v=True, T=MATRIX_TYPES)
 
@@ -91,12 +94,23 @@ def _numpy_eigenvalues(input: np.ndarray, compute_v: bool) -> tuple:
     return np.linalg.eigvalsh(input).astype(input.dtype), None if compute_v else np.zeros(0)
 
 
+def _are_eigenpairs(input: np.ndarray, values: np.ndarray, vectors: np.ndarray, compute_v: bool) -> list:
+    """The vectors are orthonormal, and the matrix stretches each by its value."""
+    if not compute_v:
+        return []
+    stretched = vectors * values[..., None, :]
+    products = np.swapaxes(vectors.conj(), -1, -2) @ vectors
+    identity = np.broadcast_to(np.eye(input.shape[-1]), products.shape)
+    return [(input @ vectors, stretched), (products, identity.astype(products.dtype))]
+
+
 eig_op.samples(
     _SYMMETRIC,
     (np.stack([_SYMMETRIC, 2 * _SYMMETRIC]).astype(np.float32), {"compute_v": False}),
     _SYMMETRIC.astype(np.complex64),
     (f32(0, 0),),
     against=_numpy_eigenvalues,
+    law=_are_eigenpairs,
 )
 eig_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 eig_op.refuses(
@@ -106,17 +120,39 @@ eig_op.refuses(
 
 @export("self_adjoint_eig", "linalg.eigh")
 def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Eigenvalues in ascending order and eigenvectors (columns) of each self-adjoint matrix."""
+    """The eigenvalues and eigenvectors of each self-adjoint matrix.
+
+    Args:
+      tensor: A tensor of floating-point or complex numbers, of rank 2 or more; only the lower triangles of
+        its square matrices count.
+      name: A name for the operation.
+
+    Returns:
+      The eigenvalues in ascending order, along the last axis, and the eigenvectors as columns of matrices.
+    """
     values, vectors = eig_op(tensor, compute_v=True, name=name)
     return values, vectors
 
 
 @export("self_adjoint_eigvals", "linalg.eigvalsh")
 def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
-    """Eigenvalues of each self-adjoint matrix, in ascending order."""
+    """The eigenvalues of each self-adjoint matrix.
+
+    Args:
+      tensor: A tensor of floating-point or complex numbers, of rank 2 or more; only the lower triangles of
+        its square matrices count.
+      name: A name for the operation.
+
+    Returns:
+      The eigenvalues in ascending order, along the last axis.
+    """
     values, _ = eig_op(tensor, compute_v=False, name=name)
     return values
 
+
+batch_eig_op = Op("BatchSelfAdjointEigV2", "input: T -> e: T, v: T", compute_v=True, T=BATCH_TYPES)
+inherit(batch_eig_op, eig_op)
+batch_eig_op.samples(MATRICES)
 
 packed_eig_op = Op("SelfAdjointEig", "input: T -> output: T", T=types("double float half"))
 
@@ -135,8 +171,16 @@ def _packed_eig_kernel(input):
 
 
 packed_eig_op.gradient(undefined_gradient)
-packed_eig_op.samples((_SYMMETRIC,), (f32(0, 2, 2),))
+packed_eig_op.samples(
+    (_SYMMETRIC,),
+    (f32(0, 2, 2),),
+    law=lambda input, packed: _are_eigenpairs(input, packed[..., 0, :], packed[..., 1:, :], compute_v=True),
+)
 packed_eig_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
+
+batch_packed_eig_op = Op("BatchSelfAdjointEig", "input: T -> output: T", T=BATCH_TYPES)
+inherit(batch_packed_eig_op, packed_eig_op)
+batch_packed_eig_op.samples((MATRICES,))
 
 # ---------------------------------------------------------------------------------- singular values
 
@@ -227,6 +271,17 @@ def _numpy_singular_values(input: np.ndarray, compute_uv: bool) -> tuple:
     return (values, None, None) if compute_uv else (values, np.zeros(0), np.zeros(0))
 
 
+def _make_the_matrix(
+    input: np.ndarray, s: np.ndarray, u: np.ndarray, v: np.ndarray, compute_uv: bool
+) -> list:
+    """The matrix is u·diag(s)·vᴴ, of as many columns of u and v as there are singular values."""
+    if not compute_uv:
+        return []
+    count = s.shape[-1]
+    right = np.swapaxes(v[..., :count].conj(), -1, -2)
+    return [(input, (u[..., :count] * s[..., None, :]) @ right)]
+
+
 svd_op.samples(
     f64(3, 3),
     f32(2, 2, 4),
@@ -234,23 +289,59 @@ svd_op.samples(
     (f64(2, 3, 2), {"compute_uv": False}),
     (f32(0, 3), {"full_matrices": True}),
     against=_numpy_singular_values,
+    law=_make_the_matrix,
 )
 svd_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 
 
 @export("svd", "linalg.svd")
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
-    """s (descending), u and v of each matrix, which is u·diag(s)·vᴴ; or its singular values s alone."""
+    """The singular value decomposition of each matrix: u·diag(s)·vᴴ.
+
+    Args:
+      tensor: A tensor of floating-point or complex numbers, of rank 2 or more, the matrices along its last
+        two axes.
+      full_matrices: Whether u and v are square; else they have as many columns as there are singular values.
+      compute_uv: Whether u and v are wanted.
+      name: A name for the operation.
+
+    Returns:
+      The singular values `s`, real and descending, `u` and `v`; without `compute_uv`, `s` alone.
+    """
     s, u, v = svd_op(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
-    return (unary.real(s), u, v) if compute_uv else unary.real(s)
+    return (complex_numbers.real(s), u, v) if compute_uv else complex_numbers.real(s)
 
 
-# ---------------------------------------------------------------------------------- rank
+batch_svd_op = Op(
+    "BatchSvd",
+    "input: T -> s: T, u: T, v: T",
+    compute_uv=True,
+    full_matrices=False,
+    T=types("double float complex64 complex128"),
+)
+inherit(batch_svd_op, svd_op)
+batch_svd_op.samples(f64(2, 2, 3))
+
+# ---------------------------------------------------------------------------------- rank and inverse
 
 
 @export("linalg.matrix_rank")
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """How many singular values of each matrix are above `tol`."""
+    """The rank of each matrix: how many of its singular values are not about zero.
+
+    Args:
+      a: A tensor of floating-point numbers, of rank 2 or more, the matrices along its last two axes.
+      tol: The largest singular value that counts as zero; by default what rounding leaves.
+      validate_args: Whether the step checks the rank of `a` where it is not known.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type int32, without the last two axes.
+
+    Raises:
+      TypeError: If `a` does not hold floating-point numbers.
+      ValueError: If the rank of `a` is known to be less than 2.
+    """
     with name_scope(name or "matrix_rank"):
         a = _checked(convert_to_tensor(a, dtype_hint=dtypes.float32, name="a"), validate_args)
         values = svd(a, compute_uv=False)
@@ -278,7 +369,21 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 
 @export("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
-    """The pseudo-inverse of each matrix; singular values below `rcond` times the largest count as zero."""
+    """The pseudo-inverse of each matrix.
+
+    Args:
+      a: A tensor of floating-point numbers, of rank 2 or more, the matrices along its last two axes.
+      rcond: Singular values below this share of the largest count as zero; by default what rounding leaves.
+      validate_args: Whether the step checks the rank of `a` where it is not known.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `a` with the last two sizes exchanged.
+
+    Raises:
+      TypeError: If `a` does not hold floating-point numbers.
+      ValueError: If the rank of `a` is known to be less than 2.
+    """
     with name_scope(name or "pinv"):
         a = _checked(convert_to_tensor(a, name="a"), validate_args)
         dtype = a.dtype.as_numpy_dtype

@@ -56,11 +56,13 @@ def _dense(upper: np.ndarray, main: np.ndarray, lower: np.ndarray) -> np.ndarray
 
 # ---------------------------------------------------------------------------------- product
 
-matmul_op = Op("TridiagonalMatMul", "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T", T=_TYPES)
+tridiagonal_matmul_op = Op(
+    "TridiagonalMatMul", "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T", T=_TYPES
+)
 
 
-@matmul_op.shape
-def _matmul_shape(superdiag, maindiag, subdiag, rhs):
+@tridiagonal_matmul_op.shape
+def _tridiagonal_matmul_shape(superdiag, maindiag, subdiag, rhs):
     for diagonal in (superdiag, maindiag, subdiag):
         of_rank_at_least(diagonal, 2)
     one = merged(merged(superdiag, maindiag), subdiag)
@@ -72,8 +74,8 @@ def _matmul_shape(superdiag, maindiag, subdiag, rhs):
     return rhs
 
 
-@matmul_op.kernel
-def _matmul_kernel(superdiag, maindiag, subdiag, rhs):
+@tridiagonal_matmul_op.kernel
+def _tridiagonal_matmul_kernel(superdiag, maindiag, subdiag, rhs):
     check_matrices(superdiag, maindiag, subdiag, rhs)
     upper, main, lower = superdiag.mT, maindiag.mT, subdiag.mT
     product = main * rhs
@@ -86,8 +88,8 @@ def _row_sums(matrix: Tensor) -> Tensor:
     return shapes.expand_dims(reductions.reduce_sum(matrix, axis=-1), -2)
 
 
-@matmul_op.gradient
-def _matmul_gradient(op, grad):
+@tridiagonal_matmul_op.gradient
+def _tridiagonal_matmul_gradient(op, grad):
     upper, main, lower = (shapes.matrix_transpose(diagonal, conjugate=True) for diagonal in op.inputs[:3])
     rhs = unary.conj(op.inputs[3])
     slopes = [_row_sums(_moved_up(rhs) * grad), _row_sums(rhs * grad), _row_sums(_moved_down(rhs) * grad)]
@@ -95,22 +97,36 @@ def _matmul_gradient(op, grad):
     return [*slopes, grad_rhs]
 
 
-matmul_op.samples(
+tridiagonal_matmul_op.samples(
     (f64(1, 3), f64(1, 3), f64(1, 3), f64(3, 2)),
     (f32(2, 1, 4), f32(2, 1, 4), f32(2, 1, 4), f32(2, 4, 1)),
     (c64(1, 2), c64(1, 2), c64(1, 2), c64(2, 2)),
     (f32(1, 1), f32(1, 1), f32(1, 1), f32(1, 2)),
     against=lambda upper, main, lower, rhs: _dense(upper[..., 0, :], main[..., 0, :], lower[..., 0, :]) @ rhs,
 )
-matmul_op.refuses((f32(1, 3), f32(1, 2), f32(1, 3), f32(3, 2)), "must be equal, but are 3 and 2")
-matmul_op.refuses((f32(2, 3), f32(2, 3), f32(2, 3), f32(3, 2)), "Dimension must be 1 but is 2")
+tridiagonal_matmul_op.refuses((f32(1, 3), f32(1, 2), f32(1, 3), f32(3, 2)), "must be equal, but are 3 and 2")
+tridiagonal_matmul_op.refuses((f32(2, 3), f32(2, 3), f32(2, 3), f32(3, 2)), "Dimension must be 1 but is 2")
 
 
 @export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
-    """The product of tridiagonal matrices and `rhs`."""
+    """The product of tridiagonal matrices and `rhs`.
+
+    Args:
+      diagonals: The upper, the main and the lower diagonal: as rows of a tensor [..., 3, length] ("compact"),
+        as a sequence of three tensors ("sequence"), or in whole matrices ("matrix").
+      rhs: A tensor of the same type, [..., length, columns].
+      diagonals_format: "compact", "sequence" or "matrix".
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `rhs`.
+
+    Raises:
+      ValueError: If the format is not known.
+    """
     if diagonals_format == "compact":
         diagonals = convert_to_tensor(diagonals, name="diagonals")
         parts = [diagonals[..., i, :] for i in range(3)]
@@ -120,7 +136,7 @@ def tridiagonal_matmul(
         parts = _diagonals_of(convert_to_tensor(diagonals, name="diagonals"), needs_both=True)
     else:
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
-    return matmul_op(*(shapes.expand_dims(part, -2) for part in parts), rhs, name=name)
+    return tridiagonal_matmul_op(*(shapes.expand_dims(part, -2) for part in parts), rhs, name=name)
 
 
 def _diagonals_of(matrix: Tensor, needs_both: bool) -> list[Tensor]:
@@ -140,7 +156,7 @@ def _diagonals_of(matrix: Tensor, needs_both: bool) -> list[Tensor]:
 
 # ---------------------------------------------------------------------------------- equations
 
-solve_op = Op(
+tridiagonal_solve_op = Op(
     "TridiagonalSolve",
     "diagonals: T, rhs: T -> output: T",
     partial_pivoting=True,
@@ -149,8 +165,8 @@ solve_op = Op(
 )
 
 
-@solve_op.shape
-def _solve_shape(diagonals, rhs):
+@tridiagonal_solve_op.shape
+def _tridiagonal_solve_shape(diagonals, rhs):
     rows, length = sides(diagonals)
     if rows not in (None, 3):
         raise ShapeError(f"Dimension must be 3 but is {rows}")
@@ -231,8 +247,8 @@ class _Elimination:
         return torch.stack(found[::-1], -2)
 
 
-@solve_op.kernel
-def _solve_kernel(diagonals, rhs, *, partial_pivoting, perturb_singular):
+@tridiagonal_solve_op.kernel
+def _tridiagonal_solve_kernel(diagonals, rhs, *, partial_pivoting, perturb_singular):
     check_matrices(diagonals, rhs)
     count, length = diagonals.shape[-2:]
     if count != 3:
@@ -261,16 +277,16 @@ def _three_diagonals(x: Tensor, y: Tensor) -> Tensor:
     return joining.stack([reductions.reduce_sum(x * factor, axis=-1) for factor in factors], axis=-2)
 
 
-@solve_op.gradient
-def _solve_gradient(op, grad):
+@tridiagonal_solve_op.gradient
+def _tridiagonal_solve_gradient(op, grad):
     turned = _transposed(op.inputs[0])
-    grad_rhs = solve_op(turned, grad, partial_pivoting=op.attrs["partial_pivoting"])
+    grad_rhs = tridiagonal_solve_op(turned, grad, partial_pivoting=op.attrs["partial_pivoting"])
     return -_three_diagonals(grad_rhs, op.outputs[0]), grad_rhs
 
 
 _DOMINANT = np.array([[1.0, -0.5, 0.3, 0.0], [3.0, 2.5, 4.0, 3.5], [0.0, 0.7, -1.0, 0.4]])
 _NEEDS_PIVOTS = np.array([[1.0, 2.0, 0.5, 0.0], [0.0, 1.0, 0.0, 2.0], [0.0, 3.0, 1.0, 4.0]])
-solve_op.samples(
+tridiagonal_solve_op.samples(
     (_DOMINANT, f64(4, 2)),
     (_NEEDS_PIVOTS, f64(4, 1)),
     (np.stack([_DOMINANT, 2 * _DOMINANT]).astype(np.float32), f32(2, 4, 3), {"partial_pivoting": False}),
@@ -279,10 +295,14 @@ solve_op.samples(
     (_DOMINANT, f64(4, 2), {"perturb_singular": True}),
     against=lambda three, rhs: np.linalg.solve(_dense(*np.moveaxis(three, -2, 0)), rhs),
 )
-solve_op.refuses((f32(4, 3), f32(3, 1)), "Dimension must be 3 but is 4")
-solve_op.refuses((f32(3, 4), f32(5, 1)), "Dimensions must be equal, but are 4 and 5")
-solve_op.refuses((np.zeros((3, 2)), f64(2, 1)), "The matrix is not invertible.", InvalidArgumentError)
-solve_op.refuses((np.zeros((3, 1)), f64(1, 1)), "it is a scalar with value zero", InvalidArgumentError)
+tridiagonal_solve_op.refuses((f32(4, 3), f32(3, 1)), "Dimension must be 3 but is 4")
+tridiagonal_solve_op.refuses((f32(3, 4), f32(5, 1)), "Dimensions must be equal, but are 4 and 5")
+tridiagonal_solve_op.refuses(
+    (np.zeros((3, 2)), f64(2, 1)), "The matrix is not invertible.", InvalidArgumentError
+)
+tridiagonal_solve_op.refuses(
+    (np.zeros((3, 1)), f64(1, 1)), "it is a scalar with value zero", InvalidArgumentError
+)
 
 
 @export("linalg.tridiagonal_solve")
@@ -295,7 +315,24 @@ def tridiagonal_solve(
     name: str | None = None,
     partial_pivoting: bool = True,
 ) -> Tensor:
-    """X with A·X = `rhs`, for tridiagonal matrices A."""
+    """Solves equations with tridiagonal matrices: X with A·X = rhs.
+
+    Args:
+      diagonals: The upper, the main and the lower diagonal: as rows of a tensor [..., 3, length] ("compact"),
+        as a sequence of three tensors ("sequence"), or in whole matrices ("matrix").
+      rhs: A tensor of the same type, [..., length, columns] or [..., length].
+      diagonals_format: "compact", "sequence" or "matrix".
+      transpose_rhs: Whether `rhs`, and the result, are transposed.
+      conjugate_rhs: Whether `rhs` is conjugated first.
+      name: A name for the operation.
+      partial_pivoting: Whether rows may be exchanged, which is slower but safe.
+
+    Returns:
+      A tensor of the shape and type of `rhs`. A step with a singular matrix fails with InvalidArgumentError.
+
+    Raises:
+      ValueError: If the format is not known, or shapes are known not to fit.
+    """
     if diagonals_format == "sequence":
         diagonals = joining.stack(_equally_long(diagonals), axis=-2)
     elif diagonals_format == "matrix":
@@ -312,7 +349,7 @@ def tridiagonal_solve(
         rhs = unary.conj(rhs)
     rhs = shapes.expand_dims(rhs, -1) if is_vector else rhs
     _check_lengths(three.shape, rhs.shape)
-    solution = solve_op(three, rhs, partial_pivoting=partial_pivoting, name=name)
+    solution = tridiagonal_solve_op(three, rhs, partial_pivoting=partial_pivoting, name=name)
     if is_vector:
         return shapes.squeeze(solution, -1)
     return shapes.matrix_transpose(solution) if transpose_rhs else solution

@@ -9,12 +9,11 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph import dtypes, errors
+from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, undefined_gradient
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers import unbroadcast, unsigned
@@ -26,7 +25,6 @@ from tideflow.ops.helpers.types import (
     COMPLEX,
     FLOATS,
     FLOATS_COMPLEX,
-    FLOATS_HALF_FIRST,
     NUMERIC,
     REAL,
     SIGNED,
@@ -38,7 +36,8 @@ from tideflow.ops.math import casting, unary
 # -------------------------------------------------------------------------------- sums and products
 
 
-def _add_gradient(op: Operation, grad: Any) -> list[Tensor]:
+def sum_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    """The gradient of Add and AddV2."""
     x, y = op.inputs
     if unbroadcast.known_and_equal(x, y, grad):
         return [grad, grad]
@@ -49,19 +48,28 @@ def _add_gradient(op: Operation, grad: Any) -> list[Tensor]:
 add = binary(
     "Add",
     "math.add add",
-    "x + y; strings are joined.",
+    "The sum x + y; strings are joined.",
     torch.add,
-    _add_gradient,
+    sum_gradient,
     types=FLOATS + types("uint8") + SIGNED + COMPLEX + types("string"),
     sized=True,
     against=np.add,
 )
+
+
+@add.op.kernel("string")
+def _add_string_kernel(x, y):
+    return np.asarray(np.add(x, y), dtype=object)
+
+
+add.op.samples((np.array([b"a", b"b"], object), np.array(b"c", object)))
+
 add_v2 = binary(
     "AddV2",
     "",
     "x + y, of numbers.",
     torch.add,
-    _add_gradient,
+    sum_gradient,
     types=FLOATS + UNSIGNED + SIGNED + COMPLEX,
     commutative=True,
     sized=True,
@@ -80,13 +88,15 @@ def _subtract_gradient(op: Operation, grad: Any) -> list[Tensor]:
 subtract = binary(
     "Sub",
     "math.subtract subtract",
-    "x - y.",
+    "The difference x - y.",
     torch.sub,
     _subtract_gradient,
     types=FLOATS + types("uint8 int8 uint16 int16 int32 int64 complex64 complex128 uint32 uint64"),
     sized=True,
     against=np.subtract,
 )
+
+# The types that are multiplied and divided.
 DIVISIBLE = FLOATS + types("uint8 int8 uint16 int16 int32 uint32 uint64 int64 complex64 complex128")
 
 
@@ -102,7 +112,7 @@ def _multiply_gradient(op: Operation, grad: Any) -> list[Tensor]:
 multiply = binary(
     "Mul",
     "math.multiply multiply",
-    "x * y.",
+    "The product x * y.",
     torch.mul,
     _multiply_gradient,
     types=DIVISIBLE,
@@ -110,6 +120,11 @@ multiply = binary(
     sized=True,
     against=np.multiply,
 )
+
+
+def zero_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value`, and 0 where the condition holds, whatever the value is there."""
+    return torch.where(condition, torch.zeros((), dtype=value.dtype, device=value.device), value)
 
 
 def _multiply_no_nan_gradient(op: Operation, grad: Any) -> list[Tensor]:
@@ -131,6 +146,46 @@ mul_no_nan = binary(
 )
 
 
+@export("math.multiply_no_nan")
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The product x * y, 0 where y is 0, even if x is infinite or not a number there.
+
+    Args:
+      x: A tensor of floating-point or complex numbers.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape.
+    """
+    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return mul_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
+
+
+@export("scalar_mul", "math.scalar_mul")
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """The product of a scalar and a tensor or IndexedSlices.
+
+    Args:
+      scalar: A scalar of the type of `x`.
+      x: A tensor, or IndexedSlices whose values are multiplied.
+      name: A name for the operation.
+
+    Returns:
+      A tensor, or IndexedSlices, like `x`.
+
+    Raises:
+      ValueError: If `scalar` is not a scalar.
+    """
+    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
+    if scalar.shape.ndims != 0:
+        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
+    return multiply(scalar, x, name)
+
+
 def _squared_difference_gradient(op: Operation, grad: Any) -> list[Tensor]:
     x, y = op.inputs
     with control_dependencies([grad]):
@@ -150,7 +205,7 @@ def _squared_difference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 squared_difference = binary(
     "SquaredDifference",
     "math.squared_difference squared_difference",
-    "(x - y) * (x - y).",
+    "The squared difference (x - y) * (x - y).",
     _squared_difference,
     _squared_difference_gradient,
     types=FLOATS + types("int32 int64") + COMPLEX,
@@ -159,49 +214,81 @@ squared_difference = binary(
 )
 
 
-@add.op.kernel("string")
-def _add_string_kernel(x, y):
-    return np.asarray(np.add(x, y), dtype=object)
-
-
-add.op.samples((np.array([b"a", b"b"], object), np.array(b"c", object)))
-
-
-def _is_integer(x: torch.Tensor) -> bool:
-    return not (x.dtype.is_floating_point or x.dtype.is_complex)
-
-
 # -------------------------------------------------------------------------------- division
 
 
-def _divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return torch.div(x, y, rounding_mode="trunc") if _is_integer(x) else torch.true_divide(x, y)
+def is_integer(x: torch.Tensor) -> bool:
+    """Whether the elements are integers or truth values."""
+    return not (x.dtype.is_floating_point or x.dtype.is_complex)
+
+
+def unless_integer(function: Callable) -> Callable:
+    """The shortcut of an op that is one ATen function of all numbers but integers."""
+
+    def _specialized(node: Any) -> Any:
+        dtype = node.inputs[0].dtype
+        return (function, node.inputs) if dtype.is_floating or dtype.is_complex else None
+
+    return _specialized
+
+
+def quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """The kernel of divisions that round the quotients of integers toward zero."""
+    return torch.div(x, y, rounding_mode="trunc") if is_integer(x) else torch.true_divide(x, y)
 
 
 def _quotient_gradient(divide: Callable) -> Callable:
     """The gradient of a division, built from the division itself."""
 
-    def gradient(op: Operation, grad: Any) -> list[Tensor]:
+    def _gradient(op: Operation, grad: Any) -> list[Tensor]:
         x, y = op.inputs
         to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
         x, y = unary.conj(x), unary.conj(y)
         grad_x = to_x(divide(grad, y))
         return [grad_x, to_y(grad * divide(divide(-x, y), y))]
 
-    return gradient
+    return _gradient
 
 
 def _quotient_of_arrays(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.trunc(x / y).astype(x.dtype) if x.dtype.kind == "i" else x / y
 
 
+realdiv = binary(
+    "RealDiv",
+    "realdiv",
+    "The quotient x / y; of integers, rounded toward zero.",
+    quotient,
+    _quotient_gradient(lambda x, y: realdiv(x, y)),
+    types=DIVISIBLE,
+    uint64=unsigned.quotient,
+    specialize=unless_integer(torch.true_divide),
+    sized=True,
+    domain=(0.5, 2.0),
+    against=_quotient_of_arrays,
+)
+
 # The floating type in which integers are divided; other types divide in their own.
-_QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 int16")}
+_QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 int16")} | {
+    dtype: dtypes.float64 for dtype in types("int32 int64")
+}
 
 
 @export("truediv", "math.truediv")
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python has it: integers are divided as floating point numbers."""
+    """The quotient x / y as Python 3 has it: integers are divided as floating-point numbers.
+
+    Args:
+      x: A tensor of numbers. Of 8 or 16 bits, integers are divided in float32, of 32 or 64 bits in float64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of floating-point or complex numbers and of the broadcast shape.
+
+    Raises:
+      TypeError: If `x` and `y` have different types.
+    """
     with name_scope(name, "truediv", [x, y]) as scope:
         x, y = as_quotient(convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y"))
         return realdiv(x, y, name=scope)
@@ -227,48 +314,68 @@ def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
 
 @export("divide", "math.divide")
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """x / y as Python has it, of whatever x and y are."""
+    """The quotient x / y by Python's operator: whatever `/` means for `x` and `y`.
+
+    Args:
+      x: A tensor, or a value that divides one.
+      y: A tensor, or a value that a tensor is divided by.
+      name: A name for the operation; with one, the two are divided by `tf.truediv`.
+
+    Returns:
+      `x / y`.
+    """
     return x / y if name is None else truediv(x, y, name)
 
 
-realdiv = binary(
-    "RealDiv",
-    "realdiv",
-    "x / y of real numbers.",
-    _divided,
-    _quotient_gradient(lambda x, y: realdiv(x, y)),
-    types=DIVISIBLE,
-    uint64=unsigned.quotient,
-    sized=True,
-    domain=(0.5, 2.0),
-    against=_quotient_of_arrays,
-)
 old_div = binary(
     "Div",
     "",
     "x / y; of integers, rounded toward zero.",
-    _divided,
+    quotient,
     _quotient_gradient(lambda x, y: x / y),
     types=DIVISIBLE,
     uint64=unsigned.quotient,
+    specialize=unless_integer(torch.true_divide),
     sized=True,
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
 )
 
 
-def _flat(op: Operation, grad: Any) -> list[None]:
+@export("div")
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The quotient x / y as Python 2 has it: of integers, rounded down.
+
+    Args:
+      x: A tensor of numbers.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape.
+    """
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
+        dtype = _common_dtype(x, y)
+        divide_them = realdiv if dtype.is_floating or dtype.is_complex else floor_div
+        return divide_them(x, y, name=scope)
+
+
+def flat(op: Operation, grad: Any) -> list[None]:
+    """The gradient of a step function: none passes."""
     return [None, None]
 
 
 truncatediv = binary(
     "TruncateDiv",
     "truncatediv",
-    "x / y, of integers rounded toward zero.",
-    _divided,
-    _flat,
+    "The quotient x / y, of integers rounded toward zero.",
+    quotient,
+    flat,
     types=DIVISIBLE,
     uint64=unsigned.quotient,
+    specialize=unless_integer(torch.true_divide),
     sized=True,
     domain=None,
     against=_quotient_of_arrays,
@@ -277,15 +384,15 @@ truncatediv = binary(
 
 def _floor_divided(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Of floats this is floor(x / y), which ATen's own floor division is not: there 1 // 0.1 is 9."""
-    return torch.floor_divide(x, y) if _is_integer(x) else torch.floor(x / y)
+    return torch.floor_divide(x, y) if is_integer(x) else torch.floor(x / y)
 
 
 floor_div = binary(
     "FloorDiv",
     "floor_div",
-    "x / y rounded down.",
+    "The quotient x / y, rounded down.",
     _floor_divided,
-    _flat,
+    flat,
     types=DIVISIBLE,
     uint64=unsigned.quotient,
     sized=True,
@@ -294,8 +401,23 @@ floor_div = binary(
 )
 
 
+@export("floordiv", "math.floordiv")
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The quotient x / y, rounded down.
+
+    Args:
+      x: A tensor of real numbers.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape.
+    """
+    return floor_div(x, y, name=name or "floordiv")
+
+
 def _floor_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    if _is_integer(x):
+    if is_integer(x):
         return torch.remainder(x, y)
     rest = torch.fmod(x, y)
     return torch.where((x < 0) == (y < 0), rest, torch.fmod(rest + y, y))
@@ -312,7 +434,7 @@ def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
 floormod = binary(
     "FloorMod",
     "math.floormod floormod math.mod mod",
-    "What x / y rounded down leaves; it has the sign of y.",
+    "The remainder of x / y rounded down; it has the sign of y.",
     _floor_remainder,
     _floormod_gradient,
     types=SIGNED + UNSIGNED + FLOATS,
@@ -322,10 +444,11 @@ floormod = binary(
     against=np.mod,
 )
 mod = floormod
+
 truncatemod = binary(
     "TruncateMod",
     "truncatemod",
-    "What x / y rounded toward zero leaves; it has the sign of x.",
+    "The remainder of x / y rounded toward zero; it has the sign of x.",
     torch.fmod,
     undefined_gradient,
     types=types("int32 int64") + FLOATS,
@@ -342,6 +465,7 @@ old_mod = binary(
     domain=(0.5, 2.0),
     against=np.fmod,
 )
+
 raw_div_no_nan = binary(
     "DivNoNan",
     "",
@@ -354,106 +478,37 @@ raw_div_no_nan = binary(
 )
 
 
-def numbers_only(function: Callable) -> Callable:
-    """The shortcut of an op that is one ATen function of all but integers."""
+@export("div_no_nan", "math.divide_no_nan")
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The quotient x / y, 0 where y is 0.
 
-    def rule(node: Any) -> Any:
-        dtype = node.inputs[0].dtype
-        return (function, node.inputs) if dtype.is_floating or dtype.is_complex else None
+    Args:
+      x: A tensor of floating-point or complex numbers.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
 
-    return rule
-
-
-realdiv.op.specialize(numbers_only(torch.true_divide))
-old_div.op.specialize(numbers_only(torch.true_divide))
-truncatediv.op.specialize(numbers_only(torch.true_divide))
-_QUOTIENT_TYPES.update({dtype: dtypes.float64 for dtype in types("int32 int64")})
-
-# -------------------------------------------------------------------------------- powers and logarithms
-
-
-def _power(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    if _is_integer(x) and bool((y < 0).any()):
-        raise errors.invalid_argument("Integers to negative integer powers are not allowed")
-    return torch.pow(x, y)
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape.
+    """
+    with name_scope(name, "div_no_nan", [x, y]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
 
 
-def _power_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    x, y = op.inputs
-    to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
-    x, y = unary.conj(x), unary.conj(y)
-    grad_x = to_x(grad * y * pow(x, y - 1))
-    z = unary.conj(op.outputs[0])
-    has_log = not_equal(x, 0) if x.dtype.is_complex else x > 0
-    safe_x = definition("Select")(has_log, x, creation.ones_like(x))
-    log_x = definition("Select")(has_log, unary.log(safe_x), creation.zeros_like(x))
-    return [grad_x, to_y(grad * z * log_x)]
+@export("math.reciprocal_no_nan")
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """The reciprocal of each element, 1 / x, and 0 where x is 0.
 
+    Args:
+      x: A tensor of floating-point or complex numbers.
+      name: A name for the operation.
 
-raw_pow = binary(
-    "Pow",
-    "",
-    "x to the power y.",
-    _power,
-    _power_gradient,
-    types=types("bfloat16 float half double int8 int16 int32 int64 complex64 complex128"),
-    domain=(0.5, 2.0),
-    against=np.power,
-)
-
-
-def _by_partials(partials: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]) -> Callable:
-    """The gradient of a function whose two partial derivatives are given."""
-
-    def gradient(op: Operation, grad: Any) -> list[Tensor]:
-        x, y = op.inputs
-        to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
-        with control_dependencies([grad]):
-            by_x, by_y = partials(x, y)
-            grad_x = to_x(by_x * grad)
-            return [grad_x, to_y(by_y * grad)]
-
-    return gradient
-
-
-xlogy = binary(
-    "Xlogy",
-    "math.xlogy",
-    "x * log(y), 0 where x is 0.",
-    lambda x, y: zero_where(x == 0, x * torch.log(y)),
-    _by_partials(lambda x, y: (xlogy(_where_not_zero(x), y), xdivy(x, y))),
-    types=FLOATS_HALF_FIRST + COMPLEX,
-    domain=(0.5, 2.0),
-    against=lambda x, y: x * np.log(y),
-)
-
-
-def _where_not_zero(x: Tensor) -> Tensor:
-    """1 where x is not 0, else 0."""
-    dtype = x.dtype.base_dtype
-    return casting.cast(not_equal(x, casting.cast(0.0, dtype)), dtype)
-
-
-xdivy = binary(
-    "Xdivy",
-    "math.xdivy",
-    "x / y, 0 where x is 0.",
-    lambda x, y: zero_where(x == 0, x / y),
-    _by_partials(lambda x, y: (xdivy(_where_not_zero(x), y), xdivy(unary.negative(x), y**2))),
-    types=FLOATS_HALF_FIRST + COMPLEX,
-    domain=(0.5, 2.0),
-    against=np.divide,
-)
-
-
-@raw_pow.op.specialize
-def _raw_pow_specialized(node):
-    x, y = node.inputs
-    if not (x.dtype.is_floating or x.dtype.is_complex):
-        return None
-    if y.constant is not None and not y.constant.ndim and x.dtype.is_floating:
-        return torch.pow, [x, float(y.constant)]  # ATen squares where the exponent is seen to be 2
-    return torch.pow, node.inputs
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw_div_no_nan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
 
 
 # -------------------------------------------------------------------------------- larger and smaller
@@ -462,7 +517,7 @@ def _raw_pow_specialized(node):
 def _selecting_gradient(keeps_x: Callable) -> Callable:
     """The gradient goes to x where `keeps_x(x, y)`, elsewhere to y."""
 
-    def gradient(op: Operation, grad: Any) -> list[Tensor]:
+    def _gradient(op: Operation, grad: Any) -> list[Tensor]:
         x, y = op.inputs
         shape_x, shape_y = shapes.shape(x), shapes.shape(y)
         zeros = creation.zeros(shapes.shape(grad), dtype=grad.dtype.base_dtype)
@@ -471,7 +526,7 @@ def _selecting_gradient(keeps_x: Callable) -> Callable:
         grad_x = to_x(definition("Select")(of_x, grad, zeros))
         return [grad_x, to_y(definition("Select")(of_x, zeros, grad))]
 
-    return gradient
+    return _gradient
 
 
 ORDERED = FLOATS + types("int8 uint8 int16 uint16 int32 uint32 int64 uint64")
@@ -498,57 +553,6 @@ minimum = binary(
     against=np.minimum,
 )
 
-# -------------------------------------------------------------------------------- neighbours and angles
-
-atan2_op = Op("Atan2", "y: T, x: T -> z: T", T=FLOATS)
-
-
-@atan2_op.gradient
-def _atan2_gradient(op, grad):
-    y, x = op.inputs
-    if unbroadcast.known_and_equal(x, y):
-        to_y = to_x = lambda grad: grad
-    else:
-        to_y, to_x = unbroadcast.short_ways_back(y, x, grad)
-    with control_dependencies([grad]):
-        scaled = grad / (unary.square(x) + unary.square(y))
-        grad_y = to_y(x * scaled)
-        return [grad_y, to_x(-y * scaled)]
-
-
-@export("atan2", "math.atan2")
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    """The angle of the point (x, y)."""
-    return atan2_op(y, x, name=name)
-
-
-next_after_op = Op(
-    "NextAfter", "x1: T, x2: T -> output: T", T=attr("type", "float", allowed=types("double float"))
-)
-next_after_op.gradient(
-    _by_partials(
-        lambda x, y: (
-            creation.ones(shapes.shape(x), dtype=x.dtype.base_dtype),
-            creation.zeros(shapes.shape(y), dtype=y.dtype.base_dtype),
-        )
-    )
-)
-
-
-@export("math.nextafter")
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
-    """The next number after x1 on the way to x2."""
-    return next_after_op(x1, x2, name=name)
-
-
-for _op, _kernel, _reference in (
-    (atan2_op, torch.atan2, np.arctan2),
-    (next_after_op, torch.nextafter, np.nextafter),
-):
-    _op.shape(broadcast_shapes)
-    _op.kernel(_kernel)
-    add_binary_samples(_op, (0.5, 2.0), _reference)
-
 # -------------------------------------------------------------------------------- comparison
 
 
@@ -569,10 +573,10 @@ def comparison(
     )
 
 
-less = comparison("Less", "less", "x < y.", torch.lt, np.less)
-less_equal = comparison("LessEqual", "less_equal", "x <= y.", torch.le, np.less_equal)
-greater = comparison("Greater", "greater", "x > y.", torch.gt, np.greater)
-greater_equal = comparison("GreaterEqual", "greater_equal", "x >= y.", torch.ge, np.greater_equal)
+less = comparison("Less", "less", "Tells where x < y.", torch.lt, np.less)
+less_equal = comparison("LessEqual", "less_equal", "Tells where x <= y.", torch.le, np.less_equal)
+greater = comparison("Greater", "greater", "Tells where x > y.", torch.gt, np.greater)
+greater_equal = comparison("GreaterEqual", "greater_equal", "Tells where x >= y.", torch.ge, np.greater_equal)
 
 
 def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: bool) -> Op:
@@ -586,7 +590,7 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
     )
 
     @op.shape
-    def shape(x, y, *, incompatible_shape_error):
+    def _shape(x, y, *, incompatible_shape_error):
         try:
             return broadcast_shapes(x, y)
         except ShapeError:
@@ -601,19 +605,22 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
         return kernel(x, y)
 
     @op.kernel("string")
-    def string_kernel(x, y, *, incompatible_shape_error):
+    def _string_kernel(x, y, *, incompatible_shape_error):
         if not incompatible_shape_error and not _broadcast(x.shape, y.shape):
             return torch.tensor(of_misfits)
         return torch.as_tensor(of_strings(x, y), dtype=torch.bool)
 
     @op.specialize
-    def specialized(node):
+    def _specialized(node):
         return (kernel, node.inputs) if node.attrs["incompatible_shape_error"] else None
 
-    add_binary_samples(op, (-1.0, 1.0), of_strings)
+    add_binary_samples(
+        op,
+        (-1.0, 1.0),
+        lambda x, y: of_strings(x, y) if _broadcast(x.shape, y.shape) else np.bool_(of_misfits),
+    )
     op.samples((np.array([b"a", b"b"], object), np.array(b"b", object)), (boolean(3), boolean(3)))
     op.samples((f32(2), f32(3), {"incompatible_shape_error": False}))
-    op.reference = lambda x, y: of_strings(x, y) if _broadcast(x.shape, y.shape) else np.bool_(of_misfits)
     return op
 
 
@@ -626,7 +633,16 @@ equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False)
 
 @export("equal", "math.equal")
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x == y, element by element."""
+    """Tells where x == y, element by element.
+
+    Args:
+      x: A tensor of any type.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape.
+    """
     return equal_op(x, y, name=name)
 
 
@@ -635,7 +651,16 @@ not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True)
 
 @export("not_equal", "math.not_equal")
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x != y, element by element."""
+    """Tells where x != y, element by element.
+
+    Args:
+      x: A tensor of any type.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape.
+    """
     return not_equal_op(x, y, name=name)
 
 
@@ -654,7 +679,7 @@ approximate_equal_op.shape(merged)
 def _approximate_equal_kernel(x, y, *, tolerance):
     if x.shape != y.shape:
         raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
-    bound = int(tolerance) if _is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
+    bound = int(tolerance) if is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
     return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
 
 
@@ -680,97 +705,32 @@ def logical(op_type: str, word: str, doc: str, kernel: Callable, against: Callab
     def function(x: Any, y: Any, name: str | None = None) -> Tensor:
         return op(x, y, name=name)
 
-    return published(function, op, f"math.{word} {word}", doc)
+    arguments = {
+        "x": "A tensor of type bool.",
+        "y": "A tensor of type bool, of a shape that broadcasts with that of `x`.",
+    }
+    result = "A tensor of type bool and of the broadcast shape."
+    return published(function, op, f"math.{word} {word}", doc, arguments, result)
 
 
-logical_and = logical("LogicalAnd", "logical_and", "True where both are.", torch.logical_and, np.logical_and)
-logical_or = logical(
-    "LogicalOr", "logical_or", "True where one is, or both.", torch.logical_or, np.logical_or
+logical_and = logical(
+    "LogicalAnd", "logical_and", "Tells where x and y are both True.", torch.logical_and, np.logical_and
 )
-
-
-def zero_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """`value`, and 0 where the condition holds, whatever the value is there."""
-    return torch.where(condition, torch.zeros((), dtype=value.dtype, device=value.device), value)
-
-
-@export("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, 0 where y is 0, even where x is infinite or not a number."""
-    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return mul_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
-
-
-@export("scalar_mul", "math.scalar_mul")
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
-    """A scalar times a tensor or IndexedSlices."""
-    scalar = convert_to_tensor(scalar, dtype=x.dtype.base_dtype, name="scalar")
-    if scalar.shape.ndims != 0:
-        raise ValueError(f"Only scalar multiply works, got shape {scalar.shape}")
-    if isinstance(x, IndexedSlices):
-        return IndexedSlices(multiply(scalar, x.values, name), x.indices, x.dense_shape)
-    return multiply(scalar, x, name)
-
-
-@export("floordiv", "math.floordiv")
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y rounded down."""
-    return floor_div(x, y, name=name or "floordiv")
-
-
-@export("div_no_nan", "math.divide_no_nan")
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, 0 where y is 0."""
-    with name_scope(name, "div_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return raw_div_no_nan(x, convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype), name=scope)
-
-
-@export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, 0 where x is 0."""
-    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return raw_div_no_nan(constants.constant(1, dtype=x.dtype.base_dtype, name="one"), x, name=scope)
-
-
-@export("div")
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y as Python 2 has it: the quotient of integers is rounded down."""
-    with name_scope(name, "div", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-        dtype = _common_dtype(x, y)
-        divide_them = realdiv if dtype.is_floating or dtype.is_complex else floor_div
-        return divide_them(x, y, name=scope)
-
-
-@export("pow", "math.pow")
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x to the power y."""
-    return raw_pow(x, y, name=name)
-
-
-@export("math.polyval")
-def polyval(coeffs: list, x: Any, name: str | None = None) -> Tensor:
-    """The polynomial with these coefficients, the highest power's first, at x."""
-    with name_scope(name, "polyval", [*_flat_list(coeffs), x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        if not len(coeffs):
-            return creation.zeros_like(x, name=scope)
-        terms = [convert_to_tensor(term, name=f"coeff_{i}") for i, term in enumerate(coeffs)]
-        value = terms[0]
-        for term in terms[1:]:
-            value = term + value * x
-        return value
-
-
-def _flat_list(coeffs: Any) -> list:
-    return [] if isinstance(coeffs, Tensor) else list(coeffs)
+logical_or = logical(
+    "LogicalOr", "logical_or", "Tells where x or y is True, or both.", torch.logical_or, np.logical_or
+)
 
 
 @export("logical_xor", "math.logical_xor")
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
-    """True where exactly one is."""
+    """Tells where exactly one of x and y is True.
+
+    Args:
+      x: A tensor of type bool.
+      y: A tensor of type bool, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape.
+    """
     return logical_and(logical_or(x, y), unary.logical_not(logical_and(x, y)), name=name)

@@ -67,7 +67,7 @@ def _cast_gradient(op, grad):
     return cast(grad, source) if smooth and (target.is_floating or target.is_complex) else None
 
 
-def _reference(x: np.ndarray, DstT: Any) -> np.ndarray:
+def _cast_by_numpy(x: np.ndarray, DstT: Any) -> np.ndarray:
     return (x.real if DstT.is_floating else x).astype(DstT.as_numpy_dtype)
 
 
@@ -80,13 +80,23 @@ cast_op.samples(
     (boolean(3), {"DstT": dtypes.float32}),
     (c64(3), {"DstT": dtypes.float32}),
     (f32(3), {"DstT": dtypes.complex64}),
-    against=_reference,
+    against=_cast_by_numpy,
 )
 
 
 @export("cast", "dtypes.cast")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """A tensor, SparseTensor or IndexedSlices with elements of another type; itself if it has that type."""
+    """Converts elements to another type, by value.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices. Of complex numbers the real part is taken where `dtype` is
+        real.
+      dtype: The type to convert to.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type `dtype`; `x` itself where it is a tensor of that type.
+    """
     target = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype is target:
         return x
@@ -141,25 +151,58 @@ def _bitcast_kernel(input, *, T, type):
     return input.reshape(-1).contiguous().view(type.torch).reshape(sizes)
 
 
+def _same_bytes(input: np.ndarray, type: DType) -> np.ndarray:
+    """The bytes of all elements one after another, read anew."""
+    sizes = input.shape
+    if input.itemsize > type.size:
+        sizes = (*sizes, input.itemsize // type.size)
+    elif input.itemsize < type.size:
+        sizes = sizes[:-1]
+    return np.frombuffer(input.tobytes(), type.as_numpy_dtype).reshape(sizes)
+
+
 bitcast_op.samples(
     (f32(2, 3), {"type": dtypes.int32}),
     (f32(), {"type": dtypes.uint8}),
     (i32(2, 2), {"type": dtypes.int64}),
     (f32(0, 2), {"type": dtypes.float64}),
     (f32(2, 4), {"type": dtypes.half}),
+    against=_same_bytes,
 )
 bitcast_op.refuses((f32(3), {"type": dtypes.float64}), "Cannot bitcast due to shape. 3 does not match 2")
 
 
 @export("bitcast")
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The same bits, read as elements of another type."""
+    """Reads the same bits as elements of another type.
+
+    Args:
+      input: A tensor of numbers.
+      type: The type to read the bits as. If it is smaller, each element becomes a last axis of parts; if it
+        is larger, the last axis must be as long as the parts that make an element, and goes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `type`.
+
+    Raises:
+      ValueError: If the last axis does not make whole elements.
+    """
     return bitcast_op(input, type=type, name=name)
 
 
 @export("saturate_cast", "dtypes.saturate_cast")
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """`value` cast to a type, with what lies outside its range moved to its ends first."""
+    """Converts elements to another type; what lies beyond its range becomes the nearest number in it.
+
+    Args:
+      value: A tensor of real numbers.
+      dtype: The type to convert to.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype` and the shape of `value`.
+    """
     with name_scope(name, "saturate_cast", [value]) as scope:
         value = convert_to_tensor(value, name="value")
         source, target = value.dtype.base_dtype, dtypes.as_dtype(dtype).base_dtype
@@ -172,41 +215,97 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 @export("to_float")
 def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """`x` as float32."""
+    """Converts elements to float32.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type float32.
+    """
     return cast(x, dtypes.float32, name=name)
 
 
 @export("to_double")
 def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """`x` as float64."""
+    """Converts elements to float64.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type float64.
+    """
     return cast(x, dtypes.float64, name=name)
 
 
 @export("to_int32")
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """`x` as int32."""
+    """Converts elements to int32.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type int32.
+    """
     return cast(x, dtypes.int32, name=name)
 
 
 @export("to_int64")
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """`x` as int64."""
+    """Converts elements to int64.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type int64.
+    """
     return cast(x, dtypes.int64, name=name)
 
 
 @export("to_bfloat16")
 def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
-    """`x` as bfloat16."""
+    """Converts elements to bfloat16.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type bfloat16.
+    """
     return cast(x, dtypes.bfloat16, name=name)
 
 
 @export("to_complex64")
 def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
-    """`x` as complex64."""
+    """Converts elements to complex64.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type complex64.
+    """
     return cast(x, dtypes.complex64, name=name)
 
 
 @export("to_complex128")
 def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
-    """`x` as complex128."""
+    """Converts elements to complex128.
+
+    Args:
+      x: A tensor, SparseTensor or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      What `x` was, with elements of type complex128.
+    """
     return cast(x, dtypes.complex128, name=name)

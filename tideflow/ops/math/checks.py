@@ -32,6 +32,18 @@ def _check_now(holds: Any, data: Sequence[Any]) -> None:
 
 # ----------------------------------------------------------------------------------- comparing all elements
 
+# What the docstrings of the checks below say after their own arguments.
+ARGUMENTS = """\
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away.\
+"""
+
 
 def _comparison(name: str, symbol: str, word: str) -> Callable:
     """`assert_<name>(x, y)`; `word` names the comparison, here of tensors and in NumPy of arrays."""
@@ -58,8 +70,18 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
             return grouping.Assert(condition, data, summarize=summarize)
 
     check.__name__ = check.__qualname__ = f"assert_{name}"
-    check.__doc__ = f"An operation that fails with InvalidArgumentError unless x {symbol} y in every element."
+    check.__doc__ = f"""Makes an operation that fails unless x {symbol} y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+{ARGUMENTS}
+    """
     return check
+
+
+def _public(check: Callable) -> Callable:
+    return export(check.__name__, f"debugging.{check.__name__}")(check)
 
 
 _assert_equal = _comparison("equal", "==", "equal")
@@ -74,23 +96,31 @@ def assert_equal(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """An operation that fails with InvalidArgumentError unless x == y in every element."""
+    """Makes an operation that fails unless x == y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away.
+    """
     with name_scope(name, "assert_equal", [x, y, *(data or ())]):
         if x is y:
             return constants.no_operation()
     return _assert_equal(x, y, data, summarize, message, name)
 
 
-assert_none_equal, assert_less, assert_less_equal, assert_greater, assert_greater_equal = (
-    export(f"assert_{name}", f"debugging.assert_{name}")(_comparison(name, symbol, word))
-    for name, symbol, word in (
-        ("none_equal", "!=", "not_equal"),
-        ("less", "<", "less"),
-        ("less_equal", "<=", "less_equal"),
-        ("greater", ">", "greater"),
-        ("greater_equal", ">=", "greater_equal"),
-    )
-)
+assert_none_equal = _public(_comparison("none_equal", "!=", "not_equal"))
+assert_less = _public(_comparison("less", "<", "less"))
+assert_less_equal = _public(_comparison("less_equal", "<=", "less_equal"))
+assert_greater = _public(_comparison("greater", ">", "greater"))
+assert_greater_equal = _public(_comparison("greater_equal", ">=", "greater_equal"))
 
 
 def _sign_check(name: str, symbol: str, check_sides: Callable, zero_first: bool) -> Callable:
@@ -115,19 +145,19 @@ def _sign_check(name: str, symbol: str, check_sides: Callable, zero_first: bool)
             return check_sides(*sides, data=data, summarize=summarize)
 
     check.__name__ = check.__qualname__ = f"assert_{name}"
-    check.__doc__ = f"An operation that fails with InvalidArgumentError unless x {symbol} 0 in every element."
+    check.__doc__ = f"""Makes an operation that fails unless x {symbol} 0 in every element.
+
+    Args:
+      x: A tensor of numbers.
+{ARGUMENTS}
+    """
     return check
 
 
-assert_negative, assert_positive, assert_non_negative, assert_non_positive = (
-    export(f"assert_{name}", f"debugging.assert_{name}")(_sign_check(name, symbol, check_sides, zero_first))
-    for name, symbol, check_sides, zero_first in (
-        ("negative", "<", assert_less, False),
-        ("positive", ">", assert_less, True),
-        ("non_negative", ">=", assert_less_equal, True),
-        ("non_positive", "<=", assert_less_equal, False),
-    )
-)
+assert_negative = _public(_sign_check("negative", "<", assert_less, zero_first=False))
+assert_positive = _public(_sign_check("positive", ">", assert_less, zero_first=True))
+assert_non_negative = _public(_sign_check("non_negative", ">=", assert_less_equal, zero_first=True))
+assert_non_positive = _public(_sign_check("non_positive", "<=", assert_less_equal, zero_first=False))
 
 
 @export("assert_near", "debugging.assert_near")
@@ -141,7 +171,21 @@ def assert_near(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """An operation that fails unless |x - y| < atol + rtol * |y| in every element."""
+    """Makes an operation that fails unless abs(x - y) < atol + rtol * abs(y) in every element.
+
+    Args:
+      x: A tensor of floating-point or complex numbers.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      rtol: The relative tolerance; by default ten times the distance from 1 to the next number of the type.
+      atol: The absolute tolerance; by default the same.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError.
+    """
     with name_scope(name, "assert_near", [x, y, rtol, atol, *(data or ())]):
         x = convert_to_tensor(x, name="x")
         dtype = x.dtype.base_dtype
@@ -174,7 +218,20 @@ def _ten_units(dtype: dtypes.DType) -> float:
 
 @export("assert_type", "debugging.assert_type")
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
-    """TypeError unless a tensor has this type."""
+    """Checks the type of a tensor while the graph is built.
+
+    Args:
+      tensor: A tensor.
+      tf_type: The type that it must have.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that does nothing.
+
+    Raises:
+      TypeError: If the tensor has another type.
+    """
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
@@ -184,7 +241,19 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
 
 @export("assert_integer", "debugging.assert_integer")
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
-    """TypeError unless a tensor is of integers."""
+    """Checks while the graph is built that a tensor holds integers.
+
+    Args:
+      x: A tensor.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that does nothing.
+
+    Raises:
+      TypeError: If the tensor holds something else.
+    """
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
@@ -196,7 +265,18 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 @export("assert_same_float_dtype", "debugging.assert_same_float_dtype")
 def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> dtypes.DType:
-    """The floating type that all tensors have (that of `dtype`, where it is given); else ValueError."""
+    """Finds the floating-point type that tensors share.
+
+    Args:
+      tensors: Tensors; None among them is skipped.
+      dtype: The type that they must have, where it is known.
+
+    Returns:
+      The type; float32 where there are no tensors and no `dtype`.
+
+    Raises:
+      ValueError: If types differ, or are not floating-point.
+    """
     found, where = dtype, ""
     for tensor in tensors or ():
         if tensor is None:
@@ -220,13 +300,27 @@ _NUMERIC = frozenset(
 
 @export("is_numeric_tensor", "debugging.is_numeric_tensor")
 def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether this is a tensor of numbers."""
+    """Tells whether this is a tensor of numbers.
+
+    Args:
+      tensor: Any object.
+
+    Returns:
+      A bool.
+    """
     return isinstance(tensor, Tensor) and tensor.dtype in _NUMERIC
 
 
 @export("assert_proper_iterable", "debugging.assert_proper_iterable")
 def assert_proper_iterable(values: Any) -> None:
-    """TypeError unless `values` is a collection; tensors, arrays and strings do not count."""
+    """Checks that `values` is a collection; tensors, arrays and strings do not count.
+
+    Args:
+      values: Any object.
+
+    Raises:
+      TypeError: If it is not.
+    """
     if isinstance(values, (Tensor, SparseTensor, np.ndarray, bytes, str)):
         raise TypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
     if not hasattr(values, "__iter__"):
@@ -238,7 +332,19 @@ def assert_proper_iterable(values: Any) -> None:
 
 @export("assert_scalar", "debugging.assert_scalar")
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
-    """The tensor; ValueError unless it is known to have no dimensions."""
+    """Checks while the graph is built that a tensor is a scalar.
+
+    Args:
+      tensor: A tensor.
+      name: A name for the operation.
+      message: What to say first on failure.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      ValueError: If it is not known to have no dimensions.
+    """
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.ndims != 0:
@@ -294,7 +400,22 @@ def assert_rank(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """ValueError, or an operation that fails, unless `x` has this rank."""
+    """Checks the rank of a tensor, while the graph is built or in the step.
+
+    Args:
+      x: A tensor.
+      rank: The rank that it must have, a scalar of type int32.
+      data: The tensors and strings to print on failure, instead of the shape.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError where the rank is another.
+
+    Raises:
+      ValueError: If the rank is known to be another.
+    """
     with name_scope(name, "assert_rank", [x, rank, *(data or ())]):
         return _assert_rank(
             x,
@@ -317,7 +438,22 @@ def assert_rank_at_least(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """ValueError, or an operation that fails, unless `x` has this rank or a higher one."""
+    """Checks that a tensor has at least this rank, while the graph is built or in the step.
+
+    Args:
+      x: A tensor.
+      rank: The lowest rank that it may have, a scalar of type int32.
+      data: The tensors and strings to print on failure, instead of the shape.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError where the rank is lower.
+
+    Raises:
+      ValueError: If the rank is known to be lower.
+    """
     with name_scope(name, "assert_rank_at_least", [x, rank, *(data or ())]):
         return _assert_rank(
             x,
@@ -340,7 +476,22 @@ def assert_rank_in(
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
-    """ValueError, or an operation that fails, unless `x` has one of these ranks."""
+    """Checks that a tensor has one of these ranks, while the graph is built or in the step.
+
+    Args:
+      x: A tensor.
+      ranks: The ranks that it may have, scalars of type int32.
+      data: The tensors and strings to print on failure, instead of the shape.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError where the rank is another.
+
+    Raises:
+      ValueError: If the rank is known to be another.
+    """
     ranks = list(ranks)
     with name_scope(name, "assert_rank_in", [x, *ranks, *(data or ())]):
         return _assert_rank(
@@ -375,8 +526,21 @@ def assert_shapes(
 ) -> Operation:
     """Checks tensors against shapes of numbers and symbols: `{x: ("N", 3), y: ("N", None), z: ("*", "N")}`.
 
-    A symbol stands for one size everywhere; None or "." for any size; a leading "*" or ... for any number
-    of dimensions. A scalar passes as a vector of one element.
+    A symbol stands for one size everywhere; None or "." for any size; a leading "*" or ... for any number of
+    dimensions. A scalar passes as a vector of one element.
+
+    Args:
+      shapes: A dict, or pairs, of tensors and their shapes.
+      data: The tensors and strings to print on failure, instead of the shapes.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError where a shape is another.
+
+    Raises:
+      ValueError: If a shape is known to be another.
     """
     pairs = shapes.items() if isinstance(shapes, Mapping) else shapes
     message = message or ""
@@ -503,7 +667,15 @@ def _steps(x: Any) -> Tensor:
 
 @export("is_non_decreasing", "math.is_non_decreasing", "debugging.is_non_decreasing")
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether no element is smaller than the one before it."""
+    """Tells whether no element is smaller than the one before it, in row-major order.
+
+    Args:
+      x: A tensor of real numbers.
+      name: A name for the operation.
+
+    Returns:
+      A scalar of type bool; True where there are fewer than two elements.
+    """
     with name_scope(name, "is_non_decreasing", [x]):
         steps = _steps(x)
         zero = convert_to_tensor(0, dtype=steps.dtype)
@@ -512,7 +684,15 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
 
 @export("is_strictly_increasing", "math.is_strictly_increasing", "debugging.is_strictly_increasing")
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether every element is greater than the one before it."""
+    """Tells whether every element is greater than the one before it, in row-major order.
+
+    Args:
+      x: A tensor of real numbers.
+      name: A name for the operation.
+
+    Returns:
+      A scalar of type bool; True where there are fewer than two elements.
+    """
     with name_scope(name, "is_strictly_increasing", [x]):
         steps = _steps(x)
         zero = convert_to_tensor(0, dtype=steps.dtype)
@@ -526,7 +706,18 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 def verify_tensor_all_finite(
     t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
 ) -> Tensor:
-    """The tensor; the step fails with the message where an element is NaN or infinite."""
+    """Passes a tensor on; the step fails with the message where an element is NaN or infinite.
+
+    Args:
+      t: The tensor of floating-point numbers, by its deprecated name.
+      msg: The message, by its deprecated name.
+      name: A name for the operation.
+      x: The tensor of floating-point numbers.
+      message: What to say on failure.
+
+    Returns:
+      The tensor, after the check.
+    """
     x = renamed("x", x, "t", t)
     message = renamed("message", message, "msg", msg)
     with name_scope(name, "VerifyFinite", [x]):
@@ -541,7 +732,14 @@ _CHECKED = (dtypes.half, dtypes.float32, dtypes.float64)
 
 @export("add_check_numerics_ops")
 def add_check_numerics_ops() -> Operation:
-    """An operation that fails where any floating tensor of the graph, so far, is NaN or infinite."""
+    """Makes an operation that fails where any floating-point tensor of the graph, so far, is NaN or infinite.
+
+    Returns:
+      An operation that runs all checks, in the order in which the tensors were made.
+
+    Raises:
+      ValueError: If the graph has a conditional or a loop.
+    """
     checks: list[Tensor] = []
     for op in get_default_graph().get_operations():
         for output in op.outputs:

@@ -71,7 +71,20 @@ def _like(t: Any, values: Tensor) -> Any:
 
 @export("clip_by_value")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
-    """`t` with what lies outside the bounds moved to the nearer one."""
+    """Moves what lies outside two bounds to the nearer one.
+
+    Args:
+      t: A tensor or IndexedSlices.
+      clip_value_min: The lower bound, of a shape that broadcasts to that of `t`.
+      clip_value_max: The upper bound, likewise.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or IndexedSlices like `t`.
+
+    Raises:
+      ValueError: If broadcasting a bound would make `t` larger.
+    """
     with name_scope(name, "clip_by_value", [t, clip_value_min, clip_value_max]) as name:
         values = _values(t)
         upper = binary.minimum(values, clip_value_max)
@@ -83,7 +96,18 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 @export("clip_by_norm")
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
-    """`t` scaled down where its Euclidean norm, over `axes` or over all, exceeds `clip_norm`."""
+    """Scales a tensor down where its Euclidean norm exceeds a bound.
+
+    Args:
+      t: A tensor or IndexedSlices of floating-point numbers.
+      clip_norm: The largest norm, a positive scalar.
+      axes: The axes over which norms are taken, each part scaled by itself; by default one norm of all
+        elements.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or IndexedSlices like `t`.
+    """
     with name_scope(name, "clip_by_norm", [t, clip_norm]) as name:
         values = _values(t)
         squares = reductions.reduce_sum(values * values, axes, keepdims=True)
@@ -99,7 +123,16 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 @export("clip_by_average_norm")
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
-    """`t` scaled down where its Euclidean norm over its number of elements exceeds `clip_norm`."""
+    """Scales a tensor down where its Euclidean norm, divided by its number of elements, exceeds a bound.
+
+    Args:
+      t: A tensor of floating-point numbers.
+      clip_norm: The largest average norm, a positive scalar.
+      name: A name for the operation.
+
+    Returns:
+      A tensor like `t`.
+    """
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as name:
         t = convert_to_tensor(t, name="t")
         size = casting.cast(shapes.size(t), dtypes.float32)
@@ -116,7 +149,18 @@ def _check_list(t_list: Any) -> list:
 
 @export("global_norm", "linalg.global_norm")
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
-    """The Euclidean norm of all the tensors together; None among them counts as nothing."""
+    """The Euclidean norm of all elements of several tensors together.
+
+    Args:
+      t_list: Tensors and IndexedSlices of floating-point numbers; None among them counts as nothing.
+      name: A name for the operation.
+
+    Returns:
+      A scalar of the type of the tensors.
+
+    Raises:
+      TypeError: If `t_list` is not a sequence.
+    """
     t_list = _check_list(t_list)
     with name_scope(name, "global_norm", t_list):
         halves = []
@@ -133,9 +177,21 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """The tensors scaled down together where their common norm exceeds `clip_norm`, and that norm.
+    """Scales tensors down together where their common Euclidean norm exceeds a bound.
 
     Where the norm is not finite, every result is NaN.
+
+    Args:
+      t_list: Tensors and IndexedSlices of floating-point numbers; None among them stays None.
+      clip_norm: The largest common norm, a positive scalar.
+      use_norm: The common norm, where it is known already.
+      name: A name for the operation.
+
+    Returns:
+      The list of the scaled tensors, and the common norm before scaling.
+
+    Raises:
+      TypeError: If `t_list` is not a sequence.
     """
     t_list = _check_list(t_list)
     if use_norm is None:

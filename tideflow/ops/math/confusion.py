@@ -60,7 +60,19 @@ def confusion_matrix(
     name: str | None = None,
     weights: Any = None,
 ) -> Tensor:
-    """How often (or with how much weight) each class, by row, was predicted as each class, by column."""
+    """Counts how often each class, by row, was predicted as each class, by column.
+
+    Args:
+      labels: The true classes, a vector of integers that are not negative.
+      predictions: The predicted classes, a vector of the same length.
+      num_classes: How many classes there are; by default one more than the largest number found.
+      dtype: The type of the counts.
+      name: A name for the scope of the operations.
+      weights: What each prediction counts, instead of 1.
+
+    Returns:
+      A matrix of type `dtype` with `num_classes` rows and columns.
+    """
     given = [value for value in (predictions, labels, num_classes, weights) if value is not None]
     with name_scope(name, "confusion_matrix", given):
         labels, predictions = remove_squeezable_dimensions(labels, predictions)

@@ -74,7 +74,18 @@ bincount_op.refuses((i32(3, low=-5, high=0), 4, f32(3)), "must be non-negative",
 def bincount(
     arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32
 ) -> Tensor:
-    """How often each number of `arr` occurs, or the sum of its weights."""
+    """Counts how often each number occurs, or adds up the weights of its occurrences.
+
+    Args:
+      arr: A tensor of type int32 whose elements are not negative.
+      weights: What each element counts, a tensor of the shape of `arr`; by default 1.
+      minlength: The least number of counts to return.
+      maxlength: The largest number of counts to return; numbers that have no place there are not counted.
+      dtype: The type of the counts where there are no weights.
+
+    Returns:
+      A vector: the count, or weight, of 0, 1, 2 and so on, up to the largest element of `arr`.
+    """
     with name_scope(None, "bincount"):
         arr = convert_to_tensor(arr, name="arr", dtype=dtypes.int32)
         nonempty = binary.greater(reductions.reduce_prod(shapes.shape(arr)), 0)

@@ -8,27 +8,25 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
-from tideflow.graph.schema import attr
 from tideflow.ops.arrays import indexing
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import host_rank
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import FLOATS, INDICES, NUMERIC
+from tideflow.ops.helpers.types import FLOATS, INDEX, NUMERIC
 from tideflow.ops.math import binary, unary
 
 
 def _cumulative(name: str, allowed: tuple) -> Op:
-    tidx = attr("type", dtypes.int32, allowed=INDICES)
     return Op(
-        name, "x: T, axis: Tidx -> out: T", T=allowed, Tidx=tidx, exclusive=False, reverse=False, host="axis"
+        name, "x: T, axis: Tidx -> out: T", T=allowed, Tidx=INDEX, exclusive=False, reverse=False, host="axis"
     )
 
 
-def _cumsum_family_shape(x, axis):
+def shape_of_first(x, axis):
+    """The shape rule of all of them."""
     return x
 
 
@@ -56,8 +54,36 @@ def _along(
     return torch.flip(x, (axis,)) if reverse else x
 
 
+def _by_array(scan: Any, of_nothing: float) -> Any:
+    """A reference by NumPy's scan of an array along an axis."""
+
+    def reference(x, axis, exclusive, reverse):
+        turned = np.flip(x, axis) if reverse else x
+        scanned = scan(turned, axis=axis, dtype=x.dtype)
+        if exclusive:
+            kept = np.take(scanned, np.arange(x.shape[axis] - 1), axis)
+            scanned = np.concatenate([np.full_like(np.take(x, [0], axis), of_nothing), kept], axis)
+        return np.flip(scanned, axis) if reverse else scanned
+
+    return reference
+
+
+SAMPLES = (
+    (f32(2, 3, low=0.5), 0),
+    (f32(2, 3, low=0.5), -1, {"reverse": True}),
+    (f32(4, low=0.5), 0, {"exclusive": True}),
+    (f32(2, 3, low=0.5), 1, {"exclusive": True, "reverse": True}),
+    (f32(0, 3), 1),
+)
+
+
+def _add_refusals(op: Op) -> None:
+    op.refuses((f32(2, 3), 2), "Expected scan axis in the range [-2, 2), but got 2", InvalidArgumentError)
+    op.refuses((f32(2, 3), [0]), "axis must be a scalar", InvalidArgumentError)
+
+
 cumsum_op = _cumulative("Cumsum", NUMERIC)
-cumsum_op.shape(_cumsum_family_shape)
+cumsum_op.shape(shape_of_first)
 
 
 @cumsum_op.kernel
@@ -72,19 +98,31 @@ def _cumsum_gradient(op, grad):
     return [cumsum(grad, op.inputs[1], **options), None]
 
 
-cumsum_op.samples((i32(2, 3), 1))
+cumsum_op.samples(*SAMPLES, (i32(2, 3), 1), against=_by_array(np.cumsum, 0))
+_add_refusals(cumsum_op)
 
 
 @export("cumsum", "math.cumsum")
 def cumsum(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """The sums of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    """Running sums along an axis: of the elements up to each one.
+
+    Args:
+      x: A tensor of numbers.
+      axis: The axis to go along, a scalar.
+      exclusive: Whether each sum leaves out the element itself, so that the first is 0.
+      reverse: Whether to begin at the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
     return cumsum_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 cumprod_op = _cumulative("Cumprod", NUMERIC)
-cumprod_op.shape(_cumsum_family_shape)
+cumprod_op.shape(shape_of_first)
 
 
 @cumprod_op.kernel
@@ -102,19 +140,31 @@ def _cumprod_gradient(op, grad):
     return [cumsum(products * grad, axis, exclusive=exclusive, reverse=not reverse) / x, None]
 
 
-cumprod_op.samples((i32(2, 3), 1))
+cumprod_op.samples(*SAMPLES, (i32(2, 3), 1), against=_by_array(np.cumprod, 1))
+_add_refusals(cumprod_op)
 
 
 @export("cumprod", "math.cumprod")
 def cumprod(
     x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """The products of the elements up to each one along an axis; `exclusive` leaves out the one itself."""
+    """Running products along an axis: of the elements up to each one.
+
+    Args:
+      x: A tensor of numbers.
+      axis: The axis to go along, a scalar.
+      exclusive: Whether each product leaves out the element itself, so that the first is 1.
+      reverse: Whether to begin at the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
     return cumprod_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
 
 
 cumulative_logsumexp_op = _cumulative("CumulativeLogsumexp", FLOATS)
-cumulative_logsumexp_op.shape(_cumsum_family_shape)
+cumulative_logsumexp_op.shape(shape_of_first)
 
 
 @cumulative_logsumexp_op.kernel
@@ -139,42 +189,29 @@ def _cumulative_logsumexp_gradient(op, grad):
     return [weighed(positive) - weighed(negative), None]
 
 
-@export("math.cumulative_logsumexp")
-def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """log(cumsum(exp(x))) along an axis, computed without overflow."""
-    return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)
-
-
-def _reference(scan: Any, of_nothing: float) -> Any:
-    def reference(x, axis, exclusive, reverse):
-        turned = np.flip(x, axis) if reverse else x
-        scanned = scan(turned, axis=axis, dtype=x.dtype)
-        if exclusive:
-            kept = np.take(scanned, np.arange(x.shape[axis] - 1), axis)
-            scanned = np.concatenate([np.full_like(np.take(x, [0], axis), of_nothing), kept], axis)
-        return np.flip(scanned, axis) if reverse else scanned
-
-    return reference
-
-
 def _log_sums(x: np.ndarray, axis: int, dtype: Any) -> np.ndarray:
     return np.logaddexp.accumulate(x, axis, dtype)
 
 
-for _op, _scan, _start in (
-    (cumsum_op, np.cumsum, 0),
-    (cumprod_op, np.cumprod, 1),
-    (cumulative_logsumexp_op, _log_sums, np.finfo(np.float32).min),
-):
-    _op.samples(
-        (f32(2, 3, low=0.5), 0),
-        (f32(2, 3, low=0.5), -1, {"reverse": True}),
-        (f32(4, low=0.5), 0, {"exclusive": True}),
-        (f32(2, 3, low=0.5), 1, {"exclusive": True, "reverse": True}),
-        (f32(0, 3), 1),
-        against=_reference(_scan, _start),
-    )
-    _op.refuses((f32(2, 3), 2), "Expected scan axis in the range [-2, 2), but got 2", InvalidArgumentError)
-    _op.refuses((f32(2, 3), [0]), "axis must be a scalar", InvalidArgumentError)
+cumulative_logsumexp_op.samples(*SAMPLES, against=_by_array(_log_sums, np.finfo(np.float32).min))
+_add_refusals(cumulative_logsumexp_op)
+
+
+@export("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Logarithms of running sums of exp(x) along an axis, computed without overflow.
+
+    Args:
+      x: A tensor of floating-point numbers.
+      axis: The axis to go along, a scalar.
+      exclusive: Whether each sum leaves out the element itself; the first is then the lowest number of the
+        type.
+      reverse: Whether to begin at the end.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
+    return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=name)

@@ -18,8 +18,9 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import brackets, scalar, vector
+from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.math import binary, casting, clipping, unary
 
 _NUMBERS = types("int32 int64 float double")
@@ -30,7 +31,7 @@ histogram_op = Op(
     "HistogramFixedWidth",
     "values: T, value_range: T, nbins: int32 -> out: dtype",
     T=_NUMBERS,
-    dtype=attr("type", dtypes.int32, allowed=INDICES),
+    dtype=INDEX,
     host="value_range, nbins",
     differentiable=False,
 )
@@ -86,9 +87,51 @@ histogram_op.refuses(
 def histogram_fixed_width(
     values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
 ) -> Tensor:
-    """How many values fall in each of `nbins` equal bins; those beyond the range count in the outer bins."""
+    """Counts the values in each of several equally wide bins.
+
+    Args:
+      values: A tensor of real numbers. Those beyond the range count in the first and the last bin.
+      value_range: A vector of two numbers of the type of `values`: where the first bin begins and the last
+        ends.
+      nbins: How many bins there are.
+      dtype: The type of the counts.
+      name: A name for the operation.
+
+    Returns:
+      A vector of `nbins` counts.
+    """
     with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
         return histogram_op(values, value_range, nbins, dtype=dtype, name=scope)
+
+
+@export("histogram_fixed_width_bins")
+def histogram_fixed_width_bins(
+    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+) -> Tensor:
+    """Finds the bin of a histogram that each value falls in.
+
+    Args:
+      values: A tensor of real numbers. Those beyond the range fall in the first and the last bin.
+      value_range: A vector of two numbers of the type of `values`: where the first bin begins and the last
+        ends.
+      nbins: How many bins there are.
+      dtype: Not used; the bins are numbers of type int32.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type int32 and the shape of `values`.
+    """
+    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
+        values = convert_to_tensor(values, name="values")
+        shape = shapes.shape(values)
+        values = shapes.reshape(values, [-1])
+        value_range = convert_to_tensor(value_range, name="value_range")
+        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
+        count = casting.cast(nbins, values.dtype)
+        share = binary.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
+        bins = unary.floor(count * share, name="indices")
+        bins = casting.cast(clipping.clip_by_value(bins, 0, count - 1), dtypes.int32)
+        return shapes.reshape(bins, shape)
 
 
 # ---------------------------------------------------------------------------------- buckets
@@ -97,10 +140,7 @@ bucketize_op = Op(
     "Bucketize", "input: T -> output: int32", T=_NUMBERS, boundaries=attr("list(float)"), differentiable=False
 )
 
-
-@bucketize_op.shape
-def _bucketize_shape(input):
-    return input
+bucketize_op.shape(same_shape)
 
 
 @bucketize_op.kernel
@@ -130,7 +170,7 @@ bucketize_op.refuses((f32(3), {"boundaries": [3.0, 1.0]}), "Expected sorted boun
 unravel_op = Op(
     "UnravelIndex",
     "indices: Tidx, dims: Tidx -> output: Tidx",
-    Tidx=attr("type", dtypes.int32, allowed=INDICES),
+    Tidx=INDEX,
     host="dims",
     differentiable=False,
 )
@@ -169,23 +209,14 @@ unravel_op.refuses((i32(2, low=0), np.array(7, np.int32)), "Shape must be rank 1
 
 @export("unravel_index")
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """The place along each axis of an array of sizes `dims`, for each index into its elements in order."""
+    """Converts indices into the flat elements of an array to places along its axes.
+
+    Args:
+      indices: A scalar or vector of int32 or int64.
+      dims: The sizes of the array, a vector of the same type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor with one row for each axis, of the type of `indices`.
+    """
     return unravel_op(indices, dims, name=name)
-
-
-@export("histogram_fixed_width_bins")
-def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
-) -> Tensor:
-    """The bin of a histogram that each value falls in."""
-    with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
-        values = convert_to_tensor(values, name="values")
-        shape = shapes.shape(values)
-        values = shapes.reshape(values, [-1])
-        value_range = convert_to_tensor(value_range, name="value_range")
-        nbins = convert_to_tensor(nbins, dtype=dtypes.int32, name="nbins")
-        count = casting.cast(nbins, values.dtype)
-        share = binary.truediv(values - value_range[0], value_range[1] - value_range[0], name="scaled_values")
-        bins = unary.floor(count * share, name="indices")
-        bins = casting.cast(clipping.clip_by_value(bins, 0, count - 1), dtypes.int32)
-        return shapes.reshape(bins, shape)

@@ -14,7 +14,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import binary, unary
+from tideflow.ops.math import binary, powers, unary
 from tideflow.ops.sparse import with_dense
 
 _PLAIN = (bool, int, float, complex, list, tuple, np.ndarray, np.generic)
@@ -75,7 +75,7 @@ binary_operator("truediv", binary.truediv, binary.realdiv.op)
 binary_operator("div", binary.div, binary.realdiv.op)
 binary_operator("floordiv", binary.floordiv, binary.floor_div.op)
 binary_operator("mod", binary.floormod, binary.floormod.op)
-binary_operator("pow", binary.pow, binary.raw_pow.op)
+binary_operator("pow", powers.pow, powers.raw_pow.op)
 binary_operator("matmul", lambda x, y, name: matmul.matmul(x, y, name=name))
 binary_operator("and", binary.logical_and)
 binary_operator("or", binary.logical_or)

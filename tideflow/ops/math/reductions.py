@@ -1,4 +1,4 @@
-"""Reductions over axes (Sum, Max, Any, ArgMax ...) and over lists of tensors (AddN), and what they build."""
+"""Reductions over axes (Sum, Max, Any …) and sums of lists of tensors (AddN), and what is made of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, SparseTensor
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
@@ -24,19 +23,17 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching, tiling
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import brackets, host_rank, merged, scalar
+from tideflow.ops.helpers.axes import brackets, host_rank, merged
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
-from tideflow.ops.helpers.types import INDICES, NUMERIC, QUANTIZED, REAL, types
+from tideflow.ops.helpers.types import INDEX, NUMERIC, QUANTIZED, REAL
 from tideflow.ops.math import binary, casting, cumulative, unary
 from tideflow.runtime.tensor_lists import sum_of
 from tideflow.runtime.values import to_numpy, to_torch
 
-TIDX = attr("type", dtypes.int32, allowed=INDICES)
-
 
 def _reduction(name: str, allowed: tuple, **more: Any) -> Op:
     signature = "input: T, reduction_indices: Tidx -> output: T"
-    return Op(name, signature, T=allowed, Tidx=TIDX, keep_dims=False, host="reduction_indices", **more)
+    return Op(name, signature, T=allowed, Tidx=INDEX, keep_dims=False, host="reduction_indices", **more)
 
 
 def _without(sizes: Sequence[int | None], axes: Sequence[int], keep_dims: bool) -> list[int | None]:
@@ -46,10 +43,19 @@ def _without(sizes: Sequence[int | None], axes: Sequence[int], keep_dims: bool) 
     return [size for axis, size in enumerate(sizes) if axis not in axes]
 
 
-# ---------------------------------------------------------------------------------- shapes and axes
+def normal_axes(indices: Any, rank: int) -> list[int]:
+    """Reduction indices as axes counted from the front, each once, in order."""
+    if host_rank(indices) > 1:
+        raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(indices)}")
+    flat = indices if isinstance(indices, list) else [indices]
+    for index in flat:
+        if not -rank <= index < rank:
+            raise ShapeError(f"Invalid reduction dimension {index} for input with {rank} dimensions.")
+    return sorted({index % rank for index in flat})
 
 
-def _sum_family_shape(input, reduction_indices, *, keep_dims):
+def reduced_sizes(input, reduction_indices, *, keep_dims):
+    """The shape rule of all reductions."""
     if host_rank(reduction_indices) > 1:
         raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(reduction_indices)}")
     if input.ndims is None:
@@ -62,7 +68,7 @@ def _sum_family_shape(input, reduction_indices, *, keep_dims):
 def _direct(function: Any, of_empty: bool = True) -> Any:
     """A shortcut past the axes' checks, for constant axes and element types that ATen reduces as they are."""
 
-    def rule(node):
+    def _specialized(node):
         values, indices = node.inputs
         computable = values.dtype.is_floating or values.dtype.is_complex
         if indices.constant is None or not computable or node.outputs[0].shape.ndims is None:
@@ -72,10 +78,11 @@ def _direct(function: Any, of_empty: bool = True) -> Any:
         axes = normal_axes(indices.constant.tolist(), values.shape.ndims)
         return (function, (values, axes, node.attrs["keep_dims"])) if axes else None
 
-    return rule
+    return _specialized
 
 
-def _sum_family_value(op):
+def value_of_sizes(op):
+    """The value rule of reductions of sizes: the kernel, where all integers and axes are known."""
     values, indices = (partial_value(tensor) for tensor in op.inputs)
     if (
         not op.inputs[0].dtype.is_integer
@@ -122,14 +129,97 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
     return tiling.tile(shapes.reshape(grad, kept), multiples)
 
 
-def _add_refuses_of_sum_family(op: Op) -> None:
+def reduced_shape(full: Any, indices: Any) -> Tensor:
+    """The shape after a reduction that keeps its axes, as a tensor."""
+    full, indices = casting.cast(full, dtypes.int32), casting.cast(indices, dtypes.int32)
+    rank = shapes.size(full)
+    indices = (indices + rank) % rank
+    reduced = shapes.shape(indices)
+    return stitching.dynamic_stitch([creation.range(rank), indices], [full, creation.fill(reduced, 1)])
+
+
+# What the docstring of every reduction says after its first sentence.
+ARGUMENTS = """
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set.
+    """
+
+
+def all_axes(x: Any) -> Tensor:
+    """Every axis of x, as a constant where the rank is known."""
+    if isinstance(x, SparseTensor) and x.dense_shape.shape.is_fully_defined():
+        return constants.constant(np.arange(x.dense_shape.shape.tuple[0]), dtypes.int32)
+    if isinstance(x, Tensor) and x.shape.ndims is not None:
+        return constants.constant(np.arange(x.shape.ndims), dtypes.int32)
+    return creation.range(0, shapes.rank(x))
+
+
+def _reduced(op: Op, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+    output = op(x, all_axes(x) if axis is None else axis, keep_dims=bool(keepdims), name=name)
+    if axis is None and not keepdims and not output.shape.is_fully_defined():
+        output.set_shape(())
+    return output
+
+
+def _reducer(name: str, op: Op, doc: str) -> Callable[..., Tensor]:
+    """The public function of a reduction, under the name `name` and `math.name`."""
+
+    def reduce(
+        input_tensor: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: Any = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor:
+        axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+        return _reduced(op, input_tensor, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), name)
+
+    reduce.__name__ = reduce.__qualname__ = name
+    reduce.__doc__ = doc + ARGUMENTS
+    return export(name, f"math.{name}")(reduce)
+
+
+def _by_array(reduce: Callable) -> Callable:
+    """A reference by NumPy's function of an array, its axes and whether they stay."""
+
+    def reference(x, axes, keep_dims):
+        return reduce(x, axis=tuple(np.ravel(axes).tolist()), keepdims=keep_dims).astype(x.dtype)
+
+    return reference
+
+
+def _add_refusals(op: Op) -> None:
     op.refuses((f32(2, 3), 2), "Invalid reduction dimension 2 for input with 2 dimensions")
     op.refuses((f32(2, 3), [[0, 1]]), "Shape must be at most rank 1 but is rank 2")
 
 
+# ---------------------------------------------------------------------------------- sums, means, products
+
+SUM_SAMPLES = (
+    (f32(2, 3, low=0.5, high=2.0), 1),
+    (f32(2, 3, 4), [0, -1], {"keep_dims": True}),
+    (f32(3), [0]),
+    (f32(2, 3, low=0.5), [0, 1], {"Tidx": dtypes.int64}),
+    (i32(2, 3), -1),
+    (c64(2, 3), 0),
+    (f32(), np.array([], np.int32)),
+    (f32(0, 2), 1),
+)
+
 sum_op = _reduction("Sum", NUMERIC)
-sum_op.shape(_sum_family_shape)
-sum_op.value(_sum_family_value)
+sum_op.shape(reduced_sizes)
+sum_op.value(value_of_sizes)
 
 
 @sum_op.kernel
@@ -137,17 +227,6 @@ sum_op.value(_sum_family_value)
 def _sum_kernel(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
     return torch.sum(input, axes, keep_dims, dtype=input.dtype) if axes else input
-
-
-def normal_axes(indices: Any, rank: int) -> list[int]:
-    """Reduction indices as axes counted from the front, each once, in order."""
-    if host_rank(indices) > 1:
-        raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(indices)}")
-    flat = indices if isinstance(indices, list) else [indices]
-    for index in flat:
-        if not -rank <= index < rank:
-            raise ShapeError(f"Invalid reduction dimension {index} for input with {rank} dimensions.")
-    return sorted({index % rank for index in flat})
 
 
 sum_op.specialize(_direct(torch.sum))
@@ -158,11 +237,13 @@ def _sum_gradient(op, grad):
     return [_spread(op, grad), None]
 
 
-sum_op.samples((i32(2, 3), -1), (c64(2, 3), 0), (f32(), np.array([], np.int32)), (f32(0, 2), 1))
-_add_refuses_of_sum_family(sum_op)
+sum_op.samples(*SUM_SAMPLES, against=_by_array(np.sum))
+_add_refusals(sum_op)
+
+reduce_sum = _reducer("reduce_sum", sum_op, "The sum over the given axes.")
 
 mean_op = _reduction("Mean", NUMERIC)
-mean_op.shape(_sum_family_shape)
+mean_op.shape(reduced_sizes)
 
 
 @mean_op.kernel
@@ -172,9 +253,8 @@ def _mean_kernel(input, reduction_indices, *, keep_dims):
         return input
     if input.is_floating_point() or input.is_complex():
         return torch.mean(input, axes, keep_dims)
-    total = sum_op.kernels[""](
-        input, axes, keep_dims=keep_dims
-    )  # wraps in its own type, as TensorFlow's does
+    # The sum wraps in its own type, as TensorFlow's does.
+    total = sum_op.kernels[""](input, axes, keep_dims=keep_dims)
     count = max(1, math.prod(input.shape[axis] for axis in axes))
     return torch.div(total.to(torch.int64), count, rounding_mode="trunc").to(input.dtype)
 
@@ -195,12 +275,14 @@ def _mean_gradient(op, grad):
     return [binary.truediv(spread, count), None]
 
 
-mean_op.samples((i32(2, 3), -1), (c64(2, 3), 0), (f32(), np.array([], np.int32)), (f32(0, 2), 1))
-_add_refuses_of_sum_family(mean_op)
+mean_op.samples(*SUM_SAMPLES, against=_by_array(np.mean))
+_add_refusals(mean_op)
+
+reduce_mean = _reducer("reduce_mean", mean_op, "The mean over the given axes; of integers, rounded to zero.")
 
 prod_op = _reduction("Prod", NUMERIC)
-prod_op.shape(_sum_family_shape)
-prod_op.value(_sum_family_value)
+prod_op.shape(reduced_sizes)
+prod_op.value(value_of_sizes)
 
 
 @prod_op.kernel
@@ -237,9 +319,16 @@ def _prod_gradient(op, grad):
     return [shapes.reshape(product, full), None]
 
 
-prod_op.samples((i32(2, 3), -1), (c64(2, 3), 0), (f32(), np.array([], np.int32)), (f32(0, 2), 1))
-prod_op.samples((np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 4.0]], np.float32), 1))
-_add_refuses_of_sum_family(prod_op)
+prod_op.samples(
+    *SUM_SAMPLES,
+    (np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 4.0]], np.float32), 1),
+    against=_by_array(np.prod),
+)
+_add_refusals(prod_op)
+
+reduce_prod = _reducer("reduce_prod", prod_op, "The product over the given axes.")
+
+# ---------------------------------------------------------------------------------- extremes
 
 ORDERED = REAL + QUANTIZED
 
@@ -248,7 +337,7 @@ def _extreme(reduce: Any, of_nothing: Any) -> Any:
     """The kernel of Max or Min; reducing no elements gives the value that loses against any other."""
 
     @unsigned.ordered
-    def kernel(input, reduction_indices, *, keep_dims):
+    def _kernel(input, reduction_indices, *, keep_dims):
         axes = normal_axes(reduction_indices, input.dim())
         if not axes:
             return input
@@ -256,10 +345,10 @@ def _extreme(reduce: Any, of_nothing: Any) -> Any:
             return input.new_full(_without(input.shape, axes, keep_dims), of_nothing(input.dtype))
         return reduce(input, axes, keep_dims)
 
-    return kernel
+    return _kernel
 
 
-def _max_family_gradient(op, grad):
+def extreme_gradient(op, grad):
     """Elements that tie for the extreme share its gradient."""
     x, indices = op.inputs
     kept = reduced_shape(shapes.shape(x), indices)
@@ -270,46 +359,49 @@ def _max_family_gradient(op, grad):
     return [chosen / ties * grad, None]
 
 
-max_op = _reduction("Max", ORDERED)
-max_op.shape(_sum_family_shape)
-max_op.value(_sum_family_value)
-
-
 def _lowest(dtype: torch.dtype) -> float:
     return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
-
-
-max_op.kernel(_extreme(torch.amax, _lowest))
-max_op.specialize(_direct(torch.amax, of_empty=False))
-max_op.gradient(_max_family_gradient)
-_add_refuses_of_sum_family(max_op)
-
-min_op = _reduction("Min", ORDERED)
-min_op.shape(_sum_family_shape)
-min_op.value(_sum_family_value)
 
 
 def _highest(dtype: torch.dtype) -> float:
     return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
+EXTREME_SAMPLES = (
+    (f32(2, 3), 1),
+    (f32(2, 3, 4), [0, -1], {"keep_dims": True}),
+    (f32(4), 0),
+    (f32(0, 2), 0),
+    (f32(0, 2), 1),
+    (f32(2, 3), -1, {"Tidx": dtypes.int64}),
+)
+
+max_op = _reduction("Max", ORDERED)
+max_op.shape(reduced_sizes)
+max_op.value(value_of_sizes)
+
+max_op.kernel(_extreme(torch.amax, _lowest))
+max_op.specialize(_direct(torch.amax, of_empty=False))
+max_op.gradient(extreme_gradient)
+max_op.samples(*EXTREME_SAMPLES, against=_by_array(partial(np.max, initial=-np.inf)))
+_add_refusals(max_op)
+
+reduce_max = _reducer("reduce_max", max_op, "The largest element along the given axes.")
+
+min_op = _reduction("Min", ORDERED)
+min_op.shape(reduced_sizes)
+min_op.value(value_of_sizes)
+
 min_op.kernel(_extreme(torch.amin, _highest))
 min_op.specialize(_direct(torch.amin, of_empty=False))
-min_op.gradient(_max_family_gradient)
-_add_refuses_of_sum_family(min_op)
+min_op.gradient(extreme_gradient)
+min_op.samples(*EXTREME_SAMPLES, against=_by_array(partial(np.min, initial=np.inf)))
+_add_refusals(min_op)
 
-# ---------------------------------------------------------------------------------- public reductions
-
-
-def _reduced(op: Op, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
-    output = op(x, all_axes(x) if axis is None else axis, keep_dims=bool(keepdims), name=name)
-    if axis is None and not keepdims and not output.shape.is_fully_defined():
-        output.set_shape(())
-    return output
-
+reduce_min = _reducer("reduce_min", min_op, "The smallest element along the given axes.")
 
 euclidean_norm_op = _reduction("EuclideanNorm", NUMERIC)
-euclidean_norm_op.shape(_sum_family_shape)
+euclidean_norm_op.shape(reduced_sizes)
 
 
 @euclidean_norm_op.kernel
@@ -331,24 +423,42 @@ def _euclidean_norm_gradient(op, grad):
     return [binary.truediv(x, norm / grad), None]
 
 
-_add_refuses_of_sum_family(euclidean_norm_op)
+euclidean_norm_op.samples(
+    *SUM_SAMPLES, against=_by_array(lambda x, **how: np.sqrt(np.sum(np.abs(x) ** 2, **how)))
+)
+_add_refusals(euclidean_norm_op)
 
 
 @export("math.reduce_euclidean_norm")
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The square root of the sum of squares over the given axes."""
+    """The Euclidean norm over the given axes: the square root of the sum of squares.
+
+    Args:
+      input_tensor: The tensor of numbers to reduce.
+      axis: The axes to reduce over: an integer or a vector of them. By default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set.
+    """
     return _reduced(euclidean_norm_op, input_tensor, axis, keepdims, name)
+
+
+# ---------------------------------------------------------------------------------- truth values
 
 
 def _logical_reduction(name: str) -> Op:
     signature = "input: bool, reduction_indices: Tidx -> output: bool"
-    return Op(name, signature, Tidx=TIDX, keep_dims=False, host="reduction_indices", differentiable=False)
+    return Op(name, signature, Tidx=INDEX, keep_dims=False, host="reduction_indices", differentiable=False)
 
+
+TRUTH_SAMPLES = (boolean(2, 3), 1), (boolean(2, 3), [0, 1], {"keep_dims": True}), (boolean(0, 2), 0)
 
 any_op = _logical_reduction("Any")
-any_op.shape(_sum_family_shape)
+any_op.shape(reduced_sizes)
 
 
 @any_op.kernel
@@ -357,10 +467,13 @@ def _any_kernel(input, reduction_indices, *, keep_dims):
     return torch.any(input, axes, keep_dims) if axes else input
 
 
+any_op.samples(*TRUTH_SAMPLES, against=_by_array(np.any))
 any_op.refuses((boolean(2, 3), -3), "Invalid reduction dimension -3 for input with 2 dimensions")
 
+reduce_any = _reducer("reduce_any", any_op, "Tells whether any element along the given axes is True.")
+
 all_op = _logical_reduction("All")
-all_op.shape(_sum_family_shape)
+all_op.shape(reduced_sizes)
 
 
 @all_op.kernel
@@ -369,202 +482,22 @@ def _all_kernel(input, reduction_indices, *, keep_dims):
     return torch.all(input, axes, keep_dims) if axes else input
 
 
+all_op.samples(*TRUTH_SAMPLES, against=_by_array(np.all))
 all_op.refuses((boolean(2, 3), -3), "Invalid reduction dimension -3 for input with 2 dimensions")
 
+reduce_all = _reducer("reduce_all", all_op, "Tells whether all elements along the given axes are True.")
 
-def _against(reduce: Any) -> Any:
-    def reference(x, axes, keep_dims):
-        return reduce(x, axis=tuple(np.ravel(axes).tolist()), keepdims=keep_dims).astype(x.dtype)
-
-    return reference
+# ---------------------------------------------------------------------------------- sums of tensors
 
 
-for _op, _reduce in (
-    (sum_op, np.sum),
-    (mean_op, np.mean),
-    (prod_op, np.prod),
-    (euclidean_norm_op, np.linalg.norm),
-):
-    _op.samples(
-        (f32(2, 3, low=0.5, high=2.0), 1),
-        (f32(2, 3, 4), [0, -1], {"keep_dims": True}),
-        (f32(3), [0]),
-        (f32(2, 3, low=0.5), [0, 1], {"Tidx": dtypes.int64}),
-        against=_against(_reduce) if _op is not euclidean_norm_op else None,
-    )
-for _op, _reduce, _nothing in ((max_op, np.max, -np.inf), (min_op, np.min, np.inf)):
-    _op.samples(
-        (f32(2, 3), 1),
-        (f32(2, 3, 4), [0, -1], {"keep_dims": True}),
-        (f32(4), 0),
-        (f32(0, 2), 0),
-        (f32(0, 2), 1),
-        (f32(2, 3), -1, {"Tidx": dtypes.int64}),
-        against=_against(partial(_reduce, initial=_nothing)),
-    )
-for _op, _reduce in ((any_op, np.any), (all_op, np.all)):
-    _op.samples(
-        (boolean(2, 3), 1),
-        (boolean(2, 3), [0, 1], {"keep_dims": True}),
-        (boolean(0, 2), 0),
-        against=_against(_reduce),
-    )
+def _tensors(complaint: str, inputs: Any) -> list[Tensor]:
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(complaint)
+    return [value if isinstance(value, IndexedSlices) else convert_to_tensor(value) for value in inputs]
 
 
-def all_axes(x: Any) -> Tensor:
-    """Every axis of x, as a constant where the rank is known."""
-    if isinstance(x, SparseTensor) and x.dense_shape.shape.is_fully_defined():
-        return constants.constant(np.arange(x.dense_shape.shape.tuple[0]), dtypes.int32)
-    if isinstance(x, Tensor) and x.shape.ndims is not None:
-        return constants.constant(np.arange(x.shape.ndims), dtypes.int32)
-    return creation.range(0, shapes.rank(x))
-
-
-def _reducer(name: str, op: Op, doc: str) -> Callable[..., Tensor]:
-    """The public function of a reduction, deprecated argument names included."""
-
-    def reduce(
-        input_tensor: Any,
-        axis: Any = None,
-        keepdims: bool | None = None,
-        name: str | None = None,
-        reduction_indices: Any = None,
-        keep_dims: bool | None = None,
-    ) -> Tensor:
-        axis = renamed("axis", axis, "reduction_indices", reduction_indices)
-        return _reduced(op, input_tensor, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), name)
-
-    reduce.__name__ = reduce.__qualname__ = name
-    reduce.__doc__ = doc
-    return export(name, f"math.{name}")(reduce)
-
-
-reduce_sum = _reducer("reduce_sum", sum_op, "The sum over the given axes, over all by default.")
-reduce_mean = _reducer(
-    "reduce_mean", mean_op, "The mean over the given axes; of integers, rounded towards 0."
-)
-reduce_prod = _reducer("reduce_prod", prod_op, "The product over the given axes.")
-reduce_max = _reducer("reduce_max", max_op, "The largest element along the given axes.")
-reduce_min = _reducer("reduce_min", min_op, "The smallest element along the given axes.")
-reduce_any = _reducer("reduce_any", any_op, "Whether any element along the given axes is true.")
-reduce_all = _reducer("reduce_all", all_op, "Whether all elements along the given axes are true.")
-
-
-def _checked_dimension(dimension: int, rank: int) -> int:
-    if not -rank <= dimension < rank:
-        raise ShapeError(
-            f"Dimension ({dimension}) must be in the range [{-rank}, {rank}), where {rank} is the number of "
-            "dimensions in the input."
-        )
-    return dimension % rank
-
-
-def _arg_max_family_shape(input, dimension):
-    if input.ndims is None:
-        return None
-    if input.ndims <= 1:
-        return []
-    if scalar(dimension) is None:
-        return [None] * (input.ndims - 1)
-    return _without(input.tuple, [_checked_dimension(dimension, input.ndims)], keep_dims=False)
-
-
-def _position(find: Any, instead_of_nan: float) -> Any:
-    """The kernel of ArgMax or ArgMin: the first of equals, and a NaN never wins."""
-
-    def kernel(input, dimension, *, output_type):
-        axis = _checked_dimension(dimension, input.dim())
-        if not input.shape[axis]:
-            raise ShapeError(f"Reduction axis {axis} is empty in shape {brackets(input.shape)}")
-        if input.is_floating_point():
-            input = torch.where(torch.isnan(input), instead_of_nan, input)
-        elif input.dtype == torch.bool:
-            input = input.to(torch.uint8)
-        return find(unsigned.comparable(input), axis).to(output_type.torch)
-
-    return kernel
-
-
-# ---------------------------------------------------------------------------------- where the extreme stands
-
-arg_max_op = Op(
-    "ArgMax",
-    "input: T, dimension: Tidx -> output: output_type",
-    T=ORDERED + (dtypes.bool,),
-    Tidx=attr("type", dtypes.int32, allowed=types("int16 int32 int64")),
-    output_type=attr("type", dtypes.int64, allowed=types("int16 uint16 int32 int64")),
-    host="dimension",
-    differentiable=False,
-)
-arg_max_op.shape(_arg_max_family_shape)
-arg_max_op.kernel(_position(torch.argmax, -math.inf))
-
-
-@export("argmax", "math.argmax")
-def argmax(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """Where the largest element along an axis (0 by default) stands."""
-    axis = renamed("axis", axis, "dimension", dimension)
-    return arg_max_op(input, 0 if axis is None else axis, output_type=output_type, name=name)
-
-
-@export("arg_max")
-def arg_max(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
-    """The old name of `argmax`."""
-    return arg_max_op(input, dimension, output_type=output_type, name=name)
-
-
-arg_min_op = Op(
-    "ArgMin",
-    "input: T, dimension: Tidx -> output: output_type",
-    T=ORDERED + (dtypes.bool,),
-    Tidx=TIDX,
-    output_type=attr("type", dtypes.int64, allowed=INDICES),
-    host="dimension",
-    differentiable=False,
-)
-arg_min_op.shape(_arg_max_family_shape)
-arg_min_op.kernel(_position(torch.argmin, math.inf))
-
-
-@export("argmin", "math.argmin")
-def argmin(
-    input: Any,
-    axis: Any = None,
-    name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
-) -> Tensor:
-    """Where the smallest element along an axis (0 by default) stands."""
-    axis = renamed("axis", axis, "dimension", dimension)
-    return arg_min_op(input, 0 if axis is None else axis, output_type=output_type, name=name)
-
-
-@export("arg_min")
-def arg_min(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
-    """The old name of `argmin`."""
-    return arg_min_op(input, dimension, output_type=output_type, name=name)
-
-
-for _op, _find in ((arg_max_op, np.argmax), (arg_min_op, np.argmin)):
-    _op.samples(
-        (f32(2, 3), 1),
-        (i32(3, 4), -2, {"output_type": dtypes.int32}),
-        (np.array([1.0, 3.0, 3.0], np.float32), 0),
-        (boolean(2, 3), 0),
-        against=lambda x, axis, _find=_find: _find(x, axis),
-    )
-    _op.samples((f32(0, 3), 1))
-    _op.refuses((f32(2, 3), 2), "Dimension (2) must be in the range [-2, 2)")
-    _op.refuses((f32(2, 0), 1), "Reduction axis 1 is empty in shape [2,0]", InvalidArgumentError)
-
-
-def _common_shape(inputs: list[TensorShape]) -> TensorShape:
+def common_shape(inputs: list[TensorShape]) -> TensorShape:
+    """What the shapes of tensors that must be equal say together."""
     shape = inputs[-1]
     for position, other in reversed(list(enumerate(inputs[:-1]))):
         try:
@@ -575,7 +508,8 @@ def _common_shape(inputs: list[TensorShape]) -> TensorShape:
 
 
 @unsigned.modular
-def _add_n_family_kernel(inputs):
+def sum_of_tensors(inputs):
+    """The kernel of AddN and AccumulateNV2."""
     first, *others = inputs
     if any(other.shape != first.shape for other in others):
         sizes = ", ".join(brackets(value.shape) for value in inputs)
@@ -588,21 +522,15 @@ def _add_n_family_kernel(inputs):
     return total
 
 
-def _add_n_family_gradient(op, grad):
+def the_same_for_each(op, grad):
+    """Their gradient."""
     return [grad] * len(op.inputs)
 
 
-# ---------------------------------------------------------------------------------- sums of tensors
-
 add_n_op = Op("AddN", "inputs: N * T -> sum: T", T=NUMERIC + (dtypes.variant,), commutative=True)
 
-
-@add_n_op.shape
-def _add_n_shape(inputs):
-    return _common_shape(inputs)
-
-
-add_n_op.kernel(_add_n_family_kernel)
+add_n_op.shape(common_shape)
+add_n_op.kernel(sum_of_tensors)
 
 
 @add_n_op.kernel("string")
@@ -617,7 +545,7 @@ def _add_n_specialized(node):
     return (torch.add, node.inputs) if len(node.inputs) == 2 and known and computable else None
 
 
-add_n_op.gradient(_add_n_family_gradient)
+add_n_op.gradient(the_same_for_each)
 add_n_op.samples(
     ([f32(2, 3), f32(2, 3), f32(2, 3)],),
     ([f32(), f32()],),
@@ -630,19 +558,24 @@ add_n_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
 
 @export("add_n", "math.add_n")
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
-    """The sum of tensors of one shape and type."""
+    """The sum of tensors of one shape and type.
+
+    Args:
+      inputs: A list of tensors or IndexedSlices.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the list is empty, or the shapes are known to differ.
+    """
     tensors = _tensors(
         "inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape", inputs
     )
     if len(tensors) > 1:
         return add_n_op(tensors, name=name)
     return constants.identity(convert_to_tensor(tensors[0]), name=name) if name else tensors[0]
-
-
-def _tensors(complaint: str, inputs: Any) -> list[Tensor]:
-    if not isinstance(inputs, (list, tuple)) or not inputs:
-        raise ValueError(complaint)
-    return [value if isinstance(value, IndexedSlices) else convert_to_tensor(value) for value in inputs]
 
 
 accumulate_n_op = Op(
@@ -652,11 +585,11 @@ accumulate_n_op = Op(
 
 @accumulate_n_op.shape
 def _accumulate_n_shape(inputs, *, shape):
-    return _common_shape([*inputs, shape])
+    return common_shape([*inputs, shape])
 
 
-accumulate_n_op.kernel(_add_n_family_kernel)
-accumulate_n_op.gradient(_add_n_family_gradient)
+accumulate_n_op.kernel(sum_of_tensors)
+accumulate_n_op.gradient(the_same_for_each)
 accumulate_n_op.samples(([f32(2, 3), f32(2, 3)], {"shape": [2, 3]}), against=lambda inputs: sum(inputs))
 accumulate_n_op.refuses(([f32(2), f32(3)], {"shape": None}), "must be equal, but are 2 and 3")
 
@@ -665,7 +598,21 @@ accumulate_n_op.refuses(([f32(2), f32(3)], {"shape": None}), "must be equal, but
 def accumulate_n(
     inputs: Sequence[Any], shape: Any = None, tensor_dtype: Any = None, name: str | None = None
 ) -> Tensor:
-    """The sum of tensors of one shape and type, of which `shape` may tell more than they do."""
+    """The sum of tensors of one shape and type, of which `shape` may tell more than they do.
+
+    Args:
+      inputs: A list of tensors.
+      shape: What is known of their shape.
+      tensor_dtype: The type that they are expected to have.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the list is empty, or shapes or types differ.
+      TypeError: If the tensors are not of type `tensor_dtype`.
+    """
     tensors = _tensors("inputs must be a list of at least one Tensor with the same dtype and shape", inputs)
     if any(tensor.dtype.base_dtype is not tensors[0].dtype.base_dtype for tensor in tensors):
         raise ValueError("inputs must be a list of at least one Tensor with the same dtype and shape")
@@ -679,20 +626,24 @@ def accumulate_n(
     return constants.identity(tensors[0], name=name) if name else tensors[0]
 
 
-def reduced_shape(full: Any, indices: Any) -> Tensor:
-    """The shape after a reduction that keeps its axes, as a tensor."""
-    full, indices = casting.cast(full, dtypes.int32), casting.cast(indices, dtypes.int32)
-    rank = shapes.size(full)
-    indices = (indices + rank) % rank
-    reduced = shapes.shape(indices)
-    return stitching.dynamic_stitch([creation.range(rank), indices], [full, creation.fill(reduced, 1)])
+# ---------------------------------------------------------------------------------- made of these
 
 
 @export("math.reduce_variance")
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The mean squared distance from the mean over the given axes."""
+    """The variance over the given axes: the mean squared distance from the mean.
+
+    Args:
+      input_tensor: The tensor of floating-point numbers to reduce.
+      axis: The axes to reduce over: an integer or a vector of them. By default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set.
+    """
     with name_scope(name or "reduce_variance"):
         mean = reduce_mean(input_tensor, axis=axis, keepdims=True)
         return reduce_mean(unary.square(input_tensor - mean), axis=axis, keepdims=keepdims)
@@ -702,7 +653,17 @@ def reduce_variance(
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The square root of the variance over the given axes."""
+    """The standard deviation over the given axes: the square root of the variance.
+
+    Args:
+      input_tensor: The tensor of floating-point numbers to reduce.
+      axis: The axes to reduce over: an integer or a vector of them. By default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set.
+    """
     with name_scope(name or "reduce_std"):
         return unary.sqrt(reduce_variance(input_tensor, axis=axis, keepdims=keepdims))
 
@@ -716,7 +677,19 @@ def reduce_logsumexp(
     reduction_indices: Any = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """log(sum(exp(x))) over the given axes, computed without overflow."""
+    """The logarithm of the sum of exp(x) over the given axes, computed without overflow.
+
+    Args:
+      input_tensor: The tensor of floating-point numbers to reduce.
+      axis: The axes to reduce over: an integer or a vector of them. By default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the scope of the operations.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set.
+    """
     axis = renamed("axis", axis, "reduction_indices", reduction_indices)
     keepdims = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
     x = convert_to_tensor(input_tensor)
@@ -745,7 +718,21 @@ def count_nonzero(
     keep_dims: bool | None = None,
     input: Any = None,
 ) -> Tensor:
-    """How many elements along the given axes are not 0 (or not the empty string)."""
+    """Counts the elements along the given axes that are not 0, or not the empty string.
+
+    Args:
+      input_tensor: The tensor of numbers, truth values or strings to reduce.
+      axis: The axes to reduce over: an integer or a vector of them. By default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      dtype: The type of the counts.
+      name: A name for the scope of the operations.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+      input: Another name of `input_tensor`.
+
+    Returns:
+      A tensor of type `dtype`, without the reduced axes unless `keepdims` is set.
+    """
     keepdims = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
     axis = renamed("axis", axis, "reduction_indices", reduction_indices)
     given = renamed("input", input, "input_tensor", input_tensor)

@@ -19,11 +19,73 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import brackets, of_rank, of_rank_at_least, scalar
+from tideflow.ops.helpers.elementwise import described
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import INDICES, NUMERIC, REAL, types
+from tideflow.ops.helpers.types import INDEX, INDICES, NUMERIC, REAL, types
 from tideflow.ops.math import binary, casting, unary
 
 TINDICES = attr("type", allowed=INDICES)
+
+# ---------------------------------------------------------------------------------- the work itself
+
+
+def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: Any) -> torch.Tensor:
+    """Row i of data goes into row ids[i] of the result, whose `count` rows begin as `start`."""
+    result = data.new_full((count, *data.shape[1:]), start)
+    if not data.numel():
+        return result
+    if how == "sum":
+        return result.index_add(0, ids, data)
+    if how == "prod" and data.is_complex():  # ATen's scattered products are of real numbers
+        for row, target in zip(data, ids.tolist(), strict=True):
+            result[target] *= row
+        return result
+    where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
+    return result.scatter_reduce(0, where, data, how, include_self=True)
+
+
+def sorted_count(ids: torch.Tensor) -> int:
+    """The number of segments of ids that must not decrease."""
+    if not ids.numel():
+        return 0
+    count = int(ids[-1]) + 1
+    if bool((ids[1:] < ids[:-1]).any()):
+        raise ShapeError("segment ids are not increasing")
+    if int(ids[0]) < 0:
+        raise ShapeError(f"Segment id {int(ids[0])} out of range [0, {count})")
+    return count
+
+
+def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
+    """The ids as int64; there must be one for each row."""
+    if segment_ids.dim() != 1 or segment_ids.shape[0] != data.shape[0]:
+        raise ShapeError(
+            "segment_ids should be the same size as dimension 0 of input, but their shapes are "
+            f"{brackets(segment_ids.shape)} and {brackets(data.shape)}"
+        )
+    return segment_ids.long()
+
+
+def row_counts(ids: torch.Tensor, count: int, like: torch.Tensor) -> torch.Tensor:
+    """How many rows each segment has, 1 where it has none, shaped to divide the segments."""
+    counts = torch.bincount(ids, minlength=count) if count else ids.new_zeros(0)
+    return counts.clamp_min(1).view(-1, *[1] * (like.dim() - 1))
+
+
+def with_rows(rows: int | None, data: TensorShape) -> list[int | None] | None:
+    """The shape of data with another number of rows."""
+    of_rank_at_least(data, 1)
+    return None if data.tuple is None else [rows, *data.tuple[1:]]
+
+
+def row_count(count: int | None, position: int) -> int | None:
+    """The number of segments that the input at this position gives, which must not be negative."""
+    if scalar(count) is not None and count < 0:
+        raise ShapeError(
+            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}"
+        )
+    return count
+
 
 # ---------------------------------------------------------------------------------- sorted ids
 
@@ -32,13 +94,66 @@ def _sorted_op(name: str, allowed: tuple) -> Op:
     return Op(name, "data: T, segment_ids: Tindices -> output: T", T=allowed, Tindices=TINDICES)
 
 
-def _segment_sum_family_shape(data, segment_ids):
+def sorted_shape(data, segment_ids):
+    """The shape rule of ops on sorted ids."""
     of_rank(segment_ids, 1)
     return with_rows(None, data)
 
 
+SORTED_ARGUMENTS = {
+    "data": "A tensor of numbers, of rank 1 or more.",
+    "segment_ids": "The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.",
+}
+SORTED_RESULT = (
+    "A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."
+)
+
+
+def _sorted_function(name: str, op: Op, doc: str) -> Any:
+    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+        return op(data, segment_ids, name=name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = described(doc, SORTED_ARGUMENTS, SORTED_RESULT)
+    return export(name, f"math.{name}")(function)
+
+
+def _segment_by_segment(reduce: Any, of_nothing: Any) -> Any:
+    """Segments one by one, in NumPy."""
+
+    def reference(data, ids, count=None):
+        count = int(max(ids, default=-1)) + 1 if count is None else int(count)
+        data = data.reshape(-1, *data.shape[np.ndim(ids) :])
+        rows = [data[np.ravel(ids) == i] for i in range(count)]
+        nothing = of_nothing(data.dtype) if callable(of_nothing) else of_nothing
+        full = [reduce(part, axis=0) if len(part) else np.full(data.shape[1:], nothing) for part in rows]
+        return np.array(full, data.dtype).reshape(count, *data.shape[1:])
+
+    return reference
+
+
+IDS = np.array([0, 0, 2, 2], np.int32)
+SORTED_SAMPLES = (
+    (f32(4, 3), IDS),
+    (f32(4), IDS.astype(np.int64)),
+    (f32(0, 3), np.zeros(0, np.int32)),
+    (i32(4, 2, low=1), IDS),
+)
+WITH_ZEROS = np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 1.0], [2.0, 0.0]], np.float32)
+
+
+def _add_sorted_refusals(op: Op) -> None:
+    op.refuses((f32(3, 2), np.array([[0, 1, 1]], np.int32)), "Shape must be rank 1 but is rank 2")
+    op.refuses(
+        (f32(3), np.array([0, 2, 1], np.int32)), "segment ids are not increasing", InvalidArgumentError
+    )
+    op.refuses(
+        (f32(3), np.array([0, 1], np.int32)), "same size as dimension 0 of input", InvalidArgumentError
+    )
+
+
 segment_sum_op = _sorted_op("SegmentSum", NUMERIC)
-segment_sum_op.shape(_segment_sum_family_shape)
+segment_sum_op.shape(sorted_shape)
 
 
 @segment_sum_op.kernel
@@ -53,14 +168,22 @@ def _segment_sum_gradient(op, grad):
     return [indexing.gather(grad, op.inputs[1]), None]
 
 
-segment_mean_op = _sorted_op("SegmentMean", NUMERIC)
-segment_mean_op.shape(_segment_sum_family_shape)
+segment_sum_op.samples(*SORTED_SAMPLES, against=_segment_by_segment(np.sum, 0))
+_add_sorted_refusals(segment_sum_op)
+
+segment_sum = _sorted_function(
+    "segment_sum", segment_sum_op, "The sum of the rows of each segment, 0 where there are none."
+)
 
 
 def _divided(total: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
     if total.is_floating_point() or total.is_complex():
         return total / counts.to(total.dtype)
     return torch.div(total.to(torch.int64), counts, rounding_mode="trunc").to(total.dtype)
+
+
+segment_mean_op = _sorted_op("SegmentMean", NUMERIC)
+segment_mean_op.shape(sorted_shape)
 
 
 @segment_mean_op.kernel
@@ -77,6 +200,14 @@ def _segment_mean_gradient(op, grad):
     ones_shape = joining.concat([shapes.shape(ids), creation.fill(shapes.expand_dims(rank - 1, 0), 1)], 0)
     ones = creation.fill(ones_shape, constants.constant(1, dtype=grad.dtype))
     return [indexing.gather(grad / segment_sum(ones, ids), ids), None]
+
+
+segment_mean_op.samples(*SORTED_SAMPLES, against=_segment_by_segment(np.mean, 0))
+_add_sorted_refusals(segment_mean_op)
+
+segment_mean = _sorted_function(
+    "segment_mean", segment_mean_op, "The mean of the rows of each segment, 0 where there are none."
+)
 
 
 def _gathered(
@@ -114,16 +245,8 @@ def _gradient_of_products(data: Tensor, ids: Tensor, count: Any, products: Tenso
     return _gathered(grad, ids, clipped)[0] * others
 
 
-_IDS = np.array([0, 0, 2, 2], np.int32)
-
-
-def _add_samples_of_segment_prod_family(op: Op) -> None:
-    _data = np.array([[0.0, 2.0], [3.0, 0.0], [0.0, 1.0], [2.0, 0.0]], np.float32)
-    op.samples((_data, _IDS) if op is segment_prod_op else (_data, _IDS, 3))
-
-
 segment_prod_op = _sorted_op("SegmentProd", NUMERIC)
-segment_prod_op.shape(_segment_sum_family_shape)
+segment_prod_op.shape(sorted_shape)
 
 
 @segment_prod_op.kernel
@@ -139,7 +262,12 @@ def _segment_prod_gradient(op, grad):
     return [_gradient_of_products(data, ids, shapes.shape(op.outputs[0])[0], op.outputs[0], grad), None]
 
 
-_add_samples_of_segment_prod_family(segment_prod_op)
+segment_prod_op.samples(*SORTED_SAMPLES, (WITH_ZEROS, IDS), against=_segment_by_segment(np.prod, 1))
+_add_sorted_refusals(segment_prod_op)
+
+segment_prod = _sorted_function(
+    "segment_prod", segment_prod_op, "The product of the rows of each segment, 1 where there are none."
+)
 
 
 def _fold_extreme(data: torch.Tensor, ids: torch.Tensor, count: int, how: str) -> torch.Tensor:
@@ -151,7 +279,7 @@ def _fold_extreme(data: torch.Tensor, ids: torch.Tensor, count: int, how: str) -
 def _sorted_extreme(how: str) -> Any:
     """The kernel of SegmentMax or SegmentMin; a segment without rows is 0."""
 
-    def kernel(data, segment_ids):
+    def _kernel(data, segment_ids):
         ids = checked_ids(data, segment_ids)
         count = sorted_count(ids)
         extremes = unsigned.bits(unsigned.ordered(_fold_extreme)(data, ids, count, how))
@@ -159,11 +287,11 @@ def _sorted_extreme(how: str) -> Any:
         empty = empty.view(-1, *[1] * (data.dim() - 1))
         return torch.where(empty, torch.zeros_like(extremes), extremes).view(data.dtype)
 
-    return kernel
+    return _kernel
 
 
-def _segment_max_family_gradient(op, grad):
-    """Rows that tie for the extreme share its gradient."""
+def shared_by_ties(op, grad):
+    """The gradient of SegmentMax and SegmentMin: rows that tie for the extreme share it."""
     data, ids = op.inputs
     zeros = creation.zeros_like(data)
     chosen = binary.equal(data, indexing.gather(op.outputs[0], ids))
@@ -172,56 +300,29 @@ def _segment_max_family_gradient(op, grad):
 
 
 segment_max_op = _sorted_op("SegmentMax", REAL)
-segment_max_op.shape(_segment_sum_family_shape)
-
-# ---------------------------------------------------------------------------------- the work itself
-
-
-def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: Any) -> torch.Tensor:
-    """Row i of data goes into row ids[i] of the result, whose `count` rows begin as `start`."""
-    result = data.new_full((count, *data.shape[1:]), start)
-    if not data.numel():
-        return result
-    if how == "sum":
-        return result.index_add(0, ids, data)
-    if how == "prod" and data.is_complex():  # ATen's scattered products are of real numbers
-        for row, target in zip(data, ids.tolist(), strict=True):
-            result[target] *= row
-        return result
-    where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
-    return result.scatter_reduce(0, where, data, how, include_self=True)
-
-
-def sorted_count(ids: torch.Tensor) -> int:
-    """The number of segments of ids that must not decrease."""
-    if not ids.numel():
-        return 0
-    count = int(ids[-1]) + 1
-    if bool((ids[1:] < ids[:-1]).any()):
-        raise ShapeError("segment ids are not increasing")
-    if int(ids[0]) < 0:
-        raise ShapeError(f"Segment id {int(ids[0])} out of range [0, {count})")
-    return count
-
-
-def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
-    if segment_ids.dim() != 1 or segment_ids.shape[0] != data.shape[0]:
-        raise ShapeError(
-            "segment_ids should be the same size as dimension 0 of input, but their shapes are "
-            f"{brackets(segment_ids.shape)} and {brackets(data.shape)}"
-        )
-    return segment_ids.long()
-
-
+segment_max_op.shape(sorted_shape)
 segment_max_op.kernel(_sorted_extreme("amax"))
-segment_max_op.gradient(_segment_max_family_gradient)
+segment_max_op.gradient(shared_by_ties)
+segment_max_op.samples(*SORTED_SAMPLES, against=_segment_by_segment(np.max, 0))
+_add_sorted_refusals(segment_max_op)
+
+segment_max = _sorted_function(
+    "segment_max", segment_max_op, "The largest elements of the rows of each segment, 0 where there are none."
+)
 
 segment_min_op = _sorted_op("SegmentMin", REAL)
-segment_min_op.shape(_segment_sum_family_shape)
+segment_min_op.shape(sorted_shape)
 segment_min_op.kernel(_sorted_extreme("amin"))
-segment_min_op.gradient(_segment_max_family_gradient)
+segment_min_op.gradient(shared_by_ties)
+segment_min_op.samples(*SORTED_SAMPLES, against=_segment_by_segment(np.min, 0))
+_add_sorted_refusals(segment_min_op)
 
-INDEX = attr("type", dtypes.int32, allowed=INDICES)
+segment_min = _sorted_function(
+    "segment_min",
+    segment_min_op,
+    "The smallest elements of the rows of each segment, 0 where there are none.",
+)
+
 
 # ---------------------------------------------------------------------------------- unsorted ids
 
@@ -241,7 +342,8 @@ def _check_prefix(data: tuple, ids: tuple) -> None:
             )
 
 
-def _unsorted_segment_sum_family_shape(data, segment_ids, num_segments):
+def unsorted_shape(data, segment_ids, num_segments):
+    """The shape rule of ops on unsorted ids."""
     rows = row_count(num_segments, 2)
     if data.ndims is None or segment_ids.ndims is None:
         return None
@@ -266,10 +368,49 @@ def _kept_rows(
     return (data, ids) if bool(kept.all()) else (data[kept], ids[kept])
 
 
+UNSORTED_ARGUMENTS = {
+    "data": "A tensor of numbers.",
+    "segment_ids": "The segment of each row of `data`, integers of the shape of its first axes. Rows with a "
+    "negative id are left out.",
+    "num_segments": "How many segments there are; every id must be less.",
+}
+UNSORTED_RESULT = (
+    "A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."
+)
+
+
+def _unsorted_function(name: str, op: Op, doc: str) -> Any:
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+        return op(data, segment_ids, num_segments, name=name)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = described(doc, UNSORTED_ARGUMENTS, UNSORTED_RESULT)
+    return export(name, f"math.{name}")(function)
+
+
+def _limits(dtype: np.dtype) -> Any:
+    return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
+
+
+MIXED = np.array([2, -1, 0, 2], np.int32)
+UNSORTED_SAMPLES = (
+    (f32(4, 3), MIXED, 3),
+    (f32(2, 2, 3), MIXED.reshape(2, 2), 4),
+    (f32(0, 3), np.zeros(0, np.int32), 2),
+    (i32(4), MIXED, 3),
+)
+
+
+def _add_unsorted_refusals(op: Op) -> None:
+    op.refuses((f32(1, 3), IDS, 3), "Dimensions must be equal, but are 1 and 4")
+    op.refuses((f32(4), IDS, -1), "must be non-negative but is -1")
+    op.refuses((f32(4), IDS, 2), "segment_ids[2] = 2 is out of range [0, 2)", InvalidArgumentError)
+
+
 unsorted_segment_sum_op = _unsorted_op(
     "UnsortedSegmentSum", NUMERIC, attr("type", allowed=types("int16 int32 int64"))
 )
-unsorted_segment_sum_op.shape(_unsorted_segment_sum_family_shape)
+unsorted_segment_sum_op.shape(unsorted_shape)
 
 
 @unsorted_segment_sum_op.kernel
@@ -283,8 +424,17 @@ def _unsorted_segment_sum_gradient(op, grad):
     return [_gathered(grad, op.inputs[1])[0], None, None]
 
 
+unsorted_segment_sum_op.samples(*UNSORTED_SAMPLES, against=_segment_by_segment(np.sum, 0))
+_add_unsorted_refusals(unsorted_segment_sum_op)
+
+unsorted_segment_sum = _unsorted_function(
+    "unsorted_segment_sum",
+    unsorted_segment_sum_op,
+    "The sum of the rows of each segment, 0 where there are none.",
+)
+
 unsorted_segment_prod_op = _unsorted_op("UnsortedSegmentProd", NUMERIC)
-unsorted_segment_prod_op.shape(_unsorted_segment_sum_family_shape)
+unsorted_segment_prod_op.shape(unsorted_shape)
 
 
 @unsorted_segment_prod_op.kernel
@@ -299,11 +449,20 @@ def _unsorted_segment_prod_gradient(op, grad):
     return [_gradient_of_products(data, ids, count, op.outputs[0], grad), None, None]
 
 
-_add_samples_of_segment_prod_family(unsorted_segment_prod_op)
+unsorted_segment_prod_op.samples(
+    *UNSORTED_SAMPLES, (WITH_ZEROS, IDS, 3), against=_segment_by_segment(np.prod, 1)
+)
+_add_unsorted_refusals(unsorted_segment_prod_op)
+
+unsorted_segment_prod = _unsorted_function(
+    "unsorted_segment_prod",
+    unsorted_segment_prod_op,
+    "The product of the rows of each segment, 1 where there are none.",
+)
 
 
-def _unsorted_segment_max_family_gradient(op, grad):
-    """Rows that tie for the extreme share its gradient."""
+def shared_by_ties_of_unsorted(op, grad):
+    """The gradient of UnsortedSegmentMax and UnsortedSegmentMin: rows that tie for the extreme share it."""
     data, ids, count = op.inputs
     extremes, clipped, kept = _gathered(op.outputs[0], ids)
     chosen = binary.logical_and(binary.equal(data, extremes), kept)
@@ -313,7 +472,7 @@ def _unsorted_segment_max_family_gradient(op, grad):
 
 
 unsorted_segment_max_op = _unsorted_op("UnsortedSegmentMax", REAL)
-unsorted_segment_max_op.shape(_unsorted_segment_sum_family_shape)
+unsorted_segment_max_op.shape(unsorted_shape)
 
 
 @unsorted_segment_max_op.kernel
@@ -322,10 +481,20 @@ def _unsorted_segment_max_kernel(data, segment_ids, num_segments):
     return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amax")
 
 
-unsorted_segment_max_op.gradient(_unsorted_segment_max_family_gradient)
+unsorted_segment_max_op.gradient(shared_by_ties_of_unsorted)
+unsorted_segment_max_op.samples(
+    *UNSORTED_SAMPLES, against=_segment_by_segment(np.max, lambda dtype: _limits(dtype).min)
+)
+_add_unsorted_refusals(unsorted_segment_max_op)
+
+unsorted_segment_max = _unsorted_function(
+    "unsorted_segment_max",
+    unsorted_segment_max_op,
+    "The largest elements of the rows of each segment, the lowest finite number where there are none.",
+)
 
 unsorted_segment_min_op = _unsorted_op("UnsortedSegmentMin", REAL)
-unsorted_segment_min_op.shape(_unsorted_segment_sum_family_shape)
+unsorted_segment_min_op.shape(unsorted_shape)
 
 
 @unsorted_segment_min_op.kernel
@@ -334,129 +503,33 @@ def _unsorted_segment_min_kernel(data, segment_ids, num_segments):
     return _fold_extreme(*_kept_rows(data, segment_ids, num_segments), num_segments, "amin")
 
 
-unsorted_segment_min_op.gradient(_unsorted_segment_max_family_gradient)
-
-
-def _against(reduce: Any, of_nothing: Any) -> Any:
-    """Segments one by one, in NumPy."""
-
-    def reference(data, ids, count=None):
-        count = int(max(ids, default=-1)) + 1 if count is None else int(count)
-        data = data.reshape(-1, *data.shape[np.ndim(ids) :])
-        rows = [data[np.ravel(ids) == i] for i in range(count)]
-        nothing = of_nothing(data.dtype) if callable(of_nothing) else of_nothing
-        full = [reduce(part, axis=0) if len(part) else np.full(data.shape[1:], nothing) for part in rows]
-        return np.array(full, data.dtype).reshape(count, *data.shape[1:])
-
-    return reference
-
-
-for _op, _reduce, _nothing in (
-    (segment_sum_op, np.sum, 0),
-    (segment_mean_op, np.mean, 0),
-    (segment_prod_op, np.prod, 1),
-    (segment_max_op, np.max, 0),
-    (segment_min_op, np.min, 0),
-):
-    _op.samples((f32(4, 3), _IDS), (f32(4), _IDS.astype(np.int64)), against=_against(_reduce, _nothing))
-    _op.samples((f32(0, 3), np.zeros(0, np.int32)), (i32(4, 2, low=1), _IDS))
-    _op.refuses((f32(3, 2), np.array([[0, 1, 1]], np.int32)), "Shape must be rank 1 but is rank 2")
-    _op.refuses(
-        (f32(3), np.array([0, 2, 1], np.int32)), "segment ids are not increasing", InvalidArgumentError
-    )
-    _op.refuses(
-        (f32(3), np.array([0, 1], np.int32)), "same size as dimension 0 of input", InvalidArgumentError
-    )
-_MIXED = np.array([2, -1, 0, 2], np.int32)
-for _op, _reduce, _nothing in (
-    (unsorted_segment_sum_op, np.sum, 0),
-    (unsorted_segment_prod_op, np.prod, 1),
-    (unsorted_segment_max_op, np.max, lambda dtype: _limits(dtype).min),
-    (unsorted_segment_min_op, np.min, lambda dtype: _limits(dtype).max),
-):
-    _op.samples(
-        (f32(4, 3), _MIXED, 3),
-        (f32(2, 2, 3), _MIXED.reshape(2, 2), 4),
-        (f32(0, 3), np.zeros(0, np.int32), 2),
-        against=_against(_reduce, _nothing),
-    )
-    _op.samples((i32(4), _MIXED, 3))
-    _op.refuses((f32(1, 3), _IDS, 3), "Dimensions must be equal, but are 1 and 4")
-    _op.refuses((f32(4), _IDS, -1), "must be non-negative but is -1")
-    _op.refuses((f32(4), _IDS, 2), "segment_ids[2] = 2 is out of range [0, 2)", InvalidArgumentError)
-
-
-def _limits(dtype: np.dtype) -> Any:
-    return np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype)
-
-
-def _sorted_function(name: str, op: Op, doc: str) -> Any:
-    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-        return op(data, segment_ids, name=name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return export(name, f"math.{name}")(function)
-
-
-segment_sum = _sorted_function("segment_sum", segment_sum_op, "Sums of rows with equal, sorted ids.")
-segment_mean = _sorted_function("segment_mean", segment_mean_op, "Means of rows with equal, sorted ids.")
-segment_prod = _sorted_function("segment_prod", segment_prod_op, "Products of rows with equal, sorted ids.")
-segment_max = _sorted_function(
-    "segment_max", segment_max_op, "Largest elements of rows with equal, sorted ids."
+unsorted_segment_min_op.gradient(shared_by_ties_of_unsorted)
+unsorted_segment_min_op.samples(
+    *UNSORTED_SAMPLES, against=_segment_by_segment(np.min, lambda dtype: _limits(dtype).max)
 )
-segment_min = _sorted_function(
-    "segment_min", segment_min_op, "Smallest elements of rows with equal, sorted ids."
-)
+_add_unsorted_refusals(unsorted_segment_min_op)
 
-
-def _unsorted_function(name: str, op: Op, doc: str) -> Any:
-    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-        return op(data, segment_ids, num_segments, name=name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return export(name, f"math.{name}")(function)
-
-
-unsorted_segment_sum = _unsorted_function(
-    "unsorted_segment_sum", unsorted_segment_sum_op, "Sums of rows with equal ids; negative ids are left out."
-)
-unsorted_segment_prod = _unsorted_function(
-    "unsorted_segment_prod",
-    unsorted_segment_prod_op,
-    "Products of rows with equal ids, 1 where there are none.",
-)
-unsorted_segment_max = _unsorted_function(
-    "unsorted_segment_max", unsorted_segment_max_op, "Largest elements of rows with equal ids."
-)
 unsorted_segment_min = _unsorted_function(
-    "unsorted_segment_min", unsorted_segment_min_op, "Smallest elements of rows with equal ids."
+    "unsorted_segment_min",
+    unsorted_segment_min_op,
+    "The smallest elements of the rows of each segment, the highest finite number where there are none.",
 )
-
-
-def row_counts(ids: torch.Tensor, count: int, like: torch.Tensor) -> torch.Tensor:
-    """How many rows each segment has, 1 where it has none, shaped to divide the segments."""
-    counts = torch.bincount(ids, minlength=count) if count else ids.new_zeros(0)
-    return counts.clamp_min(1).view(-1, *[1] * (like.dim() - 1))
-
-
-def with_rows(rows: int | None, data: TensorShape) -> list[int | None] | None:
-    of_rank_at_least(data, 1)
-    return None if data.tuple is None else [rows, *data.tuple[1:]]
-
-
-def row_count(count: int | None, position: int) -> int | None:
-    if scalar(count) is not None and count < 0:
-        raise ShapeError(
-            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}"
-        )
-    return count
 
 
 @export("unsorted_segment_mean", "math.unsorted_segment_mean")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-    """Means of rows with equal ids, 0 where there are none."""
+    """The mean of the rows of each segment, 0 where there are none.
+
+    Args:
+      data: A tensor of floating-point numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a
+        negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`.
+    """
     with name_scope(name, "UnsortedSegmentMean"):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         counts = _segment_sizes(data, segment_ids, num_segments)
@@ -479,7 +552,18 @@ def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tens
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
-    """Sums of rows with equal ids, divided by the square root of their number."""
+    """The sum of the rows of each segment, divided by the square root of their number.
+
+    Args:
+      data: A tensor of floating-point numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a
+        negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`.
+    """
     with name_scope(name, "UnsortedSegmentSqrtN"):
         data, segment_ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
         counts = _segment_sizes(data, segment_ids, num_segments)

@@ -18,6 +18,7 @@ from tideflow.ops.helpers import unbroadcast
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import unary as define_unary
+from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS, REAL_PARTS
 from tideflow.ops.math import reductions, unary
@@ -34,7 +35,7 @@ def _bessel_i0e_gradient(op: Operation, grad: Any) -> Tensor:
 bessel_i0e = define_unary(
     "BesselI0e",
     "math.bessel_i0e",
-    "exp(-|x|) times the modified Bessel function of order 0.",
+    "The modified Bessel function of order 0, times exp(-abs(x)).",
     torch.special.i0e,
     _bessel_i0e_gradient,
     types=FLOATS,
@@ -43,25 +44,60 @@ bessel_i0e = define_unary(
 
 
 def _bessel_i1e_gradient(op: Operation, grad: Any) -> Tensor:
-    """The slope is i0e(x) - i1e(x) * (sign(x) + 1 / x); at 0, where 1 / x is not to be had, it is 1/2."""
+    """The slope is i0e(x) - i1e(x) * (sign(x) + 1 / x); at 0, where 1 / x does not exist, it is 1/2."""
     x, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         zeros = creation.zeros_like(x)
         smallest = float(np.finfo(x.dtype.as_numpy_dtype).eps)
         divides = unary.abs(x) > smallest
         safe_x = definition("Select")(divides, x, smallest + zeros)
-        slope = bessel_i0e(safe_x) - y * (unary.sign(safe_x) + unary.reciprocal(safe_x))
-        return grad * definition("Select")(divides, slope, 0.5 + zeros)
+        derivative = bessel_i0e(safe_x) - y * (unary.sign(safe_x) + unary.reciprocal(safe_x))
+        return grad * definition("Select")(divides, derivative, 0.5 + zeros)
 
 
 bessel_i1e = define_unary(
     "BesselI1e",
     "math.bessel_i1e",
-    "exp(-|x|) times the modified Bessel function of order 1.",
+    "The modified Bessel function of order 1, times exp(-abs(x)).",
     torch.special.i1e,
     _bessel_i1e_gradient,
     types=FLOATS,
+    against=lambda x: slope(np.i0, x, step=1e-5) * np.exp(-np.abs(x)),
 )
+
+
+@export("math.bessel_i0")
+def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 0.
+
+    Args:
+      x: A tensor of floating-point numbers.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
+    with name_scope(name, "bessel_i0", [x]):
+        return unary.exp(unary.abs(x)) * bessel_i0e(x)
+
+
+@export("math.bessel_i1")
+def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+    """The modified Bessel function of order 1.
+
+    Args:
+      x: A tensor of floating-point numbers.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
+    with name_scope(name, "bessel_i1", [x]):
+        return unary.exp(unary.abs(x)) * bessel_i1e(x)
+
+
+# -------------------------------------------------------------------------------- incomplete gamma
+
 POSITIVE = {"low": 0.5, "high": 3.0}
 
 
@@ -69,26 +105,26 @@ def _nan_where(condition: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     return torch.where(condition, torch.nan, value)
 
 
-def _add_shape_and_samples_of_igamma_family(op: Op) -> None:
-    op.shape(broadcast_shapes)
-    op.samples((f32(2, 3, **POSITIVE), f32(2, 3, **POSITIVE)), (f32(2, 1, **POSITIVE), f32(3, **POSITIVE)))
-    op.samples((f32(0, 3, **POSITIVE), f32(3, **POSITIVE)))
+SAMPLES = (
+    (f32(2, 3, **POSITIVE), f32(2, 3, **POSITIVE)),
+    (f32(2, 1, **POSITIVE), f32(3, **POSITIVE)),
+    (f32(0, 3, **POSITIVE), f32(3, **POSITIVE)),
+)
 
 
-def _igamma_gradient(op: Operation, grad: Any) -> list[Tensor]:
+def _partial_gradients(op: Operation, grad: Any) -> tuple[Tensor, Tensor]:
+    """The gradients of igamma by a and by x."""
     a, x = op.inputs
     to_a, to_x = unbroadcast.ways_back(shapes.shape(a), shapes.shape(x))
     with control_dependencies([grad]):
         by_a = igamma_grad_a_op(a, x)
         by_x = unary.exp(-x + (a - 1) * unary.log(x) - unary.lgamma(a))
         grad_a = to_a(by_a * grad)
-        return [grad_a, to_x(by_x * grad)]
+        return grad_a, to_x(by_x * grad)
 
-
-# -------------------------------------------------------------------------------- incomplete gamma
 
 igamma_op = Op("Igamma", "a: T, x: T -> z: T", T=FLOATS)
-_add_shape_and_samples_of_igamma_family(igamma_op)
+igamma_op.shape(broadcast_shapes)
 
 
 @igamma_op.kernel
@@ -96,17 +132,38 @@ def _igamma_kernel(a, x):
     return _nan_where((a <= 0) | (x < 0), torch.special.gammainc(a, x))
 
 
-igamma_op.gradient(_igamma_gradient)
+@igamma_op.gradient
+def _igamma_gradient(op, grad):
+    return list(_partial_gradients(op, grad))
+
+
+def _lower_gamma(a: np.ndarray, x: np.ndarray) -> np.ndarray:
+    from scipy.special import gammainc
+
+    return gammainc(np.float64(a), np.float64(x))
+
+
+igamma_op.samples(*SAMPLES, against=_lower_gamma)
 
 
 @export("igamma", "math.igamma")
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The lower regularized incomplete gamma function."""
+    """The lower regularized incomplete gamma function: the share of the gamma integral of `a` that lies below
+    `x`.
+
+    Args:
+      a: A tensor of positive floating-point numbers.
+      x: A tensor of the type of `a` with no negative elements, of a shape that broadcasts with that of `a`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a` and of the broadcast shape; NaN outside of the domain.
+    """
     return igamma_op(a, x, name=name)
 
 
 igammac_op = Op("Igammac", "a: T, x: T -> z: T", T=FLOATS)
-_add_shape_and_samples_of_igamma_family(igammac_op)
+igammac_op.shape(broadcast_shapes)
 
 
 @igammac_op.kernel
@@ -114,51 +171,73 @@ def _igammac_kernel(a, x):
     return _nan_where((a <= 0) | (x < 0), torch.special.gammaincc(a, x))
 
 
-def _igammac_gradient(op: Operation, grad: Any) -> list[Tensor]:
-    grad_a, grad_x = _igamma_gradient(op, grad)
+@igammac_op.gradient
+def _igammac_gradient(op, grad):
+    grad_a, grad_x = _partial_gradients(op, grad)
     return [-grad_a, -grad_x]
 
 
-igammac_op.gradient(_igammac_gradient)
+igammac_op.samples(*SAMPLES, against=lambda a, x: 1 - _lower_gamma(a, x))
 
 
 @export("igammac", "math.igammac")
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The upper regularized incomplete gamma function, 1 - igamma."""
+    """The upper regularized incomplete gamma function: the share of the gamma integral of `a` that lies above
+    `x`.
+
+    Args:
+      a: A tensor of positive floating-point numbers.
+      x: A tensor of the type of `a` with no negative elements, of a shape that broadcasts with that of `a`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a` and of the broadcast shape; NaN outside of the domain.
+    """
     return igammac_op(a, x, name=name)
 
 
+def igamma_series(a: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The series S in igamma = F·S, and its derivative by a: S is the sum of x**n / (a (a+1) … (a+n)), and
+    F = x**a exp(-x) / gamma(a).
+
+    Both are summed in double precision until no term changes anything.
+    """
+    term = a.reciprocal()
+    slope_of_term = -term / a
+    series, slope_of_series = term, slope_of_term
+    n = 0
+    while bool((slope_of_term.abs() > 1e-17 * slope_of_series.abs()).any()):
+        n += 1
+        ratio = x / (a + n)
+        term = term * ratio
+        slope_of_term = slope_of_term * ratio - term / (a + n)
+        series, slope_of_series = series + term, slope_of_series + slope_of_term
+    return series, slope_of_series
+
+
 igamma_grad_a_op = Op("IgammaGradA", "a: T, x: T -> z: T", T=REAL_PARTS, differentiable=False)
-_add_shape_and_samples_of_igamma_family(igamma_grad_a_op)
+igamma_grad_a_op.shape(broadcast_shapes)
 
 
 @igamma_grad_a_op.kernel
 def _igamma_grad_a_kernel(a, x):
-    """igamma = front * series; front = x**a exp(-x) / gamma(a), series = sum of x**n / (a (a+1) ... (a+n)).
-
-    The series and its derivative by a are summed in double precision until no term changes anything.
-    """
     dtype = a.dtype
     a, x = torch.broadcast_tensors(a.double(), x.double())
-    term = a.reciprocal()
-    slope = -term / a  # the term's derivative by a
-    series, series_slope = term, slope
-    n = 0
-    while bool((slope.abs() > 1e-17 * series_slope.abs()).any()):
-        n += 1
-        ratio = x / (a + n)
-        term = term * ratio
-        slope = slope * ratio - term / (a + n)
-        series, series_slope = series + term, series_slope + slope
+    series, slope_of_series = igamma_series(a, x)
     front = torch.exp(a * torch.log(x) - x - torch.lgamma(a))
-    grad = front * (series * (torch.log(x) - torch.digamma(a)) + series_slope)
+    grad = front * (series * (torch.log(x) - torch.digamma(a)) + slope_of_series)
     grad = torch.where(x == 0, 0.0, torch.where(torch.isinf(x), 0.0, grad))
     return _nan_where((a <= 0) | (x < 0), grad).to(dtype)
 
 
-OF_FLOATS = {"T": dtypes.float32}  # with Python numbers among the inputs, the type must be said
+igamma_grad_a_op.samples(
+    *SAMPLES, against=lambda a, x: slope(lambda moved: _lower_gamma(moved, x), a, step=1e-5)
+)
+
 
 # -------------------------------------------------------------------------------- zeta and polygamma
+
+OF_FLOATS = {"T": dtypes.float32}  # with Python numbers among the inputs, the type must be said
 
 zeta_op = Op("Zeta", "x: T, q: T -> z: T", T=REAL_PARTS)
 zeta_op.shape(broadcast_shapes)
@@ -173,14 +252,33 @@ def _zeta_gradient(op, grad):
         return [None, to_q(-x * zeta(x + 1, q) * grad)]
 
 
+def _sum_of_powers(x: Any, q: np.ndarray) -> np.ndarray:
+    """The first terms of the series, and for the rest its integral and the first corrections to that."""
+    x, q, count = np.float64(x), np.float64(q), 1000
+    terms = sum((q + n) ** -x for n in range(count))
+    end = q + count
+    return terms + end ** (1 - x) / (x - 1) + end**-x / 2 + x * end ** (-x - 1) / 12
+
+
 zeta_op.samples(
-    ([1.5, 2.0, 4.0], f32(3, **POSITIVE), OF_FLOATS), ([[3.0], [2.0]], f32(3, **POSITIVE), OF_FLOATS)
+    ([1.5, 2.0, 4.0], f32(3, **POSITIVE), OF_FLOATS),
+    ([[3.0], [2.0]], f32(3, **POSITIVE), OF_FLOATS),
+    against=_sum_of_powers,
 )
 
 
 @export("zeta", "math.zeta")
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
-    """The Hurwitz zeta function: the sum of (q + n) ** -x over n from 0."""
+    """The Hurwitz zeta function: the sum of (q + n) ** -x over n = 0, 1, 2 and so on.
+
+    Args:
+      x: A tensor of type float32 or float64, above 1.
+      q: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape.
+    """
     return zeta_op(x, q, name=name)
 
 
@@ -190,7 +288,7 @@ polygamma_op.shape(broadcast_shapes)
 
 @polygamma_op.kernel
 def _polygamma_kernel(a, x):
-    """Derivatives of digamma are zetas; order 0 is digamma itself, and what is no order is no number."""
+    """Derivatives of digamma are zetas; order 0 is digamma itself. A negative or broken order gives NaN."""
     order = a + 1
     sign = 1 - 2 * torch.remainder(order, 2)
     derivative = sign * torch.exp(torch.lgamma(order)) * torch.special.zeta(order, x)
@@ -205,14 +303,31 @@ def _polygamma_gradient(op, grad):
         return [None, to_x(polygamma(a + 1, x) * grad)]
 
 
+def _polygamma_by_scipy(a: Any, x: np.ndarray) -> np.ndarray:
+    from scipy.special import polygamma
+
+    return polygamma(np.int64(a), np.float64(x))
+
+
 polygamma_op.samples(
-    ([0.0, 1.0, 2.0], f32(3, **POSITIVE), OF_FLOATS), (3.0, f32(2, 3, **POSITIVE), OF_FLOATS)
+    ([0.0, 1.0, 2.0], f32(3, **POSITIVE), OF_FLOATS),
+    (3.0, f32(2, 3, **POSITIVE), OF_FLOATS),
+    against=_polygamma_by_scipy,
 )
 
 
 @export("polygamma", "math.polygamma")
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
-    """The derivative of order `a` of the digamma function."""
+    """The derivative of order `a` of the digamma function.
+
+    Args:
+      a: The orders, a tensor of type float32 or float64 that holds whole numbers, none negative.
+      x: A tensor of the type of `a`, of a shape that broadcasts with that of `a`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a` and of the broadcast shape; NaN where `a` is no order.
+    """
     return polygamma_op(a, x, name=name)
 
 
@@ -259,9 +374,8 @@ def _beta_fraction(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.T
 def _betainc_kernel(a, b, x):
     dtype = x.dtype
     a, b, x = torch.broadcast_tensors(a.double(), b.double(), x.double())
-    swap = x > (a + 1) / (
-        a + b + 2
-    )  # the fraction converges fast on one side of the mean; the other is its complement
+    # The fraction converges fast on one side of the mean; the other is its complement.
+    swap = x > (a + 1) / (a + b + 2)
     p, q, t = torch.where(swap, b, a), torch.where(swap, a, b), torch.where(swap, 1 - x, x)
     beta = torch.lgamma(p) + torch.lgamma(q) - torch.lgamma(p + q)
     part = torch.exp(p * torch.log(t) + q * torch.log1p(-t) - beta) / (p * _beta_fraction(p, q, t))
@@ -279,36 +393,48 @@ def _betainc_gradient(op, grad):
     return [None, None, to_x(by_x * grad)]
 
 
+def _betainc_by_scipy(a: Any, b: Any, x: np.ndarray) -> np.ndarray:
+    from scipy.special import betainc
+
+    return betainc(np.float64(a), np.float64(b), np.float64(x))
+
+
 betainc_op.samples(
     (2.0, 3.0, f32(2, 3, low=0.1, high=0.9), OF_FLOATS),
     ([0.5, 1.0, 4.0], [2.0, 0.7, 1.5], f32(3, low=0.1, high=0.9), OF_FLOATS),
+    against=_betainc_by_scipy,
 )
 betainc_op.refuses((f32(2, 3), f32(2, 3), f32(3)), "Shapes must be equal rank, but are 2 and 1")
 
 
 @export("betainc", "math.betainc")
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
-    """The regularized incomplete beta integral."""
+    """The regularized incomplete beta integral: the share of the beta integral of `a` and `b` that lies below
+    `x`.
+
+    Args:
+      a: A tensor of positive numbers of type float32 or float64.
+      b: A tensor of positive numbers of the type of `a`.
+      x: A tensor of numbers from 0 to 1, of the type of `a`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `a`; all of its arguments that are not scalars have its shape.
+    """
     return betainc_op(a, b, x, name=name)
-
-
-@export("math.bessel_i0")
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 0."""
-    with name_scope(name, "bessel_i0", [x]):
-        return unary.exp(unary.abs(x)) * bessel_i0e(x)
-
-
-@export("math.bessel_i1")
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
-    """The modified Bessel function of order 1."""
-    with name_scope(name, "bessel_i1", [x]):
-        return unary.exp(unary.abs(x)) * bessel_i1e(x)
 
 
 @export("lbeta", "math.lbeta")
 def lbeta(x: Any, name: str | None = None) -> Tensor:
-    """The logarithm of the beta function of the numbers along the last axis."""
+    """The logarithm of the absolute value of the beta function of the numbers along the last axis.
+
+    Args:
+      x: A tensor of floating-point numbers, of rank 1 or more.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `x`, without its last axis.
+    """
     with name_scope(name, "lbeta", [x]):
         x = convert_to_tensor(x, name="x")
         of_each = reductions.reduce_sum(unary.lgamma(x), axis=[-1])

@@ -1,4 +1,4 @@
-"""Element-wise functions of one tensor, and complex numbers and their parts."""
+"""Element-wise functions of one tensor. `complex_numbers` has the parts of complex ones."""
 
 from __future__ import annotations
 
@@ -18,22 +18,52 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, shapes
-from tideflow.ops.helpers import unbroadcast
 from tideflow.ops.helpers.axes import merged
-from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import of_values, same_shape, unary, unary_samples
+from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
-from tideflow.ops.helpers.types import (
-    COMPLEX,
-    FLOATS,
-    FLOATS_COMPLEX,
-    REAL_PARTS,
-    SIGNED,
-    SIGNED_NUMBERS,
-    UNSIGNED,
-)
-from tideflow.ops.math import binary, special
+from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_COMPLEX, SIGNED, SIGNED_NUMBERS, UNSIGNED
+from tideflow.ops.math import binary, complex_numbers, special
 from tideflow.ops.nn import activations
+
+# -------------------------------------------------------------------------------- laws of gradients
+
+
+def times(derivative: Callable[[Tensor], Tensor]) -> Callable:
+    """The chain rule: gradient * derivative(x)."""
+
+    def _gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad]):
+            return grad * derivative(conj(op.inputs[0]))
+
+    return _gradient
+
+
+def over(derivative: Callable[[Tensor], Tensor]) -> Callable:
+    """The chain rule for an inverse function: gradient / derivative(y)."""
+
+    def _gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad]):
+            return grad / derivative(conj(op.outputs[0]))
+
+    return _gradient
+
+
+def by_op(op_type: str, conjugate: bool = False) -> Callable:
+    """The gradient is an op of its own, of the output and its gradient."""
+
+    def _gradient(op: Operation, grad: Any) -> Tensor:
+        with control_dependencies([grad] if conjugate else []):
+            y = conj(op.outputs[0]) if conjugate else op.outputs[0]
+            return definition(op_type)(y, grad)
+
+    return _gradient
+
+
+def flat(op: Operation, grad: Any) -> None:
+    """The gradient of a step function: none passes."""
+    return None
+
 
 # -------------------------------------------------------------------------------- sign and size
 
@@ -43,10 +73,32 @@ abs_op.kernel(torch.abs)
 abs_op.gradient(lambda op, grad: grad * sign(op.inputs[0]))
 abs_op.samples(*unary_samples(FLOATS, (-1.0, 1.0)), i32(3), against=np.abs)
 
+
+@export("abs", "math.abs")
+def abs(x: Any, name: str | None = None) -> Any:
+    """The absolute value; of complex numbers, their real modulus.
+
+    Args:
+      x: A tensor or SparseTensor of signed numbers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape of `x`. It has the type of `x`, or where that is complex, the real
+      type of its parts.
+    """
+    if isinstance(x, SparseTensor):
+        return of_values(abs, "Abs", x, name)
+    with name_scope(name, "Abs", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return complex_numbers.complex_abs_op(x, Tout=x.dtype.real_dtype, name=scope)
+        return abs_op(x, name=scope)
+
+
 negative = unary(
     "Neg",
     "math.negative negative",
-    "-x.",
+    "The negative of each element, -x.",
     torch.neg,
     lambda op, grad: -grad,
     types=SIGNED_NUMBERS,
@@ -65,38 +117,27 @@ sign = unary(
     against=np.sign,
 )
 
-
-def by_op(op_type: str, conjugate: bool = False) -> Callable:
-    """The gradient is an op of its own, of the output and its gradient."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad] if conjugate else []):
-            y = conj(op.outputs[0]) if conjugate else op.outputs[0]
-            return definition(op_type)(y, grad)
-
-    return gradient
-
-
-# -------------------------------------------------------------------------------- powers and roots
-
-
-def _reciprocal(x: torch.Tensor) -> torch.Tensor:
-    if x.dtype.is_floating_point or x.dtype.is_complex:
-        return torch.reciprocal(x)
-    return torch.div(torch.ones_like(x), x, rounding_mode="trunc")
-
-
 conj_op = Op("Conj", "input: T -> output: T", T=attr("type", "complex64", allowed=(*COMPLEX, "variant")))
-
-
-@conj_op.gradient
-def _conj_gradient(op, grad):
-    return conj(grad)
+conj_op.shape(same_shape)
+conj_op.kernel(torch.conj_physical)
+conj_op.gradient(lambda op, grad: conj(grad))
+conj_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.conj)
 
 
 @export("conj", "math.conj")
 def conj(x: Any, name: str | None = None) -> Tensor:
-    """The complex conjugate; of real numbers, themselves."""
+    """The complex conjugate of each element; real numbers are their own.
+
+    Args:
+      x: A tensor of numbers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`; `x` itself where it is real.
+
+    Raises:
+      TypeError: If `x` holds no numbers.
+    """
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
     with name_scope(name, "Conj", [x]) as scope:
@@ -108,11 +149,20 @@ def conj(x: Any, name: str | None = None) -> Tensor:
         raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
+# -------------------------------------------------------------------------------- powers and roots
+
+
+def reciprocal_of(x: torch.Tensor) -> torch.Tensor:
+    if x.dtype.is_floating_point or x.dtype.is_complex:
+        return torch.reciprocal(x)
+    return torch.div(torch.ones_like(x), x, rounding_mode="trunc")
+
+
 reciprocal = unary(
     "Reciprocal",
     "math.reciprocal reciprocal",
-    "1 / x.",
-    _reciprocal,
+    "The reciprocal of each element, 1 / x; of integers, rounded toward zero.",
+    reciprocal_of,
     by_op("ReciprocalGrad"),
     types=SIGNED_NUMBERS,
     domain=(0.5, 2.0),
@@ -121,7 +171,7 @@ reciprocal = unary(
 
 inv_op = Op("Inv", "x: T -> y: T", T=SIGNED_NUMBERS)
 inv_op.shape(same_shape)
-inv_op.kernel(_reciprocal)
+inv_op.kernel(reciprocal_of)
 inv_op.gradient(by_op("ReciprocalGrad"))
 inv_op.samples(f32(2, 3, low=0.5, high=2.0), against=np.reciprocal)
 
@@ -136,7 +186,7 @@ def _square_gradient(op: Operation, grad: Any) -> Tensor:
 square = unary(
     "Square",
     "math.square square",
-    "x * x.",
+    "The square of each element, x * x.",
     torch.square,
     _square_gradient,
     types=FLOATS + SIGNED + UNSIGNED + COMPLEX,
@@ -147,7 +197,7 @@ square = unary(
 sqrt = unary(
     "Sqrt",
     "math.sqrt sqrt",
-    "The square root.",
+    "The square root of each element.",
     torch.sqrt,
     by_op("SqrtGrad"),
     domain=(0.1, 3.0),
@@ -157,7 +207,7 @@ sqrt = unary(
 rsqrt = unary(
     "Rsqrt",
     "math.rsqrt rsqrt",
-    "1 / sqrt(x).",
+    "The reciprocal of the square root, 1 / sqrt(x).",
     torch.rsqrt,
     by_op("RsqrtGrad"),
     domain=(0.1, 3.0),
@@ -173,19 +223,6 @@ def _exp_gradient(op: Operation, grad: Any) -> Tensor:
 
 
 exp = unary("Exp", "math.exp exp", "e to the power x.", torch.exp, _exp_gradient, against=np.exp)
-
-# -------------------------------------------------------------------------------- laws of gradients
-
-
-def times(slope: Callable[[Tensor], Tensor]) -> Callable:
-    """The chain rule: gradient * slope(x)."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad]):
-            return grad * slope(conj(op.inputs[0]))
-
-    return gradient
-
 
 expm1 = unary(
     "Expm1",
@@ -216,14 +253,32 @@ log1p = unary(
 sigmoid = unary(
     "Sigmoid",
     "math.sigmoid sigmoid nn.sigmoid",
-    "1 / (1 + exp(-x)).",
+    "The logistic function, 1 / (1 + exp(-x)).",
     torch.sigmoid,
     by_op("SigmoidGrad", conjugate=True),
     against=lambda x: 1 / (1 + np.exp(-x)),
 )
-sin = unary("Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin)
+
+
+@export("log_sigmoid", "math.log_sigmoid")
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the logistic function, exact where that vanishes.
+
+    Args:
+      x: A tensor of floating-point numbers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return negative(activations.softplus(-x), name=scope)
+
 
 # -------------------------------------------------------------------------------- circular and hyperbolic
+
+sin = unary("Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin)
 
 
 def _cos_gradient(op: Operation, grad: Any) -> Tensor:
@@ -240,6 +295,14 @@ def _tan_gradient(op: Operation, grad: Any) -> Tensor:
 
 
 tan = unary("Tan", "math.tan tan", "The tangent.", torch.tan, _tan_gradient, against=np.tan)
+
+
+def _with_one(combine: Callable, x: Tensor) -> Tensor:
+    """1 - x² or 1 + x²."""
+    squared = square(x)
+    return combine(constants.constant(1, dtype=x.dtype.base_dtype), squared)
+
+
 asin = unary(
     "Asin",
     "math.asin asin",
@@ -249,12 +312,6 @@ asin = unary(
     domain=(-0.9, 0.9),
     against=np.arcsin,
 )
-
-
-def _with_one(combine: Callable, x: Tensor) -> Tensor:
-    """1 - x² or 1 + x²."""
-    squared = square(x)
-    return combine(constants.constant(1, dtype=x.dtype.base_dtype), squared)
 
 
 def _acos_gradient(op: Operation, grad: Any) -> Tensor:
@@ -297,16 +354,6 @@ tanh = unary(
 )
 
 
-def over(slope: Callable[[Tensor], Tensor]) -> Callable:
-    """The chain rule for an inverse function: gradient / slope(y)."""
-
-    def gradient(op: Operation, grad: Any) -> Tensor:
-        with control_dependencies([grad]):
-            return grad / slope(conj(op.outputs[0]))
-
-    return gradient
-
-
 asinh = unary(
     "Asinh",
     "math.asinh asinh",
@@ -338,12 +385,12 @@ atanh = unary(
 
 
 def _erf_gradient(scale: float) -> Callable:
-    def gradient(op: Operation, grad: Any) -> Tensor:
+    def _gradient(op: Operation, grad: Any) -> Tensor:
         factor = constants.constant(scale, dtype=grad.dtype.base_dtype)
         with control_dependencies([grad]):
             return grad * factor * exp(-square(conj(op.inputs[0])))
 
-    return gradient
+    return _gradient
 
 
 erf = unary(
@@ -359,7 +406,7 @@ erf = unary(
 erfc = unary(
     "Erfc",
     "math.erfc erfc",
-    "1 - erf(x).",
+    "The complementary error function, 1 - erf(x).",
     torch.erfc,
     _erf_gradient(-2 / math.sqrt(math.pi)),
     types=FLOATS,
@@ -378,17 +425,13 @@ lgamma = unary(
 digamma = unary(
     "Digamma",
     "math.digamma digamma",
-    "The derivative of lgamma.",
+    "The derivative of lgamma, the logarithm of the gamma function.",
     torch.digamma,
     times(lambda x: special.polygamma(constants.constant(1, dtype=x.dtype.base_dtype), x)),
     types=FLOATS,
     domain=(0.5, 3.0),
+    against=lambda x: slope(np.vectorize(math.lgamma, otypes=[float]), x, step=1e-5),
 )
-
-
-def flat(op: Operation, grad: Any) -> None:
-    """A step function: no gradient passes."""
-    return None
 
 
 # -------------------------------------------------------------------------------- rounding and classes
@@ -396,7 +439,7 @@ def flat(op: Operation, grad: Any) -> None:
 floor = unary(
     "Floor",
     "math.floor floor",
-    "The next integer below.",
+    "The largest integer that is not above x.",
     torch.floor,
     flat,
     types=FLOATS,
@@ -406,7 +449,7 @@ floor = unary(
 ceil = unary(
     "Ceil",
     "math.ceil ceil",
-    "The next integer above.",
+    "The smallest integer that is not below x.",
     torch.ceil,
     flat,
     types=FLOATS,
@@ -440,7 +483,15 @@ round_op.samples(
 
 @export("round", "math.round")
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest integer; halves go to the even one."""
+    """The nearest integer; halves go to the even one.
+
+    Args:
+      x: A tensor of numbers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`; `x` itself where it holds integers.
+    """
     x = convert_to_tensor(x, name="x")
     return x if x.dtype.is_integer else round_op(x, name=name)
 
@@ -448,7 +499,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
 is_nan = unary(
     "IsNan",
     "math.is_nan is_nan debugging.is_nan",
-    "Which elements are not a number.",
+    "Tells which elements are not a number (NaN).",
     torch.isnan,
     not_differentiable,
     types=FLOATS,
@@ -458,7 +509,7 @@ is_nan = unary(
 is_inf = unary(
     "IsInf",
     "math.is_inf is_inf debugging.is_inf",
-    "Which elements are infinite.",
+    "Tells which elements are infinite.",
     torch.isinf,
     not_differentiable,
     types=FLOATS,
@@ -468,7 +519,7 @@ is_inf = unary(
 is_finite = unary(
     "IsFinite",
     "math.is_finite is_finite debugging.is_finite",
-    "Which elements are finite numbers.",
+    "Tells which elements are finite numbers.",
     torch.isfinite,
     not_differentiable,
     types=FLOATS,
@@ -486,25 +537,46 @@ logical_not_op.samples(boolean(2, 3), boolean(), against=np.logical_not)
 
 @export("logical_not", "math.logical_not")
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """True where x is False."""
+    """Tells where x is False.
+
+    Args:
+      x: A tensor of type bool.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and the shape of `x`.
+    """
     return logical_not_op(x, name=name)
-
-
-def _backward_of_aten(function: Callable) -> Callable:
-    """ATen has these gradients as one kernel; of complex numbers it conjugates where TensorFlow does not."""
-    return lambda node: None if node.inputs[0].dtype.is_complex else (function, node.inputs[::-1])
 
 
 # -------------------------------------------------------------------------------- gradients that are ops
 
 
-def of_output(op_type: str, kernel: Callable, gradient: Callable, against: Callable) -> Op:
-    """An op of a function's output `y` and the gradient `dy` by it: the gradient by the function's input."""
+def of_output(
+    op_type: str,
+    kernel: Callable,
+    gradient: Callable,
+    *,
+    function: Callable,
+    inverse: Callable,
+    aten: Callable | None = None,
+) -> Op:
+    """An op of a function's output `y` and the gradient `dy` by it: the gradient by the function's input.
+
+    `function` and `inverse` say, in NumPy, which function that is. `aten` is one kernel for the same, with
+    the arguments the other way round; of complex numbers it conjugates where TensorFlow does not.
+    """
     op = Op(op_type, "y: T, dy: T -> z: T", T=FLOATS_COMPLEX)
     op.shape(merged)
     op.kernel(kernel)
+    if aten is not None:
+        op.specialize(lambda node: None if node.inputs[0].dtype.is_complex else (aten, node.inputs[::-1]))
     op.gradient(gradient)
-    op.samples((f32(2, 3, low=0.2, high=0.9), f32(2, 3)), (f32(low=0.2), f32()), against=against)
+    op.samples(
+        (f32(2, 3, low=0.2, high=0.9), f32(2, 3)),
+        (f32(low=0.2), f32()),
+        against=lambda y, dy: dy * slope(function, inverse(np.float64(y))),
+    )
     return op
 
 
@@ -519,9 +591,10 @@ sigmoid_grad_op = of_output(
     "SigmoidGrad",
     lambda y, dy: dy * y * (1 - y),
     _sigmoid_grad_gradient,
-    against=lambda y, dy: dy * y * (1 - y),
+    function=lambda x: 1 / (1 + np.exp(-x)),
+    inverse=lambda y: np.log(y / (1 - y)),
+    aten=torch.ops.aten.sigmoid_backward.default,
 )
-sigmoid_grad_op.specialize(_backward_of_aten(torch.ops.aten.sigmoid_backward.default))
 
 
 def _tanh_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
@@ -531,9 +604,13 @@ def _tanh_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
 
 
 tanh_grad_op = of_output(
-    "TanhGrad", lambda y, dy: dy * (1 - y * y), _tanh_grad_gradient, against=lambda y, dy: dy * (1 - y * y)
+    "TanhGrad",
+    lambda y, dy: dy * (1 - y * y),
+    _tanh_grad_gradient,
+    function=np.tanh,
+    inverse=np.arctanh,
+    aten=torch.ops.aten.tanh_backward.default,
 )
-tanh_grad_op.specialize(_backward_of_aten(torch.ops.aten.tanh_backward.default))
 
 
 def _sqrt_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
@@ -543,7 +620,11 @@ def _sqrt_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
 
 
 sqrt_grad_op = of_output(
-    "SqrtGrad", lambda y, dy: 0.5 * dy / y.conj(), _sqrt_grad_gradient, against=lambda y, dy: dy / (2 * y)
+    "SqrtGrad",
+    lambda y, dy: 0.5 * dy / y.conj(),
+    _sqrt_grad_gradient,
+    function=np.sqrt,
+    inverse=np.square,
 )
 
 
@@ -557,159 +638,34 @@ rsqrt_grad_op = of_output(
     "RsqrtGrad",
     lambda y, dy: -0.5 * dy * y.conj() ** 3,
     _rsqrt_grad_gradient,
-    against=lambda y, dy: -(y**3) * dy / 2,
+    function=lambda x: x**-0.5,
+    inverse=lambda y: y**-2,
 )
 
 
-def _reciprocal_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
+def reciprocal_backward(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+    """The kernel of ReciprocalGrad and of InvGrad, its older name."""
+    return -dy * y.conj().square()
+
+
+def reciprocal_grad_gradient(op: Operation, grad: Any) -> list[Tensor]:
+    """The gradient of these two."""
     with control_dependencies([grad]):
         y, conj_grad = conj(op.inputs[0]), conj(grad)
         return [conj_grad * -2.0 * op.inputs[1] * y, reciprocal_grad_op(y, grad)]
 
 
-def _reciprocal_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
-    return -dy * y.conj().square()
-
-
 reciprocal_grad_op = of_output(
-    "ReciprocalGrad", _reciprocal_grad, _reciprocal_grad_gradient, against=lambda y, dy: -dy * y * y
+    "ReciprocalGrad",
+    reciprocal_backward,
+    reciprocal_grad_gradient,
+    function=np.reciprocal,
+    inverse=np.reciprocal,
 )
 inv_grad_op = of_output(
-    "InvGrad", _reciprocal_grad, _reciprocal_grad_gradient, against=lambda y, dy: -dy * y * y
+    "InvGrad",
+    reciprocal_backward,
+    reciprocal_grad_gradient,
+    function=np.reciprocal,
+    inverse=np.reciprocal,
 )
-
-# -------------------------------------------------------------------------------- complex numbers
-
-COMPLEX_T = attr("type", "complex64", allowed=COMPLEX)
-REAL_T = attr("type", "float", allowed=REAL_PARTS)
-
-complex_abs_op = Op("ComplexAbs", "x: T -> y: Tout", T=COMPLEX_T, Tout=REAL_T)
-
-
-@complex_abs_op.gradient
-def _complex_abs_gradient(op, grad):
-    direction = complex(grad, creation.zeros_like(grad)) * op.inputs[0]
-    return binary.div_no_nan(direction, complex(op.outputs[0], creation.zeros_like(op.outputs[0])))
-
-
-@export("abs", "math.abs")
-def abs(x: Any, name: str | None = None) -> Any:
-    """The absolute value; of complex numbers, their real modulus."""
-    if isinstance(x, SparseTensor):
-        return of_values(abs, "Abs", x, name)
-    with name_scope(name, "Abs", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        if x.dtype.is_complex:
-            return complex_abs_op(x, Tout=x.dtype.real_dtype, name=scope)
-        return abs_op(x, name=scope)
-
-
-real_op = Op("Real", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-
-
-@real_op.gradient
-def _real_gradient(op, grad):
-    return complex(grad, constants.constant(0, dtype=grad.dtype.base_dtype))
-
-
-@export("real", "math.real")
-def real(input: Any, name: str | None = None) -> Tensor:
-    """The real part; of real numbers, themselves."""
-    with name_scope(name, "Real", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        return real_op(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
-
-
-imag_op = Op("Imag", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-
-
-@imag_op.gradient
-def _imag_gradient(op, grad):
-    return complex(constants.constant(0, dtype=grad.dtype.base_dtype), grad)
-
-
-@export("imag", "math.imag")
-def imag(input: Any, name: str | None = None) -> Tensor:
-    """The imaginary part; of real numbers, zeros."""
-    with name_scope(name, "Imag", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        if input.dtype.is_complex:
-            return imag_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return creation.zeros_like(input)
-
-
-angle_op = Op("Angle", "input: T -> output: Tout", T=COMPLEX_T, Tout=REAL_T)
-
-
-@angle_op.gradient
-def _angle_gradient(op, grad):
-    with control_dependencies([grad]):
-        re, im = real(op.inputs[0]), imag(op.inputs[0])
-        turned = reciprocal(complex(im, re))
-        return -complex(grad, constants.constant(0, dtype=grad.dtype.base_dtype)) * turned
-
-
-@export("angle", "math.angle")
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers; of real numbers, zeros."""
-    with name_scope(name, "Angle", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        if input.dtype.is_complex:
-            return angle_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return creation.zeros_like(input)
-
-
-complex_op = Op(
-    "Complex",
-    "real: T, imag: T -> out: Tout",
-    T=attr("type", "float", allowed=REAL_PARTS),
-    Tout=attr("type", "complex64", allowed=COMPLEX),
-)
-complex_op.shape(broadcast_shapes)
-
-
-@complex_op.kernel
-def _complex_kernel(real, imag):
-    return torch.complex(*torch.broadcast_tensors(real, imag))
-
-
-@complex_op.gradient
-def _complex_gradient(op, grad):
-    to_real, to_imag = unbroadcast.ways_back(shapes.shape(op.inputs[0]), shapes.shape(op.inputs[1]))
-    return [to_real(real(grad)), to_imag(imag(grad))]
-
-
-complex_op.samples(
-    (f32(2, 3), f32(2, 3)), (f32(2, 1), f32(3)), (f32(), f32()), against=lambda x, y: x + 1j * y
-)
-
-
-@export("complex", "dtypes.complex")
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
-    """real + i * imag."""
-    real, imag = convert_to_tensor(real, name="real"), convert_to_tensor(imag, name="imag")
-    with name_scope(name, "Complex", [real, imag]) as scope:
-        parts = real.dtype.base_dtype, imag.dtype.base_dtype
-        if parts[0] is not parts[1] or parts[0] not in REAL_PARTS:
-            raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
-        return complex_op(real, imag, Tout=COMPLEX[REAL_PARTS.index(parts[0])], name=scope)
-
-
-for _op, _kernel, _reference in (
-    (complex_abs_op, torch.abs, np.abs),
-    (real_op, torch.real, np.real),
-    (imag_op, torch.imag, np.imag),
-    (angle_op, torch.angle, np.angle),
-    (conj_op, torch.conj_physical, np.conj),
-):
-    _op.shape(same_shape)
-    _op.kernel(_kernel)
-    _op.samples(c64(2, 3), c64(), c64(0, 2), against=_reference)
-
-
-@export("log_sigmoid", "math.log_sigmoid")
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """log(sigmoid(x)), exact where the sigmoid vanishes."""
-    with name_scope(name, "LogSigmoid", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return negative(activations.softplus(-x), name=scope)

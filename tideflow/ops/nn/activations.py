@@ -15,7 +15,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops.arrays import creation, indexing, joining, shapes
+from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, NUMERIC, REAL, types
@@ -148,7 +148,7 @@ def _bias_add_grad_gradient(op, grad):
     sizes = shapes.shape(op.inputs[0])
     if op.attrs["data_format"] == "NCHW":
         grad = shapes.reshape(grad, joining.concat([[1, -1], creation.ones_like(sizes[2:])], 0))
-    return shapes.broadcast_to(grad, sizes)
+    return broadcasting.broadcast_to(grad, sizes)
 
 
 bias_add_grad_op.samples(f32(2, 3), f32(2, 4, 3, 2), (f32(2, 3, 4), {"data_format": "NCHW"}), f32(0, 3))

@@ -18,7 +18,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.samples import i64
-from tideflow.ops.random.distributions import seed_attrs
+from tideflow.ops.random.sources import seed_attrs
 from tideflow.runtime import candidates
 from tideflow.runtime.candidates import RESERVED_PER_CANDIDATE, Sampler
 from tideflow.runtime.philox import Stream

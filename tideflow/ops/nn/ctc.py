@@ -27,7 +27,7 @@ from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, merged, of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
-from tideflow.ops.math import binary, casting, cumulative, reductions
+from tideflow.ops.math import binary, casting, cumulative, positions, reductions
 
 ctc_loss_op = Op(
     "CTCLoss",
@@ -393,7 +393,7 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Ten
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = casting.cast(convert_to_tensor(labels, name="labels"), dtypes.int64)
         same = binary.equal(shapes.expand_dims(labels, 2), shapes.expand_dims(labels, 1))
-        first = reductions.argmax(casting.cast(same, dtypes.int32), 2, output_type=dtypes.int32)
+        first = positions.argmax(casting.cast(same, dtypes.int32), 2, output_type=dtypes.int32)
         is_first = casting.cast(binary.equal(first, creation.range(_size(labels, 1))), dtypes.int32)
         rank = cumulative.cumsum(is_first, 1, exclusive=True)
         idx = indexing.gather(rank, first, batch_dims=1)

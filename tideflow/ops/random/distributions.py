@@ -6,7 +6,6 @@ TensorFlow's CPU kernels; both seeds are 0 where it has none. A stateless op is 
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -22,105 +21,184 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import get_seed, name_scope
-from tideflow.ops.arrays import creation, joining, shapes, slicing
-from tideflow.ops.control_flow import grouping
-from tideflow.ops.helpers.axes import as_sizes, checked_sizes, of_rank, scalar, vector
+from tideflow.graph.scopes import name_scope
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.ops.helpers import references
+from tideflow.ops.helpers.axes import as_sizes, checked_sizes, scalar
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.references import average, follow, normal, slope
 from tideflow.ops.helpers.samples import f32
-from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDICES, REAL, REAL_PARTS, types
-from tideflow.ops.math import binary, reductions
+from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDEX, INDICES, REAL_PARTS, types
+from tideflow.ops.math import binary, reductions, special
+from tideflow.ops.random.sources import (
+    SEED_TYPE,
+    SEEDS,
+    check_seed,
+    device_generator,
+    generator_of,
+    seed_attrs,
+    stream_of,
+)
 from tideflow.runtime import distributions, sequential
 from tideflow.runtime.distributions import Source
-from tideflow.runtime.philox import Philox, Stream
+from tideflow.runtime.philox import Stream
 from tideflow.runtime.values import to_numpy, to_torch
-
-_SEEDS = {"seed": 0, "seed2": 0}
-_SEED_TYPE = attr("type", dtypes.int64, allowed=INDICES)
-
-
-def _stream(state: dict, seed: int, seed2: int) -> Stream | None:
-    """The stream that a seeded op holds between its runs; None where it has no seed."""
-    if seed == 0 and seed2 == 0:
-        return None
-    return state.get("stream") or state.setdefault("stream", Stream(seed, seed2))
-
-
-def _stateless(seed: list[int]) -> Philox:
-    if len(vector(seed)) != 2:
-        raise ShapeError(f"seed must have shape [2], not [{len(seed)}]")
-    return Philox.stateless(*seed)
-
-
-def _seed_shape(seed: Any) -> None:
-    if vector(seed) is not None and len(seed) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(seed)}")
-
 
 # -------------------------------------------------------------------------------- floating numbers
 
+_SIZES = np.array([2, 3], np.int32)
+_MANY = np.array([1000], np.int32)
+_NONE = np.array([0, 4], np.int64)
+_SCALAR = np.array([], np.int32)
 
-def _numbers(name: str, stateless_name: str, exact: Callable, fast: Callable) -> tuple[Op, Op]:
-    """The two ops of a distribution without parameters: `exact` with a seed, `fast` without."""
-    stateful = Op(
-        name, "shape: T -> output: dtype", host="shape", stateful=True, differentiable=False,
-        **_SEEDS, dtype=FLOATS_HALF_FIRST, T=INDICES,
-    )  # fmt: skip
-    stateless = Op(
-        stateless_name,
-        "shape: T, seed: Tseed -> output: dtype",
-        host="shape, seed",
+
+def _stateful(name: str, exact: Callable, fast: Callable, cumulative: Callable) -> Op:
+    """Defines an op that draws `exact` numbers with a seed, `fast` ones without; `cumulative` is the
+    distribution that they follow.
+    """
+    op = Op(
+        name,
+        "shape: T -> output: dtype",
+        host="shape",
+        stateful=True,
         differentiable=False,
-        dtype=attr("type", dtypes.float32, allowed=FLOATS_HALF_FIRST),
-        T=attr("type", dtypes.int32, allowed=INDICES),
-        Tseed=_SEED_TYPE,
+        **SEEDS,
+        dtype=FLOATS_HALF_FIRST,
+        T=INDICES,
     )
+    op.shape(as_sizes)
 
-    @stateful.shape
-    def stateful_shape(shape):
-        return as_sizes(shape)
-
-    @stateless.shape
-    def stateless_shape(shape, seed):
-        _seed_shape(seed)
-        return as_sizes(shape)
-
-    @stateful.kernel
-    def stateful_kernel(shape, *, seed, seed2, dtype, state, device):
-        stream = _stream(state, seed, seed2)
+    @op.kernel
+    def _kernel(shape, *, seed, seed2, dtype, state, device):
+        stream = stream_of(state, seed, seed2)
         if stream is None:
             return fast(checked_sizes(shape), dtype.torch, device)
         return to_torch(exact(stream, checked_sizes(shape), dtype.as_numpy_dtype), device)
 
-    @stateless.kernel
-    def stateless_kernel(shape, seed, *, dtype, device):
-        return to_torch(exact(_stateless(seed), checked_sizes(shape), dtype.as_numpy_dtype), device)
+    op.samples(
+        *((size, {"seed": 5, "dtype": dtypes.float32}) for size in (_SIZES, _SCALAR, _NONE, _MANY)),
+        (_MANY, {"dtype": dtypes.float64}),
+        law=lambda shape, output: [output.shape == tuple(shape), follow(output, cumulative)],
+    )
+    op.refuses((np.array(3, np.int32), {"dtype": dtypes.float32}), "Shape must be rank 1 but is rank 0")
+    return op
 
-    sizes = (np.array([2, 3], np.int32), np.array([], np.int32), np.array([0, 4], np.int64))
-    stateful.samples(*((size, {"seed": 5, "dtype": dtypes.float32}) for size in sizes))
-    stateful.samples((np.array([5], np.int32), {"dtype": dtypes.float64}))
-    stateless.samples(*((size, np.array([3, 4], np.int64)) for size in sizes))
-    stateful.refuses((np.array(3, np.int32), {"dtype": dtypes.float32}), "Shape must be rank 1 but is rank 0")
-    stateless.refuses((np.array([3], np.int32), np.array([1, 2, 3])), "Dimension must be 2 but is 3")
-    return stateful, stateless
+
+def _stateless(name: str, exact: Callable, cumulative: Callable) -> Op:
+    """Defines an op whose numbers are a function of its seed."""
+    op = Op(
+        name,
+        "shape: T, seed: Tseed -> output: dtype",
+        host="shape, seed",
+        differentiable=False,
+        dtype=attr("type", dtypes.float32, allowed=FLOATS_HALF_FIRST),
+        T=INDEX,
+        Tseed=SEED_TYPE,
+    )
+
+    @op.shape
+    def _shape(shape, seed):
+        check_seed(seed)
+        return as_sizes(shape)
+
+    @op.kernel
+    def _kernel(shape, seed, *, dtype, device):
+        return to_torch(exact(generator_of(seed), checked_sizes(shape), dtype.as_numpy_dtype), device)
+
+    op.samples(
+        *((size, np.array([3, 4], np.int64)) for size in (_SIZES, _SCALAR, _NONE, _MANY)),
+        law=lambda shape, seed, output: [output.shape == tuple(shape), follow(output, cumulative)],
+    )
+    op.refuses((np.array([3], np.int32), np.array([1, 2, 3])), "Dimension must be 2 but is 3")
+    return op
+
+
+def _shape_tensor(shape: Any) -> Tensor:
+    empty = isinstance(shape, (tuple, list)) and not shape
+    return convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name="shape")
 
 
 def _fast_uniform(sizes: list[int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     return torch.rand(sizes, dtype=dtype, device=device, generator=device_generator(device))
 
 
-uniform_op, stateless_uniform_op = _numbers(
-    "RandomUniform", "StatelessRandomUniform", distributions.uniform, _fast_uniform
-)
+def _even(x: np.ndarray) -> np.ndarray:
+    """The cumulative function of numbers spread evenly over [0, 1)."""
+    return np.where((x < 0) | (x >= 1), np.nan, x)
+
+
+uniform_op = _stateful("RandomUniform", distributions.uniform, _fast_uniform, _even)
+stateless_uniform_op = _stateless("StatelessRandomUniform", distributions.uniform, _even)
 
 
 def _fast_normal(sizes: list[int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
     return torch.randn(sizes, dtype=dtype, device=device, generator=device_generator(device))
 
 
-normal_op, stateless_normal_op = _numbers(
-    "RandomStandardNormal", "StatelessRandomNormal", distributions.standard_normal, _fast_normal
-)
+normal_op = _stateful("RandomStandardNormal", distributions.standard_normal, _fast_normal, normal)
+stateless_normal_op = _stateless("StatelessRandomNormal", distributions.standard_normal, normal)
+
+
+def _normal_inputs(shape: Any, mean: Any, stddev: Any, dtype: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        _shape_tensor(shape),
+        convert_to_tensor(mean, dtype=dtype, name="mean"),
+        convert_to_tensor(stddev, dtype=dtype, name="stddev"),
+    )
+
+
+@export("random_normal", "random.normal")
+def random_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Draws numbers of a normal distribution.
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      mean: The mean, of a shape that broadcasts with `shape`.
+      stddev: The standard deviation, likewise.
+      dtype: The type of the numbers, of floating point.
+      seed: With a seed, the numbers of each session are the same, those of TensorFlow.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`; other numbers in each step.
+    """
+    with name_scope(name, "random_normal", [shape, mean, stddev]) as name:
+        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
+        return binary.add(normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name)
+
+
+@export("random.stateless_normal")
+def stateless_random_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Draws numbers of a normal distribution that depend on nothing but the seed.
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      seed: A vector of two integers.
+      mean: The mean, of a shape that broadcasts with `shape`.
+      stddev: The standard deviation, likewise.
+      dtype: The type of the numbers, of floating point.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`.
+    """
+    with name_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as name:
+        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
+        return binary.add(stateless_normal_op(shape, seed, dtype=dtype) * stddev, mean, name=name)
 
 
 def _fast_truncated_normal(sizes: list[int], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
@@ -132,9 +210,74 @@ def _fast_truncated_normal(sizes: list[int], dtype: torch.dtype, device: torch.d
     return numbers.erfinv_().mul_(math.sqrt(2)).clamp_(-2, 2).to(dtype)
 
 
-truncated_normal_op, stateless_truncated_normal_op = _numbers(
-    "TruncatedNormal", "StatelessTruncatedNormal", distributions.truncated_normal, _fast_truncated_normal
+_within_two = references.truncated_normal(-2, 2)
+truncated_normal_op = _stateful(
+    "TruncatedNormal", distributions.truncated_normal, _fast_truncated_normal, _within_two
 )
+stateless_truncated_normal_op = _stateless(
+    "StatelessTruncatedNormal", distributions.truncated_normal, _within_two
+)
+
+
+@export("truncated_normal", "random.truncated_normal")
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Draws numbers of a normal distribution; those further than two standard deviations from the mean are
+    drawn again.
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      mean: The mean, of a shape that broadcasts with `shape`.
+      stddev: The standard deviation, likewise.
+      dtype: The type of the numbers, of floating point.
+      seed: With a seed, the numbers of each session are the same, those of TensorFlow.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`; other numbers in each step.
+    """
+    with name_scope(name, "truncated_normal", [shape, mean, stddev]) as name:
+        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
+        return binary.add(
+            truncated_normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name
+        )
+
+
+@export("random.stateless_truncated_normal")
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = dtypes.float32,
+    name: str | None = None,
+) -> Tensor:
+    """Draws numbers of a normal distribution within two standard deviations, which depend on nothing but the
+    seed.
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      seed: A vector of two integers.
+      mean: The mean, of a shape that broadcasts with `shape`.
+      stddev: The standard deviation, likewise.
+      dtype: The type of the numbers, of floating point.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`.
+    """
+    with name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as name:
+        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
+        return binary.add(stateless_truncated_normal_op(shape, seed, dtype=dtype) * stddev, mean, name=name)
+
+
+# -------------------------------------------------------------------------------- integers
 
 
 def _exact_integers(
@@ -144,15 +287,12 @@ def _exact_integers(
     return to_torch(numbers, device)
 
 
-_SIZES = np.array([2, 3], np.int32)
+def _even_integers(low: int, high: int, output: np.ndarray) -> list:
+    """All from `low` to below `high`, and on average in the middle."""
+    low, high = int(low), int(high)
+    variance = ((high - low) ** 2 - 1) / 12
+    return [(low <= output) & (output < high), average(output.ravel(), (low + high - 1) / 2, variance)]
 
-
-def _shape_tensor(shape: Any) -> Tensor:
-    empty = isinstance(shape, (tuple, list)) and not shape
-    return convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name="shape")
-
-
-# -------------------------------------------------------------------------------- integers
 
 uniform_int_op = Op(
     "RandomUniformInt",
@@ -160,7 +300,7 @@ uniform_int_op = Op(
     host="shape, minval, maxval",
     stateful=True,
     differentiable=False,
-    **_SEEDS,
+    **SEEDS,
     Tout=INDICES,
     T=INDICES,
 )
@@ -175,7 +315,7 @@ def _uniform_int_shape(shape, minval, maxval):
 @uniform_int_op.kernel
 def _uniform_int_kernel(shape, minval, maxval, *, seed, seed2, Tout, state, device):
     low, high = scalar(minval), scalar(maxval)
-    stream = _stream(state, seed, seed2)
+    stream = stream_of(state, seed, seed2)
     if stream is None and 0 < high - low < 2**63:
         generator = device_generator(device)
         return torch.randint(
@@ -188,6 +328,8 @@ uniform_int_op.samples(
     (_SIZES, np.int32(-4), np.int32(5), {"seed": 5}),
     (_SIZES, np.int64(0), np.int64(5)),
     (np.array([0], np.int64), np.int32(0), np.int32(5), {"seed2": 2}),
+    (_MANY, np.int32(-4), np.int32(5), {"seed": 5}),
+    law=lambda shape, low, high, output: _even_integers(low, high, output),
 )
 uniform_int_op.refuses(
     (_SIZES, np.array([1, 2], np.int32), np.int32(5)), "Shape must be rank 0 but is rank 1"
@@ -203,7 +345,22 @@ def random_uniform(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Numbers spread evenly over [minval, maxval); of a floating type, over [0, 1) unless said otherwise."""
+    """Draws numbers spread evenly over [minval, maxval).
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      minval: The lowest number.
+      maxval: The number that all are below; 1 by default, where `dtype` is of floating point.
+      dtype: The type of the numbers: of floating point, int32 or int64.
+      seed: With a seed, the numbers of each session are the same, those of TensorFlow.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`; other numbers in each step.
+
+    Raises:
+      ValueError: If the type is another, or integers have no `maxval`.
+    """
     dtype = _uniform_type(dtype, maxval)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
         shape = _shape_tensor(shape)
@@ -235,24 +392,26 @@ stateless_uniform_int_op = Op(
     differentiable=False,
     dtype=INDICES,
     T=INDICES,
-    Tseed=_SEED_TYPE,
+    Tseed=SEED_TYPE,
 )
 
 
 @stateless_uniform_int_op.shape
 def _stateless_uniform_int_shape(shape, seed, minval, maxval):
-    _seed_shape(seed), scalar(minval), scalar(maxval)
+    check_seed(seed), scalar(minval), scalar(maxval)
     return as_sizes(shape)
 
 
 @stateless_uniform_int_op.kernel
 def _stateless_uniform_int_kernel(shape, seed, minval, maxval, *, dtype, device):
-    return _exact_integers(_stateless(seed), shape, scalar(minval), scalar(maxval), dtype, device)
+    return _exact_integers(generator_of(seed), shape, scalar(minval), scalar(maxval), dtype, device)
 
 
 stateless_uniform_int_op.samples(
     (_SIZES, np.array([3, 4], np.int32), np.int32(-4), np.int32(5)),
-    (np.array([], np.int32), np.array([3, 4], np.int64), np.int64(-4), np.int64(5)),
+    (_SCALAR, np.array([3, 4], np.int64), np.int64(-4), np.int64(5)),
+    (_MANY, np.array([3, 4], np.int64), np.int64(-4), np.int64(5)),
+    law=lambda shape, seed, low, high, output: _even_integers(low, high, output),
 )
 stateless_uniform_int_op.refuses(
     (_SIZES, np.array(3, np.int32), np.int32(-4), np.int32(5)), "Shape must be rank 1 but is rank 0"
@@ -268,7 +427,22 @@ def stateless_random_uniform(
     dtype: Any = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """As `random_uniform`, a function of its seed: two integers."""
+    """Draws numbers spread evenly over [minval, maxval), which depend on nothing but the seed.
+
+    Args:
+      shape: The shape of the result, a vector of integers.
+      seed: A vector of two integers.
+      minval: The lowest number.
+      maxval: The number that all are below; 1 by default, where `dtype` is of floating point.
+      dtype: The type of the numbers: of floating point, int32 or int64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type `dtype`.
+
+    Raises:
+      ValueError: If the type is another, or integers have no `maxval`.
+    """
     dtype = _uniform_type(dtype, maxval)
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
         shape = _shape_tensor(shape)
@@ -279,152 +453,32 @@ def stateless_random_uniform(
         return binary.add(numbers * (high - low), low, name=name)
 
 
-# -------------------------------------------------------------------------------- orders and classes
-
-shuffle_op = Op("RandomShuffle", "value: T -> output: T", stateful=True, **_SEEDS)
+# -------------------------------------------------------------------------------- gamma and Poisson
 
 
-@shuffle_op.shape
-def _shuffle_shape(value):
-    return value
-
-
-@shuffle_op.kernel
-def _shuffle_kernel(value, *, seed, seed2, state):
-    if value.ndim == 0 or value.numel() <= 1:
-        return value
-    stream, rows, device = _stream(state, seed, seed2), value.shape[0], value.device
-    if stream is None:
-        return value[torch.randperm(rows, device=device, generator=device_generator(device))]
-    return value[torch.from_numpy(distributions.permutation(stream, rows)).to(device)]
-
-
-@shuffle_op.kernel("string")
-def _shuffle_string_kernel(value, *, seed, seed2, state):
-    if value.ndim == 0 or value.size <= 1:
-        return value
-    return value[distributions.permutation(_stream(state, seed, seed2) or Stream(), value.shape[0])]
-
-
-shuffle_op.gradient(undefined_gradient)
-shuffle_op.samples((f32(5, 2), {"seed": 3}), (f32(7),), (f32(), {"seed": 3}), (f32(3, 0), {"seed": 3}))
-
-
-@export("random_shuffle", "random.shuffle")
-def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """The rows of `value` in a random order."""
-    return shuffle_op(value, **seed_attrs(seed), name=name)
-
-
-_CLASS_TYPE = attr("type", dtypes.int64, allowed=INDICES)
-
-
-def _check_logits(logits: torch.Tensor, num_samples: Any) -> None:
-    if logits.ndim != 2:
-        raise ShapeError(f"logits should be a matrix, got shape {list(logits.shape)}")
-    if isinstance(num_samples, list):
-        raise ShapeError(f"num_samples should be a scalar, got shape [{len(num_samples)}]")
-    if num_samples < 0:
-        raise ShapeError(f"num_samples should be nonnegative, got {num_samples}")
-    if logits.shape[1] == 0:
-        raise ShapeError("num_classes should be positive, got 0")
-
-
-def _exact_classes(source: Source, logits: torch.Tensor, num_samples: int, dtype: DType) -> torch.Tensor:
-    _check_logits(logits, num_samples)
-    found = distributions.multinomial(source, to_numpy(logits), num_samples, dtype.as_numpy_dtype)
-    return to_torch(found, logits.device)
-
-
-multinomial_op = Op(
-    "Multinomial",
-    "logits: T, num_samples: int32 -> output: output_dtype",
-    host="num_samples",
-    stateful=True,
-    differentiable=False,
-    **_SEEDS,
-    T=REAL,
-    output_dtype=_CLASS_TYPE,
-)
-
-
-@multinomial_op.shape
-def _multinomial_shape(logits, num_samples):
-    samples = scalar(num_samples)
-    if samples is not None and samples < 0:
-        raise ShapeError(f"Dimension size, given by scalar input 1, must be non-negative but is {samples}")
-    return [of_rank(logits, 2)[0], samples]
-
-
-def _fast_classes(logits: torch.Tensor, num_samples: int) -> torch.Tensor:
-    """The class under whose share of the running sum of weights a uniform number falls."""
-    logits = logits.double()
-    logits = logits.where(logits.isfinite(), -math.inf)
-    largest = logits.amax(1, keepdim=True).clamp_(min=torch.finfo(torch.float64).min)
-    cumulative = logits.sub(largest).exp_().cumsum(1)
-    uniforms = _fast_uniform([len(logits), num_samples], torch.float64, logits.device)
-    return torch.searchsorted(cumulative, uniforms.mul_(cumulative[:, -1:]), right=True)
-
-
-@multinomial_op.kernel
-def _multinomial_kernel(logits, num_samples, *, seed, seed2, output_dtype, state):
-    stream = _stream(state, seed, seed2)
-    if stream is None:
-        _check_logits(logits, num_samples)
-        return _fast_classes(logits, num_samples).to(output_dtype.torch)
-    return _exact_classes(stream, logits, num_samples, output_dtype)
-
-
-multinomial_op.samples(
-    (f32(2, 4), 6, {"seed": 3}), (f32(2, 4), 6, {"output_dtype": dtypes.int32}), (f32(3, 2), 0)
-)
-multinomial_op.refuses((f32(2), 3), "Shape must be rank 2 but is rank 1")
-multinomial_op.refuses((f32(1, 2), -3), "must be non-negative but is -3")
-
-stateless_multinomial_op = Op(
-    "StatelessMultinomial",
-    "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype",
-    host="num_samples, seed",
-    differentiable=False,
-    T=REAL,
-    Tseed=_SEED_TYPE,
-    output_dtype=_CLASS_TYPE,
-)
-
-
-@stateless_multinomial_op.shape
-def _stateless_multinomial_shape(logits, num_samples, seed):
-    _seed_shape(seed)
-    return multinomial_op.shape_rule(logits, num_samples)
-
-
-@stateless_multinomial_op.kernel
-def _stateless_multinomial_kernel(logits, num_samples, seed, *, output_dtype):
-    return _exact_classes(_stateless(seed), logits, num_samples, output_dtype)
-
-
-stateless_multinomial_op.samples((f32(2, 4), 6, np.array([3, 4])), (f32(1, 2), 0, np.array([3, 4])))
-
-
-def _gamma_family_shape(shape, parameter):
+def sizes_of_each(shape, parameter):
+    """The shape rule of ops that draw so many numbers for each parameter."""
     sizes = as_sizes(shape)
     return None if sizes is None or parameter.ndims is None else [*sizes, *parameter.tuple]
 
 
 _PARAMETERS = f32(2, low=0.5, high=9.0)
 
-# -------------------------------------------------------------------------------- gamma and Poisson
-
 gamma_op = Op(
-    "RandomGamma", "shape: S, alpha: T -> output: T",
-    host="shape", stateful=True, **_SEEDS, S=INDICES, T=types("half float double"),
-)  # fmt: skip
-gamma_op.shape(_gamma_family_shape)
+    "RandomGamma",
+    "shape: S, alpha: T -> output: T",
+    host="shape",
+    stateful=True,
+    **SEEDS,
+    S=INDICES,
+    T=types("half float double"),
+)
+gamma_op.shape(sizes_of_each)
 
 
 @gamma_op.kernel
 def _gamma_kernel(shape, alpha, *, seed, seed2, state):
-    stream = _stream(state, seed, seed2)
+    stream = stream_of(state, seed, seed2)
     if stream is None:
         wide = alpha.float() if alpha.dtype == torch.float16 else alpha
         repeated = wide.expand(*checked_sizes(shape), *wide.shape).contiguous()
@@ -441,10 +495,29 @@ def _gamma_gradient(op, grad):
     return [None, reductions.reduce_sum(grad * slope, axis=creation.range(count))]
 
 
+def _share_below(alpha: float) -> Callable:
+    """The cumulative function of the gamma distribution."""
+    from scipy.special import gammainc
+
+    return lambda x: gammainc(alpha, x)
+
+
+def _gammas(shape: np.ndarray, alpha: np.ndarray, output: np.ndarray) -> list:
+    """For each parameter, numbers of its distribution."""
+    columns = [(value, output[..., place]) for place, value in enumerate(alpha)]
+    return [
+        output.shape == (*shape, *alpha.shape),
+        *(follow(column, _share_below(value)) for value, column in columns),
+    ]
+
+
 gamma_op.samples(
     (_SIZES, _PARAMETERS, {"seed": 3}),
     (_SIZES, _PARAMETERS),
-    (np.array([], np.int32), _PARAMETERS, {"seed": 3}),
+    (_SCALAR, _PARAMETERS, {"seed": 3}),
+    (_MANY, _PARAMETERS, {"seed": 3}),
+    (_MANY, _PARAMETERS),
+    law=_gammas,
 )
 gamma_op.refuses((np.array(3, np.int32), _PARAMETERS), "Shape must be rank 1 but is rank 0")
 
@@ -458,7 +531,20 @@ def random_gamma(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Gamma numbers: `shape` of them for every entry of `alpha` and of `beta`, the inverse scale."""
+    """Draws numbers of gamma distributions.
+
+    Args:
+      shape: How many numbers of each distribution, a vector of integers.
+      alpha: The shape parameters of the distributions, a tensor of positive numbers.
+      beta: Their inverse scales, of a shape that broadcasts with that of `alpha`; by default 1.
+      dtype: The type of the numbers: float16, float32 or float64.
+      seed: With a seed, the numbers of each session are the same, those of TensorFlow.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type `dtype`: the axes of `shape`, then those of `alpha` and `beta`. It has a gradient by
+      both.
+    """
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         alpha = convert_to_tensor(alpha, name="alpha", dtype=dtype)
@@ -470,20 +556,42 @@ def random_gamma(
 
 gamma_grad_op = Op("RandomGammaGrad", "alpha: T, sample: T -> output: T", T=REAL_PARTS)
 
-
-@gamma_grad_op.shape
-def _gamma_grad_shape(alpha, sample):
-    return broadcast_shapes(alpha, sample)
+gamma_grad_op.shape(broadcast_shapes)
 
 
 @gamma_grad_op.kernel
 def _gamma_grad_kernel(alpha, sample):
+    """-(dP/dalpha) / (dP/dsample), where P = igamma(alpha, sample) is the share below the sample.
+
+    ATen's own function is good for four digits. It serves where the series of igamma is long, or loses its
+    digits far out in the tail.
+    """
     alpha, sample = torch.broadcast_tensors(alpha, sample)
-    return torch._standard_gamma_grad(alpha.contiguous(), sample.contiguous())
+    nearly = torch._standard_gamma_grad(alpha.contiguous(), sample.contiguous())
+    a, x = alpha.double(), sample.double()
+    usual = (a > 0) & (a < 1e4) & (x > 0) & (torch.special.gammaincc(a, x) > 1e-8)
+    a, x = torch.where(usual, a, 1.0), torch.where(usual, x, 1.0)
+    series, slope_of_series = special.igamma_series(a, x)
+    exactly = -x * (series * (x.log() - a.digamma()) + slope_of_series)
+    return torch.where(usual, exactly.to(nearly.dtype), nearly)
 
 
 gamma_grad_op.gradient(undefined_gradient)
-gamma_grad_op.samples((f32(2, 1, low=0.5, high=3.0), f32(2, 3, low=0.1, high=3.0)))
+
+
+def _at_the_same_share(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    """How a number moves with alpha if the share of the distribution below it is to stay the same."""
+    from scipy.special import gammainc
+
+    alpha, sample = np.float64(alpha), np.float64(sample)
+    by_alpha = slope(lambda moved: gammainc(moved, sample), alpha)
+    by_sample = slope(lambda moved: gammainc(alpha, moved), sample)
+    return -by_alpha / by_sample
+
+
+gamma_grad_op.samples(
+    (f32(2, 1, low=0.5, high=3.0), f32(2, 3, low=0.1, high=3.0)), against=_at_the_same_share
+)
 
 
 def _fast_counts(rates: torch.Tensor) -> torch.Tensor:
@@ -493,22 +601,34 @@ def _fast_counts(rates: torch.Tensor) -> torch.Tensor:
     return counts.where(finite, math.nan)
 
 
-def _poisson_v1_family_kernel(shape, rate, *, seed, seed2, dtype, state):
-    stream = _stream(state, seed, seed2)
+def counts_of_each(shape, rate, *, seed, seed2, dtype, state):
+    """The kernel of both Poisson ops."""
+    stream = stream_of(state, seed, seed2)
     if stream is None:
         return _fast_counts(rate.double().expand(*checked_sizes(shape), *rate.shape)).to(dtype.torch)
     counts = distributions.poisson(stream, checked_sizes(shape), to_numpy(rate), dtype.as_numpy_dtype)
     return to_torch(counts, rate.device)
 
 
+def _counts(shape: np.ndarray, rate: np.ndarray, output: np.ndarray) -> list:
+    """Whole numbers, none negative, and for each rate on average that."""
+    found = output.reshape(math.prod(shape), *rate.shape)
+    return [found >= 0, found == np.floor(found), average(found, rate, rate)]
+
+
 poisson_v1_op = Op(
-    "RandomPoisson", "shape: S, rate: dtype -> output: dtype",
-    host="shape", stateful=True, **_SEEDS, S=INDICES, dtype=types("half float double"),
-)  # fmt: skip
-poisson_v1_op.shape(_gamma_family_shape)
-poisson_v1_op.kernel(_poisson_v1_family_kernel)
+    "RandomPoisson",
+    "shape: S, rate: dtype -> output: dtype",
+    host="shape",
+    stateful=True,
+    **SEEDS,
+    S=INDICES,
+    dtype=types("half float double"),
+)
+poisson_v1_op.shape(sizes_of_each)
+poisson_v1_op.kernel(counts_of_each)
 poisson_v1_op.gradient(undefined_gradient)
-poisson_v1_op.samples((_SIZES, _PARAMETERS, {"seed": 3}))
+poisson_v1_op.samples((_SIZES, _PARAMETERS, {"seed": 3}), (_MANY, _PARAMETERS, {"seed": 3}), law=_counts)
 
 _COUNTS = types("half float double int32 int64")
 
@@ -517,22 +637,38 @@ poisson_op = Op(
     "shape: S, rate: R -> output: dtype",
     host="shape",
     stateful=True,
-    **_SEEDS,
+    **SEEDS,
     S=INDICES,
     R=attr("type", dtypes.float64, allowed=_COUNTS),
     dtype=attr("type", dtypes.int64, allowed=_COUNTS),
 )
-poisson_op.shape(_gamma_family_shape)
-poisson_op.kernel(_poisson_v1_family_kernel)
+poisson_op.shape(sizes_of_each)
+poisson_op.kernel(counts_of_each)
 poisson_op.gradient(undefined_gradient)
-poisson_op.samples((_SIZES, _PARAMETERS, {"seed": 3}), (_SIZES, _PARAMETERS, {"dtype": dtypes.float32}))
+poisson_op.samples(
+    (_SIZES, _PARAMETERS, {"seed": 3}),
+    (_MANY, _PARAMETERS, {"seed": 3}),
+    (_MANY, _PARAMETERS, {"dtype": dtypes.float32}),
+    law=_counts,
+)
 
 
 @export("random_poisson", "random.poisson")
 def random_poisson(
     lam: Any, shape: Any, dtype: Any = dtypes.float32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
-    """Numbers of the Poisson distribution: `shape` of them for every rate in `lam`."""
+    """Draws numbers of Poisson distributions.
+
+    Args:
+      lam: The rates of the distributions, a tensor of numbers that are not negative.
+      shape: How many numbers of each distribution, a vector of integers.
+      dtype: The type of the numbers: of floating point, int32 or int64.
+      seed: With a seed, the numbers of each session are the same, those of TensorFlow.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of type `dtype`: the axes of `shape`, then those of `lam`.
+    """
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert_to_tensor(shape, name="shape", dtype=dtypes.int32)
         return poisson_op(shape, lam, dtype=dtype, **seed_attrs(seed))
@@ -544,7 +680,7 @@ parameterized_truncated_normal_op = Op(
     host="shape",
     stateful=True,
     differentiable=False,
-    **_SEEDS,
+    **SEEDS,
     dtype=FLOATS_HALF_FIRST,
     T=INDICES,
 )
@@ -570,7 +706,7 @@ def _parameterized_truncated_normal_kernel(
             raise ShapeError(
                 f"Input {name} should have length 1 or shape[0], got shape: {list(parameter.shape)}"
             )
-    stream = _stream(state, seed, seed2) or Stream()
+    stream = stream_of(state, seed, seed2) or Stream()
     arrays = (to_numpy(parameter) for parameter in parameters.values())
     numbers = sequential.parameterized_truncated_normal(
         stream, shape, *arrays, dtype=np.dtype(dtype.as_numpy_dtype)
@@ -578,10 +714,23 @@ def _parameterized_truncated_normal_kernel(
     return to_torch(numbers, device)
 
 
+def _rows_within(shape, means, stdevs, minvals, maxvals, output):
+    """Each row within its bounds, and of its distribution."""
+    parameters = np.broadcast_arrays(*map(np.ravel, (means, stdevs, minvals, maxvals)), np.empty(len(output)))
+    claims: list = [output.shape == tuple(shape)]
+    for row, mean, deviation, low, high in zip(output, *map(np.float64, parameters[:4]), strict=True):
+        scaled, low, high = ((number - mean) / deviation for number in (np.float64(row), low, high))
+        within = (low <= scaled + 1e-6) & (scaled - 1e-6 <= high)
+        claims += [within, follow(scaled, references.truncated_normal(low, high))]
+    return claims
+
+
 parameterized_truncated_normal_op.samples(
     (_SIZES, np.float32(0), np.float32(1), np.float32(-1), np.float32(2), {"seed": 3}),
     (_SIZES, f32(2), np.float32(1), np.float32(3), np.float32(np.inf), {"seed": 3}),
     (_SIZES, f32(1), np.float32(1), np.float32(0.5), np.float32(0.6)),
+    (np.array([2, 500], np.int32), f32(2), np.float32(2), np.float32(-1), np.float32(3), {"seed": 3}),
+    law=_rows_within,
 )
 parameterized_truncated_normal_op.refuses(
     (_SIZES, f32(1, 1), np.float32(1), np.float32(0.5), np.float32(1)), "must be at most rank 1 but is rank 2"
@@ -589,151 +738,3 @@ parameterized_truncated_normal_op.refuses(
 parameterized_truncated_normal_op.refuses(
     (_SIZES, f32(), np.float32(-1), np.float32(0), np.float32(1)), "Invalid parameters", InvalidArgumentError
 )
-
-# -------------------------------------------------------------------------------- sources
-
-
-@functools.cache
-def device_generator(device: torch.device) -> torch.Generator:
-    """The process's generator of unseeded numbers on a device; starts where nobody can foretell."""
-    generator = torch.Generator(device)
-    generator.seed()
-    return generator
-
-
-def seed_attrs(seed: int | None) -> dict[str, int | None]:
-    """The attributes of an op that draws numbers, with the graph's seed and its own."""
-    return dict(zip(("seed", "seed2"), get_seed(seed)))
-
-
-def _normal_inputs(shape: Any, mean: Any, stddev: Any, dtype: Any) -> tuple[Tensor, Tensor, Tensor]:
-    return (
-        _shape_tensor(shape),
-        convert_to_tensor(mean, dtype=dtype, name="mean"),
-        convert_to_tensor(stddev, dtype=dtype, name="stddev"),
-    )
-
-
-@export("random_normal", "random.normal")
-def random_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """Normal numbers."""
-    with name_scope(name, "random_normal", [shape, mean, stddev]) as name:
-        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name)
-
-
-@export("truncated_normal", "random.truncated_normal")
-def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    seed: int | None = None,
-    name: str | None = None,
-) -> Tensor:
-    """Normal numbers, those further than two deviations from the mean drawn again."""
-    with name_scope(name, "truncated_normal", [shape, mean, stddev]) as name:
-        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(
-            truncated_normal_op(shape, dtype=dtype, **seed_attrs(seed)) * stddev, mean, name=name
-        )
-
-
-@export("random_crop", "image.random_crop")
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
-    """A part of `value` of the given size, from a random place."""
-    with name_scope(name, "random_crop", [value, size]) as name:
-        value = convert_to_tensor(value, name="value")
-        size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
-        shape = shapes.shape(value)
-        fits = grouping.Assert(
-            reductions.reduce_all(shape >= size),
-            ["Need value.shape >= size, got ", shape, size],
-            summarize=1000,
-        )
-        limit = grouping.with_dependencies([fits], shape) - size + 1
-        anywhere = random_uniform(shapes.shape(limit), dtype=size.dtype, maxval=size.dtype.max, seed=seed)
-        return slicing.slice(value, anywhere % limit, size, name=name)
-
-
-@export("multinomial", "random.multinomial")
-def multinomial(
-    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
-) -> Tensor:
-    """Classes drawn from each row of unnormalized log probabilities; `random.categorical` of old."""
-    with name_scope(name, "multinomial", [logits]):
-        return _classes(logits, num_samples, output_dtype, seed)
-
-
-def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
-    logits = convert_to_tensor(logits, name="logits")
-    return multinomial_op(logits, num_samples, **seed_attrs(seed), output_dtype=dtype)
-
-
-@export("random.categorical")
-def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
-) -> Tensor:
-    """Classes drawn from each row of unnormalized log probabilities."""
-    with name_scope(name, "categorical", [logits]):
-        return _classes(logits, num_samples, dtype, seed)
-
-
-@export("random.stateless_normal")
-def stateless_random_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """As `random_normal`, a function of its seed: two integers."""
-    with name_scope(name, "stateless_random_normal", [shape, seed, mean, stddev]) as name:
-        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(stateless_normal_op(shape, seed, dtype=dtype) * stddev, mean, name=name)
-
-
-@export("random.stateless_truncated_normal")
-def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """As `truncated_normal`, a function of its seed: two integers."""
-    with name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as name:
-        shape, mean, stddev = _normal_inputs(shape, mean, stddev, dtype)
-        return binary.add(stateless_truncated_normal_op(shape, seed, dtype=dtype) * stddev, mean, name=name)
-
-
-@export("random.stateless_multinomial")
-def stateless_multinomial(
-    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """As `multinomial`, a function of its seed: two integers."""
-    with name_scope(name, "stateless_multinomial", [logits, seed]):
-        return _stateless_classes(logits, num_samples, seed, output_dtype)
-
-
-def _stateless_classes(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> Tensor:
-    logits = convert_to_tensor(logits, name="logits")
-    return stateless_multinomial_op(logits, num_samples, seed, output_dtype=dtype)
-
-
-@export("random.stateless_categorical")
-def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """As `random.categorical`, a function of its seed: two integers."""
-    with name_scope(name, "stateless_categorical", [logits, seed]):
-        return _stateless_classes(logits, num_samples, seed, dtype)

@@ -18,7 +18,9 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers import references
 from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, scalar
+from tideflow.ops.helpers.references import average, follow
 from tideflow.ops.helpers.samples import resource
 from tideflow.ops.helpers.types import FLOATS, INDICES, types
 from tideflow.runtime import distributions, sequential
@@ -36,49 +38,6 @@ def _check_kernel(op_type: str, dtype: DType, allowed: Sequence[DType]) -> None:
         raise errors.invalid_argument(
             f"{op_type} makes {names}, not {dtype.name}: no kernel is registered for it"
         )
-
-
-_STATE = resource(np.array([5, -6, 7]))
-_PHILOX = np.array(PHILOX)
-
-# ---------------------------------------------------------------------------------- numbers by shape alone
-
-
-def _numbers(name: str, allowed: tuple[DType, ...], default: DType, numbers: Callable) -> Op:
-    op = Op(
-        name,
-        "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
-        host="algorithm, shape",
-        stateful=True,
-        differentiable=False,
-        dtype=default,
-        shape_dtype=_SHAPE_TYPE,
-    )
-
-    @op.shape
-    def _shape(resource, algorithm, shape):
-        scalar(algorithm)
-        return as_sizes(shape)
-
-    @op.kernel
-    def kernel(resource, algorithm, shape, *, dtype, device):
-        _check_kernel(name, dtype, allowed)
-        generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
-        return to_torch(numbers(generator, shape, dtype.as_numpy_dtype), device)
-
-    op.samples(
-        (_STATE, _PHILOX, np.array([2, 3])),
-        (_STATE, _PHILOX, np.array([], np.int64)),
-        (_STATE, _PHILOX, np.array([0], np.int32)),
-        *((_STATE, _PHILOX, np.array([3]), {"dtype": dtype}) for dtype in allowed if dtype is not default),
-    )
-    op.refuses((_STATE, np.array([1]), np.array([2])), "Shape must be rank 0 but is rank 1")
-    op.refuses((_STATE, np.array(2), np.array([2])), "Unsupported algorithm id: 2", InvalidArgumentError)
-    op.refuses((_STATE, _PHILOX, np.array(2)), "Shape must be rank 1 but is rank 0")
-    op.refuses(
-        (resource(np.arange(2)), _PHILOX, np.array([2])), "size of state must be", InvalidArgumentError
-    )
-    return op
 
 
 STATE_SIZE = 3
@@ -106,16 +65,101 @@ def advance(state: Variable, algorithm: Any, outputs: int) -> Philox:
     return generator
 
 
-uniform_op = _numbers("StatefulUniform", FLOATS, dtypes.float32, distributions.uniform)
-normal_op = _numbers("StatefulStandardNormalV2", FLOATS, dtypes.float32, distributions.standard_normal)
-truncated_normal_op = _numbers(
-    "StatefulTruncatedNormal", FLOATS, dtypes.float32, distributions.truncated_normal
+_STATE = resource(np.array([5, -6, 7]))
+_PHILOX = np.array(PHILOX)
+
+
+def _counter(state: np.ndarray) -> int:
+    return int(np.uint64(state[0])) | int(np.uint64(state[1])) << 64
+
+
+def _moved_on(before: np.ndarray, after: np.ndarray, blocks: int) -> bool:
+    """The state is the same but for its counter, which is further by so many blocks."""
+    return _counter(after) == (_counter(before) + blocks) % 2**128 and after[2] == before[2]
+
+
+# ---------------------------------------------------------------------------------- numbers by shape alone
+
+
+def _numbers(
+    name: str, allowed: tuple[DType, ...], default: DType, numbers: Callable, cumulative: Callable
+) -> Op:
+    """Defines an op that draws numbers; `cumulative(x, dtype)` is the distribution that they follow."""
+    op = Op(
+        name,
+        "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
+        host="algorithm, shape",
+        stateful=True,
+        differentiable=False,
+        dtype=default,
+        shape_dtype=_SHAPE_TYPE,
+    )
+
+    @op.shape
+    def _shape(resource, algorithm, shape):
+        scalar(algorithm)
+        return as_sizes(shape)
+
+    @op.kernel
+    def _kernel(resource, algorithm, shape, *, dtype, device):
+        _check_kernel(name, dtype, allowed)
+        generator = advance(resource, algorithm, math.prod(checked_sizes(shape)))
+        return to_torch(numbers(generator, shape, dtype.as_numpy_dtype), device)
+
+    def law(state, algorithm, shape, output, after):
+        return [
+            output.shape == tuple(shape),
+            follow(output, lambda x: cumulative(x, output.dtype)),
+            _moved_on(state, after, RESERVED_PER_OUTPUT * output.size),
+        ]
+
+    op.samples(
+        (_STATE, _PHILOX, np.array([2, 3])),
+        (_STATE, _PHILOX, np.array([], np.int64)),
+        (_STATE, _PHILOX, np.array([0], np.int32)),
+        (_STATE, _PHILOX, np.array([1000])),
+        *((_STATE, _PHILOX, np.array([3]), {"dtype": dtype}) for dtype in allowed if dtype is not default),
+        law=law,
+    )
+    op.refuses((_STATE, np.array([1]), np.array([2])), "Shape must be rank 0 but is rank 1")
+    op.refuses((_STATE, np.array(2), np.array([2])), "Unsupported algorithm id: 2", InvalidArgumentError)
+    op.refuses((_STATE, _PHILOX, np.array(2)), "Shape must be rank 1 but is rank 0")
+    op.refuses(
+        (resource(np.arange(2)), _PHILOX, np.array([2])), "size of state must be", InvalidArgumentError
+    )
+    return op
+
+
+uniform_op = _numbers(
+    "StatefulUniform", FLOATS, dtypes.float32, distributions.uniform, lambda x, dtype: x.clip(0, 1)
 )
+normal_op = _numbers(
+    "StatefulStandardNormalV2",
+    FLOATS,
+    dtypes.float32,
+    distributions.standard_normal,
+    lambda x, dtype: references.normal(x),
+)
+truncated_normal_op = _numbers(
+    "StatefulTruncatedNormal",
+    FLOATS,
+    dtypes.float32,
+    distributions.truncated_normal,
+    lambda x, dtype: references.truncated_normal(-2, 2)(x),
+)
+
 _WHOLE = types("int32 int64 uint32 uint64")
 
+
+def _share_of_range(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    lowest, highest = float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)
+    return (x - lowest) / (highest - lowest)
+
+
 uniform_full_int_op = _numbers(
-    "StatefulUniformFullInt", _WHOLE, dtypes.uint64, distributions.uniform_full_int
+    "StatefulUniformFullInt", _WHOLE, dtypes.uint64, distributions.uniform_full_int, _share_of_range
 )
+
 normal_v1_op = Op(
     "StatefulStandardNormal",
     "resource: resource, shape: shape_dtype -> output: dtype",
@@ -126,10 +170,7 @@ normal_v1_op = Op(
     shape_dtype=_SHAPE_TYPE,
 )
 
-
-@normal_v1_op.shape
-def _normal_v1_shape(resource, shape):
-    return as_sizes(shape)
+normal_v1_op.shape(lambda resource, shape: as_sizes(shape))
 
 
 @normal_v1_op.kernel
@@ -139,7 +180,15 @@ def _normal_v1_kernel(resource, shape, *, dtype, device):
     return to_torch(distributions.standard_normal(generator, shape, dtype.as_numpy_dtype), device)
 
 
-normal_v1_op.samples((_STATE, np.array([2, 3])), (_STATE, np.array([3]), {"dtype": dtypes.float64}))
+normal_v1_op.samples(
+    (_STATE, np.array([2, 3])),
+    (_STATE, np.array([1000]), {"dtype": dtypes.float64}),
+    law=lambda state, shape, output, after: [
+        output.shape == tuple(shape),
+        follow(output, references.normal),
+        _moved_on(state, after, RESERVED_PER_OUTPUT * output.size),
+    ],
+)
 
 # ---------------------------------------------------------------------------------- integers between bounds
 
@@ -171,19 +220,31 @@ def _uniform_int_kernel(resource, algorithm, shape, minval, maxval, *, dtype, de
     return to_torch(numbers, device)
 
 
+def _within_bounds(state, algorithm, shape, low, high, output, after):
+    """All from `low` to below `high`, and on average in the middle."""
+    low, high = int(low), int(high)
+    return [
+        (low <= output) & (output < high),
+        average(output, (low + high - 1) / 2, ((high - low) ** 2 - 1) / 12) if output.ndim == 1 else True,
+        _moved_on(state, after, RESERVED_PER_OUTPUT * output.size),
+    ]
+
+
 uniform_int_op.samples(
     (_STATE, _PHILOX, np.array([2, 3]), np.array(-4), np.array(5)),
     (_STATE, _PHILOX, np.array([0]), np.array(-4, np.int32), np.array(5, np.int32)),
     (_STATE, _PHILOX, np.array([7]), np.uint32(4), np.uint32(2**32 - 1), {"dtype": dtypes.uint32}),
     (_STATE, _PHILOX, np.array([7]), np.uint64(4), np.uint64(2**64 - 1), {"dtype": dtypes.uint64}),
+    (_STATE, _PHILOX, np.array([1000]), np.array(-4), np.array(5)),
+    law=_within_bounds,
 )
 uniform_int_op.refuses(
     (_STATE, _PHILOX, np.array([7]), np.array(4), np.array(4)), "Need minval < maxval", InvalidArgumentError
 )
 
-_COUNTS = types("half float double int32 int64")
-
 # ---------------------------------------------------------------------------------- binomial
+
+_COUNTS = types("half float double int32 int64")
 
 binomial_op = Op(
     "StatefulRandomBinomial",
@@ -222,12 +283,25 @@ def _binomial_kernel(resource, algorithm, shape, counts, probs, *, dtype):
     return to_torch(numbers, device)
 
 
+def _of_so_many(state, algorithm, shape, counts, probs, output, after):
+    """From none to all, and on average the share that the probability says, row by row."""
+    counts, probs = (np.broadcast_to(np.ravel(value), len(output)) for value in (counts, probs))
+    rows = output.reshape(len(output), math.prod(output.shape[1:]))
+    return [
+        (rows >= 0) & (rows <= counts[:, None]),
+        average(rows.T, counts * probs, counts * probs * (1 - probs)),
+        _counter(after) >= _counter(state),
+    ]
+
+
 _MANY = np.array([10.0, 100.0])
 binomial_op.samples(
     (_STATE, _PHILOX, np.array([2, 3]), _MANY, np.array([0.3, 0.8])),
     (_STATE, _PHILOX, np.array([2, 3]), _MANY.astype(np.float32), np.array(0.5, np.float32)),
     (_STATE, _PHILOX, np.array([4]), np.array(7), np.array(1), {"dtype": dtypes.float32}),
     (_STATE, _PHILOX, np.array([0, 2]), np.array(7.0), np.array(0.5)),
+    (_STATE, _PHILOX, np.array([2, 500]), _MANY, np.array([0.3, 0.8])),
+    law=_of_so_many,
 )
 binomial_op.refuses(
     (_STATE, _PHILOX, np.array([2]), np.ones([1, 1]), np.array(0.5)), "Shape must be at most rank 1"
@@ -260,7 +334,13 @@ def _skip_kernel(resource, algorithm, delta):
     advance(resource, algorithm, scalar(delta))
 
 
-skip_op.samples((_STATE, _PHILOX, np.array(3)), (_STATE, _PHILOX, np.array(-3)))
+skip_op.samples(
+    (_STATE, _PHILOX, np.array(3)),
+    (_STATE, _PHILOX, np.array(-3)),
+    law=lambda state, algorithm, delta, after: _moved_on(
+        state, after, int(delta) * RESERVED_PER_OUTPUT % 2**64
+    ),
+)
 skip_op.refuses((_STATE, _PHILOX, np.array([3])), "Shape must be rank 0 but is rank 1")
 
 non_deterministic_ints_op = Op(
@@ -273,10 +353,7 @@ non_deterministic_ints_op = Op(
     shape_dtype=_SHAPE_TYPE,
 )
 
-
-@non_deterministic_ints_op.shape
-def _non_deterministic_ints_shape(shape):
-    return as_sizes(shape)
+non_deterministic_ints_op.shape(as_sizes)
 
 
 @non_deterministic_ints_op.kernel
@@ -287,5 +364,9 @@ def _non_deterministic_ints_kernel(shape, *, dtype, device):
     )
 
 
-# Numbers that nobody can foretell are no sample to compare with: these have none.
-non_deterministic_ints_op.samples((np.array([2, 0]),), (np.array([0]), {"dtype": dtypes.uint32}))
+# Two runs give different numbers, so the samples that are compared have none.
+non_deterministic_ints_op.samples(
+    (np.array([2, 0]),),
+    (np.array([0]), {"dtype": dtypes.uint32}),
+    law=lambda shape, output: output.shape == tuple(shape),
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import struct
 from typing import Any
 
@@ -25,6 +26,9 @@ _BITS = 16
 _FORMAT = struct.Struct("<HHIIHH")  # format, channels, rate, bytes a second, bytes a sample, bits
 
 
+# ---------------------------------------------------------------------------------- WAV files
+
+
 def _invalid(message: str) -> InvalidArgumentError:
     return errors.invalid_argument(message)
 
@@ -41,7 +45,24 @@ def _written_wav(audio: np.ndarray, rate: int) -> bytes:
     return _chunk(b"RIFF", body)
 
 
-# ---------------------------------------------------------------------------------- WAV files
+def wav_file(audio: np.ndarray, rate: int) -> bytes:
+    """A file of samples [samples, channels] between -1 and 1."""
+    if not 0 < rate < 1 << 32:
+        raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
+    scaled = audio.astype(np.float64) * _LOUDEST
+    rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
+    numbers = np.nan_to_num(rounded).clip(-_LOUDEST, _LOUDEST - 1).astype("<i2")
+    return _written_wav(numbers, rate)
+
+
+def _played(contents: bytes) -> tuple[np.ndarray, int]:
+    """The samples and the rate of a file, by Python's own reader."""
+    import wave
+
+    with wave.open(io.BytesIO(contents)) as file:
+        frames = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+        return frames.reshape(-1, file.getnchannels()), file.getframerate()
+
 
 decode_wav_op = Op(
     "DecodeWav",
@@ -156,10 +177,23 @@ def _wav_sample(channels: int) -> np.ndarray:
     return np.array(_written_wav(np.arange(6, dtype="<i2").reshape(-1, channels) * 1000, 8000), dtype=object)
 
 
+def _fitted(contents: Any, desired_channels: int, desired_samples: int) -> tuple[np.ndarray, int]:
+    """Sample by sample: silence after the end, and the last channel for those that are missing."""
+    audio, rate = _played(contents[()])
+    samples = len(audio) if desired_samples == -1 else desired_samples
+    channels = audio.shape[1] if desired_channels == -1 else desired_channels
+    result = np.zeros((samples, channels))
+    for place, channel in np.ndindex(samples, channels):
+        if place < len(audio):
+            result[place, channel] = audio[place, min(channel, audio.shape[1] - 1)] / 2**15
+    return result, rate
+
+
 decode_wav_op.samples(
     (_wav_sample(1),),
     (_wav_sample(2), {"desired_channels": 3, "desired_samples": 2}),
     (_wav_sample(3), {"desired_channels": 1, "desired_samples": 4}),
+    against=_fitted,
 )
 decode_wav_op.refuses(
     (np.array(b"RIFX", dtype=object),), "Expected RIFF but found RIFX", InvalidArgumentError
@@ -171,7 +205,19 @@ decode_wav_op.refuses((_wav_sample(1), {"desired_samples": -2}), "samples must b
 def decode_wav(
     contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The sound of a 16-bit WAV file, [samples, channels] between -1 and 1, and its sample rate."""
+    """Reads the sound of a WAV file with samples of 16 bits.
+
+    Args:
+      contents: The bytes of the file, a scalar string.
+      desired_channels: How many channels to return; by default those of the file. Missing ones repeat the
+        last.
+      desired_samples: How many samples to return; by default those of the file. Missing ones are silence.
+      name: A name for the operation.
+
+    Returns:
+      `audio`, a float32 matrix [samples, channels] of numbers between -1 and 1, and `sample_rate`, how many
+      samples a second has. A step whose contents are no such file fails with InvalidArgumentError.
+    """
     return decode_wav_op(
         contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
     )
@@ -203,14 +249,30 @@ def _encode_wav_kernel(audio, sample_rate):
     return as_array(wav_file(to_numpy(audio), rate), dtypes.string)
 
 
-encode_wav_op.samples((f32(3, 2), _RATE), (f32(1, 1, low=-2, high=2), _RATE))
+def _within_half_a_step(audio: np.ndarray, sample_rate: np.ndarray, contents: Any) -> list:
+    """What the file plays is the sound, cut off where it is too loud."""
+    played, rate = _played(np.asarray(contents, object).item())
+    steps = np.clip(np.float64(audio) * 2**15, -(2**15), 2**15 - 1)
+    return [rate == sample_rate, played.shape == audio.shape, abs(played - steps) <= 0.5]
+
+
+encode_wav_op.samples((f32(3, 2), _RATE), (f32(1, 1, low=-2, high=2), _RATE), law=_within_half_a_step)
 encode_wav_op.refuses((f32(3), _RATE), "Shape must be rank 2 but is rank 1")
 encode_wav_op.refuses((f32(3, 1), np.array(0, np.int32)), "sample_rate must be in", InvalidArgumentError)
 
 
 @export("audio.encode_wav", "contrib.framework.python.ops.audio_ops.encode_wav")
 def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
-    """The bytes of a 16-bit WAV file with this sound, [samples, channels] between -1 and 1."""
+    """Writes a sound as a WAV file with samples of 16 bits.
+
+    Args:
+      audio: A float32 matrix [samples, channels] of numbers between -1 and 1; what is louder is cut off.
+      sample_rate: How many samples a second has, a scalar.
+      name: A name for the operation.
+
+    Returns:
+      The bytes of the file, a scalar string.
+    """
     return encode_wav_op(audio, sample_rate, name=name)
 
 
@@ -286,7 +348,18 @@ audio_spectrogram_op.refuses(
 def audio_spectrogram(
     input: Any, window_size: int, stride: int, magnitude_squared: bool = False, name: str | None = None
 ) -> Tensor:
-    """How strong each frequency of a sound [samples, channels] is, in a window every `stride` samples."""
+    """Finds how strong each frequency of a sound is, window by window.
+
+    Args:
+      input: A float32 matrix [samples, channels].
+      window_size: How many samples a window has.
+      stride: How many samples further the next window begins.
+      magnitude_squared: Whether to return squares.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor [channels, windows, frequencies].
+    """
     return audio_spectrogram_op(
         input, window_size=window_size, stride=stride, magnitude_squared=magnitude_squared, name=name
     )
@@ -377,11 +450,40 @@ def _mfcc_kernel(
 
 mfcc_op.gradient(undefined_gradient)
 
+
+def _band_by_band(
+    spectrogram: np.ndarray,
+    sample_rate: np.ndarray,
+    upper_frequency_limit: float,
+    lower_frequency_limit: float,
+    filterbank_channel_count: int,
+    dct_coefficient_count: int,
+) -> np.ndarray:
+    """The loudness of each triangular band, its logarithm, and the cosine transform of that."""
+    import scipy.fft
+
+    def mel(hertz: Any) -> Any:
+        return 1127 * np.log(1 + hertz / 700)
+
+    hertz = np.arange(spectrogram.shape[-1]) * sample_rate / 2 / (spectrogram.shape[-1] - 1)
+    counted = (hertz >= lower_frequency_limit + hertz[1] / 2) & (hertz <= upper_frequency_limit)
+    edges = np.linspace(mel(lower_frequency_limit), mel(upper_frequency_limit), filterbank_channel_count + 2)
+    bands = []
+    for left, middle, right in zip(edges, edges[1:], edges[2:]):
+        rise, fall = (mel(hertz) - left) / (middle - left), (right - mel(hertz)) / (right - middle)
+        triangle = np.minimum(rise, fall).clip(0) * counted
+        bands.append((np.sqrt(np.float64(spectrogram)) * triangle).sum(-1))
+    logarithms = np.log(np.maximum(np.stack(bands, -1), _QUIETEST))
+    scale = np.sqrt(2 / filterbank_channel_count) / 2
+    return scale * scipy.fft.dct(logarithms, 2)[..., :dct_coefficient_count]
+
+
 _SPECTROGRAM = f32(2, 3, 65, low=0.0)
 mfcc_op.samples(
     (_SPECTROGRAM, _RATE),
     (_SPECTROGRAM, _RATE, {"filterbank_channel_count": 5, "dct_coefficient_count": 3}),
     (f32(1, 0, 65, low=0.0), _RATE),
+    against=_band_by_band,
 )
 mfcc_op.refuses((f32(2, 65), _RATE), "Shape must be rank 3 but is rank 2")
 mfcc_op.refuses(
@@ -399,7 +501,21 @@ def mfcc(
     dct_coefficient_count: int = 13,
     name: str | None = None,
 ) -> Tensor:
-    """Mel-frequency cepstral coefficients of spectrograms [channels, windows, frequencies] of squares."""
+    """The mel-frequency cepstral coefficients of spectrograms, which speech recognition uses.
+
+    Args:
+      spectrogram: A float32 tensor [channels, windows, frequencies] of squares, from `audio_spectrogram`.
+      sample_rate: How many samples a second of the sound has, a scalar.
+      upper_frequency_limit: The highest frequency that counts, in hertz.
+      lower_frequency_limit: The lowest frequency that counts, in hertz.
+      filterbank_channel_count: In how many bands, evenly spaced on the mel scale, the frequencies are
+        collected.
+      dct_coefficient_count: How many coefficients to return.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor [channels, windows, coefficients].
+    """
     return mfcc_op(
         spectrogram,
         sample_rate,
@@ -409,13 +525,3 @@ def mfcc(
         dct_coefficient_count=dct_coefficient_count,
         name=name,
     )
-
-
-def wav_file(audio: np.ndarray, rate: int) -> bytes:
-    """A file of samples [samples, channels] between -1 and 1."""
-    if not 0 < rate < 1 << 32:
-        raise _invalid(f"sample_rate must be in (0, 2^32), got: {rate}")
-    scaled = audio.astype(np.float64) * _LOUDEST
-    rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
-    numbers = np.nan_to_num(rounded).clip(-_LOUDEST, _LOUDEST - 1).astype("<i2")
-    return _written_wav(numbers, rate)

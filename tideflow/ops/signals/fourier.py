@@ -25,15 +25,14 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, tiling
 from tideflow.ops.helpers.axes import of_rank_at_least, vector
+from tideflow.ops.helpers.elementwise import described
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import COMPLEX, REAL_PARTS
-from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.ops.math import binary, casting, complex_numbers, reductions, unary
 
 _REAL_ATTR = attr("type", dtypes.float32, allowed=REAL_PARTS)
 _COMPLEX_ATTR = attr("type", dtypes.complex64, allowed=COMPLEX)
 _COMPLEX_OF = dict(zip(REAL_PARTS, COMPLEX, strict=True))
-_SUFFIXES = {1: "", 2: "2D", 3: "3D"}
-_SAMPLE_SIZES = {1: (3, 4), 2: (2, 3, 4), 3: (2, 3, 4)}
 
 
 def _last_axes(rank: int) -> tuple[int, ...]:
@@ -43,80 +42,86 @@ def _last_axes(rank: int) -> tuple[int, ...]:
 # ---------------------------------------------------------------------------------- complex transforms
 
 
-def _complex_transform(op_type: str, rank: int, kernel: Callable, gradient: Callable, old: bool) -> Op:
-    """One op; those of the `old` kind (BatchFFT …) know single precision only."""
-    if old:
-        op = Op(op_type, "input: complex64 -> output: complex64")
-    else:
-        op = Op(op_type, "input: Tcomplex -> output: Tcomplex", Tcomplex=_COMPLEX_ATTR)
-    axes = _last_axes(rank)
-
-    @op.shape
-    def _shape(input):
-        return of_rank_at_least(input, rank)
-
-    @op.kernel
-    def _kernel(input):
-        return kernel(input, dim=axes) if input.numel() else input
-
-    op.gradient(gradient)
-    op.samples(
-        c64(*_SAMPLE_SIZES[rank]),
-        c64(*(5, 1, 2)[:rank]),
-        c64(*(0, 3, 2)[-rank:]),
-        against=lambda x: kernel(torch.from_numpy(x), dim=axes).numpy() if x.size else x,
-    )
-    op.refuses((c64(*(3, 2)[: rank - 1]),), f"Shape must be at least rank {rank} but is rank {rank - 1}")
-    return op
-
-
-def _forward_gradient(rank: int) -> Callable:
-    def gradient(op, grad):
-        return inverses[rank](grad) * casting.cast(_points(grad, rank), grad.dtype)
-
-    return gradient
-
-
-def _inverse_gradient(rank: int) -> Callable:
-    def gradient(op, grad):
-        share = 1.0 / casting.cast(_points(grad, rank), grad.dtype.real_dtype)
-        return forwards[rank](grad) * casting.cast(share, grad.dtype)
-
-    return gradient
-
-
 def _points(spectrum: Tensor, rank: int) -> Tensor:
     """How many points a transform over the last axes has."""
     return reductions.reduce_prod(shapes.shape(spectrum)[-rank:])
 
 
-forwards: dict[int, Op] = {}
-inverses: dict[int, Op] = {}
+def _complex_transform(
+    op_type: str, rank: int, kernel: Callable, reference: Callable, gradient: Callable, old: bool
+) -> Op:
+    """Defines a transform over the last axes; one of the `old` kind (BatchFFT …) is in single precision."""
+    if old:
+        op = Op(op_type, "input: complex64 -> output: complex64")
+    else:
+        op = Op(op_type, "input: Tcomplex -> output: Tcomplex", Tcomplex=_COMPLEX_ATTR)
+    axes = _last_axes(rank)
+    op.shape(lambda input: of_rank_at_least(input, rank))
+    op.kernel(lambda input: kernel(input, dim=axes) if input.numel() else input)
+    op.gradient(gradient)
+    op.samples(
+        c64(3, 4) if rank == 1 else c64(2, 3, 4),
+        c64(*(5, 1, 2)[:rank]),
+        c64(*(0, 3, 2)[-rank:]),
+        against=lambda x: reference(x, axes=axes) if x.size else x,
+    )
+    op.refuses((c64(*(3, 2)[: rank - 1]),), f"Shape must be at least rank {rank} but is rank {rank - 1}")
+    return op
 
-for _rank, _suffix in _SUFFIXES.items():
-    _forward, _inverse = _forward_gradient(_rank), _inverse_gradient(_rank)
-    forwards[_rank] = _complex_transform(f"FFT{_suffix}", _rank, torch.fft.fftn, _forward, old=False)
-    inverses[_rank] = _complex_transform(f"IFFT{_suffix}", _rank, torch.fft.ifftn, _inverse, old=False)
-    _complex_transform(f"BatchFFT{_suffix}", _rank, torch.fft.fftn, _forward, old=True)
-    _complex_transform(f"BatchIFFT{_suffix}", _rank, torch.fft.ifftn, _inverse, old=True)
+
+def _forward(op_type: str, rank: int, inverse: Callable, old: bool = False) -> Op:
+    """Defines a transform of signals; its gradient is made of the inverse one."""
+
+    def _gradient(op, grad):
+        return inverse(grad) * casting.cast(_points(grad, rank), grad.dtype)
+
+    return _complex_transform(op_type, rank, torch.fft.fftn, np.fft.fftn, _gradient, old)
+
+
+def _inverse(op_type: str, rank: int, forward: Callable, old: bool = False) -> Op:
+    """Defines a transform of spectra; its gradient is made of the forward one."""
+
+    def _gradient(op, grad):
+        share = 1.0 / casting.cast(_points(grad, rank), grad.dtype.real_dtype)
+        return forward(grad) * casting.cast(share, grad.dtype)
+
+    return _complex_transform(op_type, rank, torch.fft.ifftn, np.fft.ifftn, _gradient, old)
 
 
 def _public(op: Op, word: str, doc: str) -> Callable[..., Tensor]:
     def transform(input: Any, name: str | None = None) -> Tensor:
         return op(input, name=name)
 
+    arguments = {"input": "A tensor of type complex64 or complex128, of at least as many axes."}
     transform.__name__ = transform.__qualname__ = word
-    transform.__doc__ = doc
+    transform.__doc__ = described(doc, arguments, "A tensor of the shape and type of `input`.")
     expose(transform, word, f"signal.{word}", f"spectral.{word}")
     return transform
 
 
-fft = _public(forwards[1], "fft", "The spectrum along the last axis.")
-fft2d = _public(forwards[2], "fft2d", "The spectrum over the last two axes.")
-fft3d = _public(forwards[3], "fft3d", "The spectrum over the last three axes.")
-ifft = _public(inverses[1], "ifft", "The signal of a spectrum along the last axis.")
-ifft2d = _public(inverses[2], "ifft2d", "The signal of a spectrum over the last two axes.")
-ifft3d = _public(inverses[3], "ifft3d", "The signal of a spectrum over the last three axes.")
+fft_op = _forward("FFT", 1, lambda spectrum: ifft_op(spectrum))
+batch_fft_op = _forward("BatchFFT", 1, lambda spectrum: ifft_op(spectrum), old=True)
+fft = _public(fft_op, "fft", "The discrete Fourier transform, the spectrum, along the last axis.")
+
+fft2d_op = _forward("FFT2D", 2, lambda spectrum: ifft2d_op(spectrum))
+batch_fft2d_op = _forward("BatchFFT2D", 2, lambda spectrum: ifft2d_op(spectrum), old=True)
+fft2d = _public(fft2d_op, "fft2d", "The discrete Fourier transform, the spectrum, over the last two axes.")
+
+fft3d_op = _forward("FFT3D", 3, lambda spectrum: ifft3d_op(spectrum))
+batch_fft3d_op = _forward("BatchFFT3D", 3, lambda spectrum: ifft3d_op(spectrum), old=True)
+fft3d = _public(fft3d_op, "fft3d", "The discrete Fourier transform, the spectrum, over the last three axes.")
+
+ifft_op = _inverse("IFFT", 1, fft_op)
+batch_ifft_op = _inverse("BatchIFFT", 1, fft_op, old=True)
+ifft = _public(ifft_op, "ifft", "The signal of a spectrum along the last axis: undoes `fft`.")
+
+ifft2d_op = _inverse("IFFT2D", 2, fft2d_op)
+batch_ifft2d_op = _inverse("BatchIFFT2D", 2, fft2d_op, old=True)
+ifft2d = _public(ifft2d_op, "ifft2d", "The signal of a spectrum over the last two axes: undoes `fft2d`.")
+
+ifft3d_op = _inverse("IFFT3D", 3, fft3d_op)
+batch_ifft3d_op = _inverse("BatchIFFT3D", 3, fft3d_op, old=True)
+ifft3d = _public(ifft3d_op, "ifft3d", "The signal of a spectrum over the last three axes: undoes `fft3d`.")
 
 # ---------------------------------------------------------------------------------- real transforms
 
@@ -124,66 +129,6 @@ ifft3d = _public(inverses[3], "ifft3d", "The signal of a spectrum over the last 
 def kept_frequencies(points: Any) -> Any:
     """How many frequencies say all of the spectrum of a real signal of so many points."""
     return points // 2 + 1
-
-
-def _real_transforms(rank: int) -> tuple[Op, Op]:
-    """The transform of real signals and its inverse, of `fft_length` points along each of the last axes."""
-    forward = Op(
-        f"RFFT{_SUFFIXES[rank]}", "input: Treal, fft_length: int32 -> output: Tcomplex",
-        host="fft_length", Treal=_REAL_ATTR, Tcomplex=_COMPLEX_ATTR,
-    )  # fmt: skip
-    inverse = Op(
-        f"IRFFT{_SUFFIXES[rank]}", "input: Tcomplex, fft_length: int32 -> output: Treal",
-        host="fft_length", Treal=_REAL_ATTR, Tcomplex=_COMPLEX_ATTR,
-    )  # fmt: skip
-    axes = _last_axes(rank)
-
-    @forward.shape
-    def forward_shape(input, fft_length):
-        lengths = _lengths(fft_length, rank)
-        return _with_last(of_rank_at_least(input, rank), [*lengths[:-1], _halved(lengths[-1])])
-
-    @inverse.shape
-    def inverse_shape(input, fft_length):
-        return _with_last(of_rank_at_least(input, rank), _lengths(fft_length, rank))
-
-    @forward.kernel
-    def forward_kernel(input, fft_length, *, Tcomplex):
-        lengths = _lengths(fft_length, rank)
-        sizes = [*input.shape[:-rank], *lengths[:-1], _halved(lengths[-1])]
-        if not input.numel() or 0 in sizes:
-            return input.new_zeros(sizes, dtype=Tcomplex.torch)
-        _check_enough(input, lengths)
-        return torch.fft.rfftn(input, s=lengths, dim=axes).to(Tcomplex.torch)
-
-    @inverse.kernel
-    def inverse_kernel(input, fft_length, *, Treal):
-        lengths = _lengths(fft_length, rank)
-        sizes = [*input.shape[:-rank], *lengths]
-        if not input.numel() or 0 in sizes:
-            return input.new_zeros(sizes, dtype=Treal.torch)
-        _check_enough(input, [*lengths[:-1], kept_frequencies(lengths[-1])])
-        return torch.fft.irfftn(input, s=lengths, dim=axes).to(Treal.torch)
-
-    @forward.gradient
-    def forward_gradient(op, grad):
-        """The inverse transform would count a frequency for itself and its mirror image: half of both."""
-        signal, lengths = op.inputs
-        shares = casting.cast(1.0 / _occurrences(lengths[-1], signal.dtype), grad.dtype)
-        points = casting.cast(reductions.reduce_prod(lengths), signal.dtype)
-        back = inverse(grad * shares, lengths, Treal=signal.dtype)
-        return [_fill_up(back * points, signal, rank), None]
-
-    @inverse.gradient
-    def inverse_gradient(op, grad):
-        spectrum, lengths = op.inputs
-        points = casting.cast(reductions.reduce_prod(lengths), grad.dtype)
-        shares = casting.cast(_occurrences(lengths[-1], grad.dtype) / points, spectrum.dtype)
-        back = forward(grad, lengths, Tcomplex=spectrum.dtype)
-        return [_fill_up(back * shares, spectrum, rank), None]
-
-    _add_real_samples(forward, inverse, rank)
-    return forward, inverse
 
 
 def _lengths(fft_length: Any, rank: int) -> list[int | None]:
@@ -221,7 +166,7 @@ def _occurrences(points: Tensor, dtype: dtypes.DType) -> Tensor:
     return 1.0 + casting.cast(has_mirror_image, dtype)
 
 
-def _fill_up(grad: Tensor, source: Tensor, rank: int) -> Tensor:
+def _fill_up(grad: Tensor, source: Tensor) -> Tensor:
     """What the transform did not look at has gradient 0."""
     if grad.shape.is_fully_defined() and grad.shape == source.shape:
         return grad
@@ -229,17 +174,94 @@ def _fill_up(grad: Tensor, source: Tensor, rank: int) -> Tensor:
     return tiling.pad(grad, joining.stack([creation.zeros_like(missing), missing], axis=1))
 
 
-def _add_real_samples(forward: Op, inverse: Op, rank: int) -> None:
+def _sample_lengths(rank: int) -> tuple[np.ndarray, ...]:
+    """Odd ones, even ones, and ones that leave something out."""
+    return tuple(np.array(sizes[-rank:], np.int32) for sizes in ((2, 3, 5), (2, 3, 4), (1, 2, 2)))
+
+
+def _real_forward(op_type: str, rank: int, inverse: Callable) -> Op:
+    """Defines the transform of real signals, of `fft_length` points along each of the last axes."""
+    op = Op(
+        op_type,
+        "input: Treal, fft_length: int32 -> output: Tcomplex",
+        host="fft_length",
+        Treal=_REAL_ATTR,
+        Tcomplex=_COMPLEX_ATTR,
+    )
     axes = _last_axes(rank)
-    odd, even, short = (np.array(sizes[-rank:], np.int32) for sizes in ((2, 3, 5), (2, 3, 4), (1, 2, 2)))
-    forward.samples(
+
+    @op.shape
+    def _shape(input, fft_length):
+        lengths = _lengths(fft_length, rank)
+        return _with_last(of_rank_at_least(input, rank), [*lengths[:-1], _halved(lengths[-1])])
+
+    @op.kernel
+    def _kernel(input, fft_length, *, Tcomplex):
+        lengths = _lengths(fft_length, rank)
+        sizes = [*input.shape[:-rank], *lengths[:-1], _halved(lengths[-1])]
+        if not input.numel() or 0 in sizes:
+            return input.new_zeros(sizes, dtype=Tcomplex.torch)
+        _check_enough(input, lengths)
+        return torch.fft.rfftn(input, s=lengths, dim=axes).to(Tcomplex.torch)
+
+    @op.gradient
+    def _gradient(op, grad):
+        """The inverse transform would count a frequency for itself and its mirror image: half of both."""
+        signal, lengths = op.inputs
+        shares = casting.cast(1.0 / _occurrences(lengths[-1], signal.dtype), grad.dtype)
+        points = casting.cast(reductions.reduce_prod(lengths), signal.dtype)
+        back = inverse(grad * shares, lengths, Treal=signal.dtype)
+        return [_fill_up(back * points, signal), None]
+
+    odd, even, short = _sample_lengths(rank)
+    op.samples(
         (f32(2, 2, 3, 5), odd),
         (f32(2, 3, 4), even),
         (f32(2, 3, 5), short),
         (f32(0, 2, 3, 5), odd),
         against=lambda x, lengths: np.fft.rfftn(x, lengths, axes),
     )
-    inverse.samples(
+    too_many = np.ones(rank + 1, np.int32)
+    op.refuses((f32(2, 3, 4), too_many), f"Dimension must be {rank} but is {rank + 1}")
+    op.refuses((f32(*(2, 3)[: rank - 1]), even), f"Shape must be at least rank {rank}")
+    op.refuses((f32(2, 3, 4), 2 * odd), "must have length of at least", InvalidArgumentError)
+    return op
+
+
+def _real_inverse(op_type: str, rank: int, forward: Callable) -> Op:
+    """Defines the transform of half spectra to real signals, of `fft_length` points along each axis."""
+    op = Op(
+        op_type,
+        "input: Tcomplex, fft_length: int32 -> output: Treal",
+        host="fft_length",
+        Treal=_REAL_ATTR,
+        Tcomplex=_COMPLEX_ATTR,
+    )
+    axes = _last_axes(rank)
+
+    @op.shape
+    def _shape(input, fft_length):
+        return _with_last(of_rank_at_least(input, rank), _lengths(fft_length, rank))
+
+    @op.kernel
+    def _kernel(input, fft_length, *, Treal):
+        lengths = _lengths(fft_length, rank)
+        sizes = [*input.shape[:-rank], *lengths]
+        if not input.numel() or 0 in sizes:
+            return input.new_zeros(sizes, dtype=Treal.torch)
+        _check_enough(input, [*lengths[:-1], kept_frequencies(lengths[-1])])
+        return torch.fft.irfftn(input, s=lengths, dim=axes).to(Treal.torch)
+
+    @op.gradient
+    def _gradient(op, grad):
+        spectrum, lengths = op.inputs
+        points = casting.cast(reductions.reduce_prod(lengths), grad.dtype)
+        shares = casting.cast(_occurrences(lengths[-1], grad.dtype) / points, spectrum.dtype)
+        back = forward(grad, lengths, Tcomplex=spectrum.dtype)
+        return [_fill_up(back * shares, spectrum), None]
+
+    odd, even, short = _sample_lengths(rank)
+    op.samples(
         (c64(2, 2, 3, 3), odd),
         (c64(2, 3, 3), even),
         (c64(2, 3, 5), short),
@@ -247,14 +269,9 @@ def _add_real_samples(forward: Op, inverse: Op, rank: int) -> None:
         against=lambda x, lengths: np.fft.irfftn(x, lengths, axes),
     )
     too_many = np.ones(rank + 1, np.int32)
-    forward.refuses((f32(2, 3, 4), too_many), f"Dimension must be {rank} but is {rank + 1}")
-    inverse.refuses((c64(2, 3, 4), too_many), f"Dimension must be {rank} but is {rank + 1}")
-    forward.refuses((f32(*(2, 3)[: rank - 1]), even), f"Shape must be at least rank {rank}")
-    forward.refuses((f32(2, 3, 4), 2 * odd), "must have length of at least", InvalidArgumentError)
-    inverse.refuses((c64(2, 3, 2), even + 2), "must have length of at least", InvalidArgumentError)
-
-
-_real_ops = {rank: _real_transforms(rank) for rank in _SUFFIXES}
+    op.refuses((c64(2, 3, 4), too_many), f"Dimension must be {rank} but is {rank + 1}")
+    op.refuses((c64(2, 3, 2), even + 2), "must have length of at least", InvalidArgumentError)
+    return op
 
 
 def _as_type(value: Any, allowed: Sequence[dtypes.DType]) -> Tensor:
@@ -263,22 +280,22 @@ def _as_type(value: Any, allowed: Sequence[dtypes.DType]) -> Tensor:
     return convert_to_tensor(value, dtype=value.dtype.base_dtype if own else allowed[0])
 
 
-def _rfft(input_tensor: Any, fft_length: Any, rank: int, name: str | None) -> Tensor:
-    with name_scope(name, f"rfft{_SUFFIXES[rank].lower()}", [input_tensor, fft_length]) as name:
+def _rfft(op: Op, word: str, input_tensor: Any, fft_length: Any, rank: int, name: str | None) -> Tensor:
+    with name_scope(name, word, [input_tensor, fft_length]) as name:
         signal = _as_type(input_tensor, REAL_PARTS)
         signal.shape.with_rank_at_least(rank)
         lengths = _signal_sizes(signal, rank) if fft_length is None else _length_tensor(fft_length)
         padded = _padded(signal, lengths, rank, inverse=False)
-        return _real_ops[rank][0](padded, lengths, Tcomplex=_COMPLEX_OF[signal.dtype.base_dtype], name=name)
+        return op(padded, lengths, Tcomplex=_COMPLEX_OF[signal.dtype.base_dtype], name=name)
 
 
-def _irfft(input_tensor: Any, fft_length: Any, rank: int, name: str | None) -> Tensor:
-    with name_scope(name, f"irfft{_SUFFIXES[rank].lower()}", [input_tensor, fft_length]) as name:
+def _irfft(op: Op, word: str, input_tensor: Any, fft_length: Any, rank: int, name: str | None) -> Tensor:
+    with name_scope(name, word, [input_tensor, fft_length]) as name:
         spectrum = _as_type(input_tensor, COMPLEX)
         spectrum.shape.with_rank_at_least(rank)
         lengths = _even_sizes(spectrum, rank) if fft_length is None else _length_tensor(fft_length)
         padded = _padded(spectrum, lengths, rank, inverse=True)
-        return _real_ops[rank][1](padded, lengths, Treal=spectrum.dtype.real_dtype, name=name)
+        return op(padded, lengths, Treal=spectrum.dtype.real_dtype, name=name)
 
 
 def _length_tensor(fft_length: Any) -> Tensor:
@@ -324,40 +341,118 @@ def _padded(input: Tensor, lengths: Tensor, rank: int, inverse: bool) -> Tensor:
     return tiling.pad(input, joining.stack([creation.zeros_like(after), after], axis=1))
 
 
+rfft_op = _real_forward("RFFT", 1, lambda *inputs, **types: irfft_op(*inputs, **types))
+
+
 @export("signal.rfft", "spectral.rfft")
 def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The spectrum of real signals along the last axis: its first fft_length / 2 + 1 frequencies."""
-    return _rfft(input_tensor, fft_length, 1, name)
+    """The spectrum of real signals along the last axis: its first fft_length / 2 + 1 frequencies.
+
+    Args:
+      input_tensor: A tensor of type float32 or float64.
+      fft_length: How many points the transform has, a vector of one integer; by default all. Signals are cut,
+        or filled up with zeros.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the complex type of that precision.
+    """
+    return _rfft(rfft_op, "rfft", input_tensor, fft_length, 1, name)
+
+
+rfft2d_op = _real_forward("RFFT2D", 2, lambda *inputs, **types: irfft2d_op(*inputs, **types))
 
 
 @export("signal.rfft2d", "spectral.rfft2d")
 def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The spectrum of real signals over the last two axes."""
-    return _rfft(input_tensor, fft_length, 2, name)
+    """The spectrum of real signals over the last two axes; of the last one, the first half.
+
+    Args:
+      input_tensor: A tensor of type float32 or float64, of rank 2 or more.
+      fft_length: How many points the transform has along each axis, a vector of two integers; by default all.
+        Signals are cut, or filled up with zeros.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the complex type of that precision.
+    """
+    return _rfft(rfft2d_op, "rfft2d", input_tensor, fft_length, 2, name)
+
+
+rfft3d_op = _real_forward("RFFT3D", 3, lambda *inputs, **types: irfft3d_op(*inputs, **types))
 
 
 @export("signal.rfft3d", "spectral.rfft3d")
 def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The spectrum of real signals over the last three axes."""
-    return _rfft(input_tensor, fft_length, 3, name)
+    """The spectrum of real signals over the last three axes; of the last one, the first half.
+
+    Args:
+      input_tensor: A tensor of type float32 or float64, of rank 3 or more.
+      fft_length: How many points the transform has along each axis, a vector of three integers; by default
+        all. Signals are cut, or filled up with zeros.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the complex type of that precision.
+    """
+    return _rfft(rfft3d_op, "rfft3d", input_tensor, fft_length, 3, name)
+
+
+irfft_op = _real_inverse("IRFFT", 1, rfft_op)
 
 
 @export("signal.irfft", "spectral.irfft")
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real signals, of `fft_length` points, whose spectrum `rfft` gives."""
-    return _irfft(input_tensor, fft_length, 1, name)
+    """The real signals of spectra along the last axis, of which the first half is given: undoes `rfft`.
+
+    Args:
+      input_tensor: A tensor of type complex64 or complex128.
+      fft_length: How many points the signals have, a vector of one integer; by default the even number that
+        fits.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the real type of that precision.
+    """
+    return _irfft(irfft_op, "irfft", input_tensor, fft_length, 1, name)
+
+
+irfft2d_op = _real_inverse("IRFFT2D", 2, rfft2d_op)
 
 
 @export("signal.irfft2d", "spectral.irfft2d")
 def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real signals whose spectrum `rfft2d` gives."""
-    return _irfft(input_tensor, fft_length, 2, name)
+    """The real signals of spectra over the last two axes: undoes `rfft2d`.
+
+    Args:
+      input_tensor: A tensor of type complex64 or complex128, of rank 2 or more.
+      fft_length: How many points the signals have along each axis, a vector of two integers; by default,
+        along the last one, the even number that fits.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the real type of that precision.
+    """
+    return _irfft(irfft2d_op, "irfft2d", input_tensor, fft_length, 2, name)
+
+
+irfft3d_op = _real_inverse("IRFFT3D", 3, rfft3d_op)
 
 
 @export("signal.irfft3d", "spectral.irfft3d")
 def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real signals whose spectrum `rfft3d` gives."""
-    return _irfft(input_tensor, fft_length, 3, name)
+    """The real signals of spectra over the last three axes: undoes `rfft3d`.
+
+    Args:
+      input_tensor: A tensor of type complex64 or complex128, of rank 3 or more.
+      fft_length: How many points the signals have along each axis, a vector of three integers; by default,
+        along the last one, the even number that fits.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the real type of that precision.
+    """
+    return _irfft(irfft3d_op, "irfft3d", input_tensor, fft_length, 3, name)
 
 
 # ---------------------------------------------------------------------------------- order of frequencies
@@ -365,13 +460,31 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
 
 @export("signal.fftshift")
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """A spectrum with the zero frequency moved to the middle of `axes` (of all)."""
+    """Moves the zero frequency of a spectrum to the middle.
+
+    Args:
+      x: A tensor of known shape.
+      axes: The axes along which frequencies lie, an integer or several; by default all.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
     return _shifted(x, axes, 1, "fftshift", name)
 
 
 @export("signal.ifftshift")
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """Undoes `fftshift`."""
+    """Moves the zero frequency of a spectrum from the middle to the front: undoes `fftshift`.
+
+    Args:
+      x: A tensor of known shape.
+      axes: The axes along which frequencies lie, an integer or several; by default all.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`.
+    """
     return _shifted(x, axes, -1, "ifftshift", name)
 
 
@@ -395,7 +508,23 @@ def dct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The discrete cosine transform (of type 1, 2 or 3) of `n` points along the last axis."""
+    """The discrete cosine transform along the last axis.
+
+    Args:
+      input: A tensor of type float32 or float64.
+      type: Which of the cosine transforms: 1, 2 or 3.
+      n: How many points the transform has; by default all. Signals are cut, or filled up with zeros.
+      axis: The axis, which must be -1.
+      norm: None, or "ortho" for an orthonormal transform of type 2 or 3.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input`.
+
+    Raises:
+      ValueError: If `type`, `n` or `norm` is something else.
+      NotImplementedError: If `axis` is another.
+    """
     _check_cosine_arguments(input, type, n, axis, norm)
     with name_scope(name, "dct", [input]):
         signal = _as_type(input, REAL_PARTS)
@@ -405,7 +534,7 @@ def dct(
         count = casting.cast(points, signal.dtype)
         if type == 1:
             mirrored = joining.concat([signal, signal[..., -2:0:-1]], axis=-1)
-            return unary.real(rfft(mirrored))
+            return complex_numbers.real(rfft(mirrored))
         if type == 2:
             return _dct2(signal, points, count, norm)
         return _dct3(signal, points, count, norm)
@@ -420,7 +549,24 @@ def idct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Undoes `dct` of that type, up to a factor of 2 n where `norm` is not "ortho"."""
+    """The inverse discrete cosine transform along the last axis, up to a factor of 2 n where `norm` is not
+    "ortho".
+
+    Args:
+      input: A tensor of type float32 or float64.
+      type: Which of the cosine transforms to undo: 1, 2 or 3.
+      n: How many points the transform has; by default all. Signals are cut, or filled up with zeros.
+      axis: The axis, which must be -1.
+      norm: None, or "ortho" for an orthonormal transform of type 2 or 3.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input`.
+
+    Raises:
+      ValueError: If `type`, `n` or `norm` is something else.
+      NotImplementedError: If `axis` is another.
+    """
     _check_cosine_arguments(input, type, n, axis, norm)
     return dct(input, type={1: 1, 2: 3, 3: 2}[type], n=n, axis=axis, norm=norm, name=name)
 
@@ -462,7 +608,7 @@ def _of_length(signal: Tensor, n: int) -> Tensor:
 
 def _dct2(signal: Tensor, points: Any, count: Tensor, norm: str | None) -> Tensor:
     turns = _quarter_turns(-creation.range(count), count)
-    transformed = unary.real(rfft(signal, fft_length=[2 * points])[..., :points] * turns)
+    transformed = complex_numbers.real(rfft(signal, fft_length=[2 * points])[..., :points] * turns)
     if norm is None:
         return transformed
     first = 0.5 * unary.rsqrt(count)
@@ -476,13 +622,13 @@ def _dct3(signal: Tensor, points: Any, count: Tensor, norm: str | None) -> Tenso
         first = unary.sqrt(count)
         signal = signal * _weights(first, first * unary.sqrt(_number(0.5, count)), points)
     turns = _quarter_turns(creation.range(count), count)
-    spectrum = turns * unary.complex(signal, _number(0.0, count))
+    spectrum = turns * complex_numbers.complex(signal, _number(0.0, count))
     return irfft(spectrum, fft_length=[2 * points])[..., :points]
 
 
 def _quarter_turns(steps: Tensor, count: Tensor) -> Tensor:
     """2 exp(i pi step / 2 count)."""
-    return 2.0 * unary.exp(unary.complex(_number(0.0, count), steps * math.pi * 0.5 / count))
+    return 2.0 * unary.exp(complex_numbers.complex(_number(0.0, count), steps * math.pi * 0.5 / count))
 
 
 def _number(value: float, like: Tensor) -> Any:
