@@ -12,7 +12,8 @@ from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.nn.convolution import conv2d_op, convolve, how, known_shapes, padded_image
+from tideflow.ops.nn.conv_kernels import convolve, how, known_shapes, padded_image
+from tideflow.ops.nn.convolution import conv2d_op
 from tideflow.ops.nn.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.nn.windows import channels, from_channels_first, out_in_first, out_in_last
 

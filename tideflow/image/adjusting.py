@@ -98,7 +98,7 @@ def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) 
         pixels = convert_image_dtype(image, dtypes.uint8)
         if not is_tensor(jpeg_quality):
             jpeg_quality = convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
-        contents = codecs.encode_jpeg_quality_op(pixels, jpeg_quality)
+        contents = codecs.encode_jpeg_variable_quality_op(pixels, jpeg_quality)
         return convert_image_dtype(codecs.decode_jpeg(contents), image.dtype)
 
 

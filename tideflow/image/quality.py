@@ -17,7 +17,7 @@ from tideflow.nn import convolutions
 from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
 from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.math import binary, casting, powers, reductions, unary
-from tideflow.ops.nn import activations, pooling, softmax
+from tideflow.ops.nn import activations, mean_pooling, softmax
 
 
 @export("image.total_variation")
@@ -234,7 +234,7 @@ def _halved(images: list, heads: list, tails: list, halving: Tensor) -> tuple[li
 
     even = conditionals.cond(reductions.reduce_any(binary.not_equal(odd, 0)), padded, lambda: flat)
     window = [1, 2, 2, 1]
-    halves = [pooling.avg_pool(image, ksize=window, strides=window, padding="VALID") for image in even]
+    halves = [mean_pooling.avg_pool(image, ksize=window, strides=window, padding="VALID") for image in even]
     tails = [shape[1:] for shape in shapes.shape_n(halves)]
     images = [
         shapes.reshape(half, joining.concat([head, tail], 0))

@@ -10,7 +10,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.layers.base import InputSpec, Layer
 from tideflow.layers.shapes import check_data_format, check_padding, sizes, tensor_format
 from tideflow.ops.arrays import shapes
-from tideflow.ops.nn import pooling
+from tideflow.ops.nn import mean_pooling, pooling
 
 
 class _Pooling(Layer):
@@ -72,7 +72,7 @@ class MaxPooling1D(_Pooling1D):
 class AveragePooling1D(_Pooling1D):
     """The mean of each window."""
 
-    function = staticmethod(pooling.avg_pool)
+    function = staticmethod(mean_pooling.avg_pool)
 
 
 @export("layers.MaxPooling2D")
@@ -88,7 +88,7 @@ class AveragePooling2D(_Pooling):
     """The mean of each window."""
 
     rank = 2
-    function = staticmethod(pooling.avg_pool)
+    function = staticmethod(mean_pooling.avg_pool)
 
 
 @export("layers.MaxPooling3D")
@@ -104,7 +104,7 @@ class AveragePooling3D(_Pooling):
     """The mean of each window."""
 
     rank = 3
-    function = staticmethod(pooling.avg_pool3d)
+    function = staticmethod(mean_pooling.avg_pool3d)
 
 
 def _functional(layer: type[_Pooling], name: str) -> Callable:

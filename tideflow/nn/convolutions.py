@@ -16,14 +16,9 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import blocks, joining, shapes
 from tideflow.ops.helpers.arguments import per_axis, renamed
-from tideflow.ops.nn.convolution import (
-    conv2d,
-    conv2d_backprop_input_op,
-    conv2d_op,
-    conv3d_backprop_input_v2_op,
-    conv3d_op,
-    depthwise_conv2d_native,
-)
+from tideflow.ops.nn.convolution import conv2d, conv2d_backprop_input_op, conv2d_op
+from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native
+from tideflow.ops.nn.volume_convolution import conv3d_backprop_input_v2_op, conv3d_op
 from tideflow.ops.nn.windows import has_channels_first
 
 _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}

@@ -14,16 +14,8 @@ from tideflow.graph.shapes import as_shape
 from tideflow.nn.convolutions import plane_format, strides_and_rates, with_space_to_batch
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.arguments import per_axis, renamed
-from tideflow.ops.nn.pooling import (
-    avg_pool,
-    avg_pool3d,
-    avg_pool3d_op,
-    avg_pool_op,
-    max_pool,
-    max_pool3d,
-    max_pool3d_op,
-    max_pool_op,
-)
+from tideflow.ops.nn.mean_pooling import avg_pool, avg_pool3d, avg_pool3d_op, avg_pool_op
+from tideflow.ops.nn.pooling import max_pool, max_pool3d, max_pool3d_op, max_pool_op
 from tideflow.ops.nn.windows import has_channels_first
 
 _OPS = {"MAX": {2: max_pool_op, 3: max_pool3d_op}, "AVG": {2: avg_pool_op, 3: avg_pool3d_op}}

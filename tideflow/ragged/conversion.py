@@ -14,7 +14,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, casting, reductions, unary
-from tideflow.ops.sparse.ragged_tensors import ragged_to_sparse_op, ragged_to_tensor_op
+from tideflow.ops.sparse.ragged_tensors import ragged_tensor_to_sparse_op, ragged_tensor_to_tensor_op
 from tideflow.ragged import tensor as ragged_tensor
 from tideflow.ragged.partitions import splits_type
 
@@ -165,7 +165,7 @@ def to_tensor(ragged: Any, default_value: Any, name: str | None) -> Tensor:
             default_value.shape.assert_is_compatible_with(inner)
         sizes = _bounding_sizes(ragged)
         asked = -1 if sizes is None else [-1 if size is None else size for size in sizes]
-        return ragged_to_tensor_op(
+        return ragged_tensor_to_tensor_op(
             constants.constant(asked, dtypes.int64),
             values,
             default_value,
@@ -189,4 +189,4 @@ def _bounding_sizes(ragged: Any) -> list[int | None] | None:
 def to_sparse(ragged: Any, name: str | None) -> SparseTensor:
     """A sparse tensor of the same values."""
     with name_scope(name, "RaggedToSparse", [ragged.flat_values, *ragged.nested_row_splits]):
-        return SparseTensor(*ragged_to_sparse_op(list(ragged.nested_row_splits), ragged.flat_values))
+        return SparseTensor(*ragged_tensor_to_sparse_op(list(ragged.nested_row_splits), ragged.flat_values))

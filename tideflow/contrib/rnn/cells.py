@@ -16,7 +16,7 @@ from tideflow.nn.rnn_cells import LayerRNNCell, LSTMStateTuple, RNNCell, warn_of
 from tideflow.ops.arrays import joining, slicing
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import clipping, unary
-from tideflow.ops.nn import activations, convolution
+from tideflow.ops.nn import activations, convolution, volume_convolution
 from tideflow.platform import logging
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes
@@ -425,7 +425,7 @@ class ConvLSTMCell(RNNCell):
         features = 4 * self._output_channels
         depth = sum(each[-1] for each in sizes)
         kernel = scopes.get_variable("kernel", [*self._kernel_shape, depth, features], dtype=dtype)
-        convolve = {3: convolutions.conv1d, 4: convolution.conv2d, 5: convolution.conv3d}[rank]
+        convolve = {3: convolutions.conv1d, 4: convolution.conv2d, 5: volume_convolution.conv3d}[rank]
         joined = joining.concat(args, axis=rank - 1)
         sums = convolve(joined, kernel, 1 if rank == 3 else [1] * rank, padding="SAME")
         if not self._use_bias:

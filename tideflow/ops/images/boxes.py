@@ -15,7 +15,7 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
@@ -44,7 +44,10 @@ _COLORS = np.array(
 )
 
 
-def _draw_boxes_family_shape(images, boxes, *colors):
+# ---------------------------------------------------------------------------------- drawing
+
+
+def _drawn_shape(images, boxes, *colors):
     *_, channels = of_rank(images, 4).tuple
     *_, corners = of_rank(boxes, 3).tuple
     if channels not in (None, 1, 3, 4):
@@ -97,12 +100,27 @@ _DRAWN = np.array(
     [[[0.1, 0.2, 0.8, 0.9], [-0.3, 0.5, 0.5, 1.4]], [[0.6, 0.6, 0.2, 0.2], [0, 0, 1, 1]]], np.float32
 )
 
-# ---------------------------------------------------------------------------------- drawing
+
+def _drawn_reference(images, boxes, colors=None):
+    """Box after box: all pixels that lie on its sides."""
+    result = images.copy()
+    rows, columns = np.indices(images.shape[1:3])
+    if colors is None or not len(colors):
+        colors = np.ones_like(_COLORS) if images.shape[3] == 1 else _COLORS
+    for image, image_boxes in zip(result, boxes):
+        for number, box in enumerate(image_boxes):
+            last = np.array(images.shape[1:3]) - 1
+            top, left, bottom, right = np.trunc(box * np.tile(last, 2))
+            inside = (top <= rows) & (rows <= bottom) & (left <= columns) & (columns <= right)
+            sides = (rows == top) | (rows == bottom) | (columns == left) | (columns == right)
+            image[inside & sides] = colors[number % len(colors)][: images.shape[3]]
+    return result
+
 
 draw_boxes_op = Op(
     "DrawBoundingBoxes", "images: T, boxes: float -> output: T", T=_SHORT_FLOATS, differentiable=False
 )
-draw_boxes_op.shape(_draw_boxes_family_shape)
+draw_boxes_op.shape(_drawn_shape)
 
 
 @draw_boxes_op.kernel
@@ -110,13 +128,18 @@ def _draw_boxes_kernel(images, boxes):
     return _drawn(images, boxes, _default_colors(images))
 
 
-draw_boxes_op.samples((f32(2, 6, 8, 3), _DRAWN), (f32(2, 6, 8, 1), _DRAWN), (f32(2, 6, 8, 4), _DRAWN[:, :0]))
+draw_boxes_op.samples(
+    (f32(2, 6, 8, 3), _DRAWN),
+    (f32(2, 6, 8, 1), _DRAWN),
+    (f32(2, 6, 8, 4), _DRAWN[:, :0]),
+    against=_drawn_reference,
+)
 draw_boxes_op.refuses((f32(6, 8, 3), _DRAWN), "Shape must be rank 4 but is rank 3")
 
 draw_boxes_v2_op = Op(
     "DrawBoundingBoxesV2", "images: T, boxes: float, colors: float -> output: T", T=_SHORT_FLOATS
 )
-draw_boxes_v2_op.shape(_draw_boxes_family_shape)
+draw_boxes_v2_op.shape(_drawn_shape)
 
 
 @draw_boxes_v2_op.kernel
@@ -128,22 +151,32 @@ def _draw_boxes_v2_kernel(images, boxes, colors):
     return _drawn(images, boxes, colors if len(colors) else _default_colors(images))
 
 
-@draw_boxes_v2_op.gradient
-def _draw_boxes_v2_gradient(op, grad):
-    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
-
-
+draw_boxes_v2_op.gradient(undefined_gradient)
 draw_boxes_v2_op.samples(
     (f32(2, 6, 8, 3), _DRAWN, f32(2, 3)),
     (f32(2, 6, 8, 4), _DRAWN, f32(1, 4)),
     (f32(2, 6, 8, 1), _DRAWN, f32(0, 1)),
+    against=_drawn_reference,
 )
 draw_boxes_v2_op.refuses((f32(6, 8, 3), _DRAWN, f32(2, 3)), "Shape must be rank 4 but is rank 3")
 
 
 @export("image.draw_bounding_boxes")
 def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
-    """Images with boxes drawn on them, in turn in each of `colors`."""
+    """Draws boxes on images.
+
+    Args:
+      images: Images [batch, height, width, channels] of float32 or half, with 1, 3 or 4 channels.
+      boxes: A float32 tensor [batch, boxes, 4] of [top, left, bottom, right] in parts of the image's size.
+      name: A name for the operation.
+      colors: A float32 tensor [colours, channels] whose rows are taken in turn; ten colours by default.
+
+    Returns:
+      A tensor of the shape and type of `images`.
+
+    Raises:
+      ValueError: Where shapes do not fit, or the images have another number of channels.
+    """
     if colors is None:
         return draw_boxes_op(images, boxes, name=name)
     return draw_boxes_v2_op(images, boxes, colors, name=name)
@@ -163,7 +196,7 @@ _SAMPLING = {
 _HOST_SAMPLING = {"stateful": True, "on_host": True, "differentiable": False}
 
 
-def _sample_box_family_shape(image_size, bounding_boxes, *covered):
+def _sampled_shapes(image_size, bounding_boxes, *covered):
     if vector(image_size) is not None and len(image_size) != 3:
         raise ShapeError(f"Dimension must be 3 but is {len(image_size)}")
     *_, corners = of_rank(bounding_boxes, 3).tuple
@@ -300,7 +333,7 @@ def _checked_ranges(aspects: list[float], areas: list[float], attempts: int) -> 
     return [np.float32(value) for value in aspects], [np.float32(value) for value in areas]
 
 
-def _sample_box_family_kernel(
+def _sampled(
     image_size,
     bounding_boxes,
     *covered_input,
@@ -342,6 +375,40 @@ def _sample_box_family_kernel(
 _IMAGE = np.array([40, 60, 3], np.int32)
 _OBJECTS = np.array([[[0.1, 0.2, 0.8, 0.9]], [[0.5, 0.1, 0.7, 0.4]]], np.float32)
 
+
+def _add_sampling_refusals(op: Op, *covered: float) -> None:
+    op.refuses((_IMAGE[:2], _OBJECTS, *covered), "Dimension must be 3 but is 2")
+    op.refuses((_IMAGE, _OBJECTS[:, :0], *covered), "No bounding boxes provided", InvalidArgumentError)
+    op.refuses((_IMAGE, _OBJECTS * 2, *covered), "must be in [0.0, 1.0]", InvalidArgumentError)
+
+
+def _sampled_law(image_size, objects, *rest, aspect_ratio_range, area_range, min_object_covered=None):
+    """A part of the image, of an area and an aspect in their ranges up to rounding, that has enough of an
+    object in it; or, where none was found, the whole image.
+    """
+    *covered, begin, size, box = rest
+    (covered,) = covered or [min_object_covered]
+    top, left, bottom, right = box.ravel()
+    height, width = image_size[:2]
+    scaled = np.array([top, left, bottom - top, right - left]) * np.tile(image_size[:2], 2)
+    same = np.allclose(np.concatenate([begin[:2], size[:2]]), scaled)
+    claims = [begin[2] == 0, size[2] == -1, same, begin[:2] >= 0, begin[:2] + size[:2] <= image_size[:2]]
+    if tuple(size[:2]) == (height, width):
+        return claims
+    area, aspect = np.prod(size[:2]) / (height * width), size[1] / size[0]
+    slack = 1 / size[0]
+    whole = np.array([[0, 0, 1, 1]], np.float32)
+    things = objects.reshape(-1, 4) if objects.size else whole
+    stops, starts = np.minimum(things[:, 2:], [bottom, right]), np.maximum(things[:, :2], [top, left])
+    shares = np.prod(np.maximum(stops - starts, 0), 1) / np.prod(things[:, 2:] - things[:, :2], 1)
+    return [
+        *claims,
+        area_range[0] <= area <= area_range[1],
+        aspect_ratio_range[0] - slack <= aspect <= aspect_ratio_range[1] + slack,
+        shares.max() >= covered - 0.1,
+    ]
+
+
 sample_box_op = Op(
     "SampleDistortedBoundingBox",
     "image_size: T, bounding_boxes: float -> begin: T, size: T, bboxes: float",
@@ -351,11 +418,12 @@ sample_box_op = Op(
     **_SAMPLING,
     **_HOST_SAMPLING,
 )
-sample_box_op.shape(_sample_box_family_shape)
-sample_box_op.kernel(_sample_box_family_kernel)
+sample_box_op.shape(_sampled_shapes)
+sample_box_op.kernel(_sampled)
 sample_box_op.samples(
     (_IMAGE, _OBJECTS, {"seed": 3}),
     (_IMAGE.astype(np.int64), _OBJECTS[:, :0], {"seed2": 2, "use_image_if_no_bounding_boxes": True}),
+    law=_sampled_law,
 )
 
 sample_box_v2_op = Op(
@@ -366,13 +434,16 @@ sample_box_v2_op = Op(
     **_SAMPLING,
     **_HOST_SAMPLING,
 )
-sample_box_v2_op.shape(_sample_box_family_shape)
-sample_box_v2_op.kernel(_sample_box_family_kernel)
+_add_sampling_refusals(sample_box_op)
+sample_box_v2_op.shape(_sampled_shapes)
+sample_box_v2_op.kernel(_sampled)
 sample_box_v2_op.samples(
     (_IMAGE, _OBJECTS, 0.5, {"seed": 3}),
     (_IMAGE, _OBJECTS, 1.0, {"seed": 3, "max_attempts": 2}),
     (_IMAGE, _OBJECTS, 0.1),
+    law=_sampled_law,
 )
+_add_sampling_refusals(sample_box_v2_op, 0.1)
 
 
 @export("image.sample_distorted_bounding_box")
@@ -388,7 +459,30 @@ def sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Where a random part of an image begins, its size, and its box, which has enough of an object in it."""
+    """Draws a part of an image at random that has enough of one of the objects on it.
+
+    Args:
+      image_size: Height, width and channels of the image, an integer vector.
+      bounding_boxes: A float32 tensor [batch, boxes, 4]: the [top, left, bottom, right] of each object, in
+        parts of the image's size.
+      seed: The first seed; without seeds every run draws others.
+      seed2: The second seed.
+      min_object_covered: How much of at least one object must be in the part, between 0 and 1.
+      aspect_ratio_range: The least and the largest width / height of the part; [0.75, 1.33] by default.
+      area_range: The least and the largest share of the image's area; [0.05, 1] by default.
+      max_attempts: After how many attempts the whole image is given; 100 by default.
+      use_image_if_no_bounding_boxes: Whether the whole image counts as an object where `bounding_boxes` is
+        empty, instead of an error.
+      name: A name for the operation.
+
+    Returns:
+      `begin` and `size`, two vectors of three elements for `tf.slice`, and `bboxes`, a float32 tensor [1, 1,
+      4] for `tf.image.draw_bounding_boxes`.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      InvalidArgumentError: In a step, where boxes or ranges are not of that form, or where there is no box.
+    """
     with name_scope(name, "sample_distorted_bounding_box"):
         return sample_box_v2_op(
             image_size,
@@ -403,11 +497,6 @@ def sample_distorted_bounding_box(
             name=name,
         )
 
-
-for _op, _covered in ((sample_box_op, ()), (sample_box_v2_op, (0.1,))):
-    _op.refuses((_IMAGE[:2], _OBJECTS, *_covered), "Dimension must be 3 but is 2")
-    _op.refuses((_IMAGE, _OBJECTS[:, :0], *_covered), "No bounding boxes provided", InvalidArgumentError)
-    _op.refuses((_IMAGE, _OBJECTS * 2, *_covered), "must be in [0.0, 1.0]", InvalidArgumentError)
 
 random_crop_op = Op(
     "RandomCrop",
@@ -446,8 +535,17 @@ def _random_crop_kernel(image, size, *, seed, seed2, state):
     return image[top : top + size[0], left : left + size[1]]
 
 
+def _random_crop_law(image, size, output):
+    """The output is the image's part at one of the places at which there is room."""
+    windows = np.lib.stride_tricks.sliding_window_view(image, [*size, image.shape[2]])
+    return (windows == output).all((-3, -2, -1)).any()
+
+
 random_crop_op.samples(
-    (f32(6, 8, 3), [2, 3], {"seed": 3}), (f32(6, 8, 3), [6, 8], {"seed2": 3}), (f32(6, 8, 1), [2, 3])
+    (f32(6, 8, 3), [2, 3], {"seed": 3}),
+    (f32(6, 8, 3), [6, 8], {"seed2": 3}),
+    (f32(6, 8, 1), [2, 3]),
+    law=_random_crop_law,
 )
 random_crop_op.refuses((f32(6, 8), [2, 3]), "Shape must be rank 3 but is rank 2")
 random_crop_op.refuses((f32(6, 8, 3), [7, 3]), "must be at least as large as the crop", InvalidArgumentError)

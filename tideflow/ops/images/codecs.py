@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -41,15 +42,9 @@ def _known_channels(channels: int) -> int | None:
     return channels or None
 
 
-# ---------------------------------------------------------------------------------- decoding: shapes
-
-
-def _decode_jpeg_family_shape(contents, *, channels):
+def _decoded_shape(contents, *, channels):
     of_rank(contents, 0)
     return [None, None, _known_channels(channels)]
-
-
-# ---------------------------------------------------------------------------------- decoding: kernels
 
 
 def _bytes(contents: np.ndarray) -> bytes:
@@ -131,8 +126,25 @@ _PNG = _file(
 )
 _TEXT = as_array(b"not an image", dtypes.string)
 
+# The pixels of these files, as TensorFlow 1.15 gives them.
+_JPEG_PIXELS = np.array([[98, 68, 128, 61], [0, 34, 135, 41], [7, 0, 25, 0]])[..., None]
+_JPEG_HALF_PIXELS = np.array([[49, 92], [0, 0]])[..., None]
+_PNG_PIXELS = np.zeros([3, 4, 3], int)
+_PNG_PIXELS[0], _PNG_PIXELS[1, 2] = 90, [200, 10, 30]
+
+
+def _is(contents: np.ndarray, other: np.ndarray) -> bool:
+    return contents.item() == other.item()
+
+
+def _decode_jpeg_reference(contents, channels, ratio):
+    if _is(contents, _PNG):
+        return _PNG_PIXELS
+    return np.repeat(_JPEG_PIXELS if ratio == 1 else _JPEG_HALF_PIXELS, channels or 1, 2)
+
+
 decode_jpeg_op = Op("DecodeJpeg", "contents: string -> image: uint8", **_JPEG_DECODING, differentiable=False)
-decode_jpeg_op.shape(_decode_jpeg_family_shape)
+decode_jpeg_op.shape(_decoded_shape)
 
 
 @decode_jpeg_op.kernel
@@ -140,7 +152,9 @@ def _decode_jpeg_kernel(contents, *, channels, ratio, fancy_upscaling, try_recov
     return _decoded_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method)
 
 
-decode_jpeg_op.samples((_JPEG,), (_JPEG, {"channels": 3}), (_JPEG, {"ratio": 2}), (_PNG,))
+decode_jpeg_op.samples(
+    (_JPEG,), (_JPEG, {"channels": 3}), (_JPEG, {"ratio": 2}), (_PNG,), against=_decode_jpeg_reference
+)
 decode_jpeg_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArgumentError)
 
 
@@ -155,7 +169,25 @@ def decode_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The pixels of a JPEG; `ratio` gives a half, a quarter or an eighth of them along each axis."""
+    """Decodes a JPEG file; PNG files and GIF files of one frame too.
+
+    Args:
+      contents: A string scalar: the bytes of the file.
+      channels: How many channels the pixels shall have: 1 (grey), 3 (red, green, blue); 0, the default, for
+        what the file has.
+      ratio: 1, 2, 4 or 8: every axis is shortened by so much.
+      fancy_upscaling: Whether colours that the file has at a lower resolution are enlarged smoothly.
+      try_recover_truncated: Whether a file that ends too early is decoded as far as it goes.
+      acceptable_fraction: How much of it must be there; has no effect.
+      dct_method: "INTEGER_FAST", "INTEGER_ACCURATE" or "" (the default) for the fast one.
+      name: A name for the operation.
+
+    Returns:
+      A uint8 tensor [height, width, channels].
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded.
+    """
     return decode_jpeg_op(
         contents,
         channels=channels,
@@ -199,7 +231,13 @@ def _decode_and_crop_jpeg_kernel(
     )
 
 
-decode_and_crop_jpeg_op.samples((_JPEG, [1, 1, 2, 3]), (_JPEG, [0, 0, 3, 4], {"channels": 3}))
+decode_and_crop_jpeg_op.samples(
+    (_JPEG, [1, 1, 2, 3]),
+    (_JPEG, [0, 0, 3, 4], {"channels": 3}),
+    against=lambda contents, window, channels: np.repeat(
+        _JPEG_PIXELS[window[0] :, window[1] :][: window[2], : window[3]], channels or 1, 2
+    ),
+)
 decode_and_crop_jpeg_op.refuses((_JPEG, [1, 1, 3, 3]), "does not lie within 3 by 4", InvalidArgumentError)
 
 
@@ -215,7 +253,26 @@ def decode_and_crop_jpeg(
     dct_method: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The part of a JPEG's pixels in [top, left, height, width]."""
+    """Decodes a part of a JPEG file.
+
+    Args:
+      contents: A string scalar: the bytes of the file.
+      crop_window: An int32 vector [top, left, height, width].
+      channels: How many channels the pixels shall have: 1 (grey), 3 (red, green, blue); 0, the default, for
+        what the file has.
+      ratio: 1, 2, 4 or 8: every axis is shortened by so much.
+      fancy_upscaling: Whether colours that the file has at a lower resolution are enlarged smoothly.
+      try_recover_truncated: Whether a file that ends too early is decoded as far as it goes.
+      acceptable_fraction: How much of it must be there; has no effect.
+      dct_method: "INTEGER_FAST", "INTEGER_ACCURATE" or "" (the default) for the fast one.
+      name: A name for the operation.
+
+    Returns:
+      A uint8 tensor [height of the window, width of the window, channels].
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded, or whose window is not inside the image.
+    """
     return decode_and_crop_jpeg_op(
         contents,
         crop_window,
@@ -239,7 +296,7 @@ decode_png_op = Op(
     dtype=attr("type", dtypes.uint8, allowed=_PIXELS),
     differentiable=False,
 )
-decode_png_op.shape(_decode_jpeg_family_shape)
+decode_png_op.shape(_decoded_shape)
 
 
 @decode_png_op.kernel
@@ -247,8 +304,25 @@ def _decode_png_kernel(contents, *, channels, dtype):
     return _still(_decoded(contents, channels, dtype is dtypes.uint16))
 
 
+_GIF_PIXELS = np.repeat([90, 0], 6).reshape(2, 2, 3)
+
+
+def _decode_png_reference(contents, channels, dtype):
+    """Grey is as bright as in television; in 16 bits 255 is 65535, and what is there is opaque."""
+    if _is(contents, _GIF):
+        return _GIF_PIXELS
+    if channels == 1:
+        return np.floor(_PNG_PIXELS @ np.array([[0.299], [0.587], [0.114]]) + 1e-6)
+    opaque = np.full([3, 4, channels - 3 if channels else 0], 255)
+    return np.concatenate([_PNG_PIXELS, opaque], 2) * (257 if dtype is dtypes.uint16 else 1)
+
+
 decode_png_op.samples(
-    (_PNG,), (_PNG, {"channels": 1}), (_PNG, {"channels": 4, "dtype": dtypes.uint16}), (_GIF,)
+    (_PNG,),
+    (_PNG, {"channels": 1}),
+    (_PNG, {"channels": 4, "dtype": dtypes.uint16}),
+    (_GIF,),
+    against=_decode_png_reference,
 )
 decode_png_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArgumentError)
 
@@ -257,7 +331,21 @@ decode_png_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArg
 def decode_png(
     contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None
 ) -> Tensor:
-    """The pixels of a PNG, of 8 or 16 bits."""
+    """Decodes a PNG file; JPEG files and GIF files of one frame too, to 8 bits.
+
+    Args:
+      contents: A string scalar: the bytes of the file.
+      channels: How many channels the pixels shall have: 1 (grey), 3 (red, green, blue) or 4 (with alpha); 0,
+        the default, for what the file has.
+      dtype: tf.uint8 or tf.uint16.
+      name: A name for the operation.
+
+    Returns:
+      A tensor [height, width, channels] of type `dtype`.
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded.
+    """
     return decode_png_op(contents, channels=channels, dtype=dtype, name=name)
 
 
@@ -276,18 +364,31 @@ def _decode_gif_kernel(contents):
     return to_torch(np.ascontiguousarray(frames if frames.ndim == 4 else frames[None]))
 
 
-decode_gif_op.samples((_GIF,), (_PNG,))
+decode_gif_op.samples(
+    (_GIF,), (_PNG,), against=lambda contents: (_GIF_PIXELS if _is(contents, _GIF) else _PNG_PIXELS)[None]
+)
 decode_gif_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArgumentError)
 
 
 @export("image.decode_gif", "io.decode_gif")
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
-    """The frames of a GIF, each over the one before: [frames, height, width, 3]."""
+    """Decodes all frames of a GIF file, each drawn over the one before.
+
+    Args:
+      contents: A string scalar: the bytes of the file. A JPEG or PNG file counts as one frame.
+      name: A name for the operation.
+
+    Returns:
+      A uint8 tensor [frames, height, width, 3].
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded.
+    """
     return decode_gif_op(contents, name=name)
 
 
 decode_bmp_op = Op("DecodeBmp", "contents: string -> image: uint8", channels=0, differentiable=False)
-decode_bmp_op.shape(_decode_jpeg_family_shape)
+decode_bmp_op.shape(_decoded_shape)
 
 
 @decode_bmp_op.kernel
@@ -300,17 +401,30 @@ def _decode_bmp_kernel(contents, *, channels):
 _BMP = _file(
     "Qk1OAAAAAAAAADYAAAAoAAAAAwAAAAIAAAABABgAAAAAABgAAADEDgAAxA4AAAAAAAAAAAAAAAAAAAAAHgrIAAAAWlpaWlpaWlpaAAAA"
 )
-decode_bmp_op.samples((_BMP,), (_BMP, {"channels": 3}))
+decode_bmp_op.samples((_BMP,), (_BMP, {"channels": 3}), against=lambda contents: _PNG_PIXELS[:2, :3])
 decode_bmp_op.refuses((_TEXT,), "Incomplete bmp content", InvalidArgumentError)
 
 
 @export("image.decode_bmp", "io.decode_bmp")
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
-    """The pixels of a BMP."""
+    """Decodes a BMP file.
+
+    Args:
+      contents: A string scalar: the bytes of the file.
+      channels: How many channels the pixels shall have: 1 (grey), 3 (red, green, blue) or 4 (with alpha); 0,
+        the default, for what the file has.
+      name: A name for the operation.
+
+    Returns:
+      A uint8 tensor [height, width, channels].
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded.
+    """
     return decode_bmp_op(contents, channels=channels, name=name)
 
 
-jpeg_shape_op = Op(
+extract_jpeg_shape_op = Op(
     "ExtractJpegShape",
     "contents: string -> image_shape: output_type",
     output_type=attr("type", dtypes.int32, allowed=INDICES),
@@ -318,28 +432,45 @@ jpeg_shape_op = Op(
 )
 
 
-@jpeg_shape_op.shape
-def _jpeg_shape_shape(contents):
+@extract_jpeg_shape_op.shape
+def _extract_jpeg_shape_shape(contents):
     of_rank(contents, 0)
     return [3]
 
 
-@jpeg_shape_op.kernel
-def _jpeg_shape_kernel(contents, *, output_type):
+@extract_jpeg_shape_op.kernel
+def _extract_jpeg_shape_kernel(contents, *, output_type):
     return torch.tensor(jpeg.shape(_bytes(contents)), dtype=output_type.torch)
 
 
-jpeg_shape_op.samples((_JPEG,), (_JPEG, {"output_type": dtypes.int64}))
-jpeg_shape_op.refuses((_TEXT,), "Invalid JPEG data, size 12", InvalidArgumentError)
+extract_jpeg_shape_op.samples(
+    (_JPEG,), (_JPEG, {"output_type": dtypes.int64}), against=lambda contents: np.array(_JPEG_PIXELS.shape)
+)
+extract_jpeg_shape_op.refuses((_TEXT,), "Invalid JPEG data, size 12", InvalidArgumentError)
 
 
 @export("image.extract_jpeg_shape", "io.extract_jpeg_shape")
 def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """Height, width and channels of a JPEG, which is not decoded."""
-    return jpeg_shape_op(contents, output_type=output_type, name=name)
+    """Reads the size of a JPEG file from its header; the file is not decoded.
+
+    Args:
+      contents: A string scalar: the bytes of the file.
+      output_type: tf.int32 or tf.int64.
+      name: A name for the operation.
+
+    Returns:
+      A vector of type `output_type`: height, width and channels.
+
+    Raises:
+      InvalidArgumentError: In a step whose file cannot be decoded.
+    """
+    return extract_jpeg_shape_op(contents, output_type=output_type, name=name)
 
 
-def _encode_jpeg_family_shape(image):
+# ---------------------------------------------------------------------------------- encoding
+
+
+def _encoded_shape(image):
     of_rank(image, 3)
     return []
 
@@ -358,8 +489,6 @@ def _pixels(*shape: int, dtype: dtypes.DType = dtypes.uint8) -> SampleArray:
     return SampleArray(dtype, shape, 0, dtype.max)
 
 
-# ---------------------------------------------------------------------------------- encoding
-
 encode_jpeg_op = Op(
     "EncodeJpeg",
     "image: uint8 -> contents: string",
@@ -374,7 +503,7 @@ encode_jpeg_op = Op(
     xmp_metadata="",
     differentiable=False,
 )
-encode_jpeg_op.shape(_encode_jpeg_family_shape)
+encode_jpeg_op.shape(_encoded_shape)
 
 
 @encode_jpeg_op.kernel
@@ -410,10 +539,38 @@ def _encode_jpeg_kernel(
     return as_array(contents, dtypes.string)
 
 
+def _encoded_law(image: np.ndarray, contents: bytes, quality: int) -> tuple[Any, list]:
+    """The file as Pillow reads it, and what holds of its pixels: they are about as bright as the image's."""
+    from PIL import Image
+
+    file = Image.open(BytesIO(contents))
+    grey = np.asarray(file.convert("L"), np.float64)
+    wanted = image.astype(np.float64) @ ([0.299, 0.587, 0.114] if image.shape[2] == 3 else [1.0])
+    allowed = 2 + (100 - quality) / 5
+    claims = [
+        file.format == "JPEG",
+        (file.height, file.width, len(file.getbands())) == image.shape,
+        abs(grey.mean() - wanted.mean()) <= allowed,
+    ]
+    return file, claims
+
+
+def _encode_jpeg_law(image, contents, quality, progressive, density_unit, x_density, y_density, xmp_metadata):
+    file, claims = _encoded_law(image, contents, quality)
+    return [
+        *claims,
+        bool(file.info.get("progressive")) == progressive,
+        file.info["jfif_unit"] == {"in": 1, "cm": 2}[density_unit],
+        file.info["jfif_density"] == (x_density, y_density),
+        file.info.get("xmp", b"") == xmp_metadata.encode(),
+    ]
+
+
 encode_jpeg_op.samples(
     (_pixels(4, 5, 3),),
     (_pixels(4, 5, 1), {"quality": 50, "progressive": True, "density_unit": "cm"}),
     (_pixels(9, 5, 3), {"chroma_downsampling": False, "optimize_size": True, "xmp_metadata": "<x/>"}),
+    law=_encode_jpeg_law,
 )
 encode_jpeg_op.refuses((_pixels(4, 5, 2),), "image must have 1 or 3 channels", InvalidArgumentError)
 encode_jpeg_op.refuses((_pixels(4, 5),), "Shape must be rank 3 but is rank 2")
@@ -433,7 +590,28 @@ def encode_jpeg(
     xmp_metadata: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """A JPEG of gray or coloured pixels."""
+    """Encodes pixels as a JPEG file.
+
+    Args:
+      image: A uint8 tensor [height, width, channels] with 1 or 3 channels.
+      format: "grayscale", "rgb", or "" (the default) for what the channels say.
+      quality: How much the pixels resemble the original, from 0 to 100.
+      progressive: Whether the file can be shown coarsely before it has arrived as a whole.
+      optimize_size: Whether the file is made smaller, at the cost of time.
+      chroma_downsampling: Whether colours are stored at half the resolution.
+      density_unit: The unit of the densities: "in" or "cm".
+      x_density: Pixels per unit from left to right.
+      y_density: Pixels per unit from top to bottom.
+      xmp_metadata: XMP metadata to put into the file.
+      name: A name for the operation.
+
+    Returns:
+      A string scalar: the bytes of the file.
+
+    Raises:
+      ValueError: Where `image` is not of rank 3.
+      InvalidArgumentError: In a step with an image that has other channels or no pixels, or another quality.
+    """
     return encode_jpeg_op(
         image,
         format=format,
@@ -449,7 +627,7 @@ def encode_jpeg(
     )
 
 
-encode_jpeg_quality_op = Op(
+encode_jpeg_variable_quality_op = Op(
     "EncodeJpegVariableQuality",
     "images: uint8, quality: int32 -> contents: string",
     host="quality",
@@ -457,24 +635,28 @@ encode_jpeg_quality_op = Op(
 )
 
 
-@encode_jpeg_quality_op.shape
-def _encode_jpeg_quality_shape(images, quality):
+@encode_jpeg_variable_quality_op.shape
+def _encode_jpeg_variable_quality_shape(images, quality):
     of_rank(images, 3)
     if isinstance(quality, list):
         raise ShapeError(f"Shape must be rank 0 but is rank {host_rank(quality)}")
     return []
 
 
-@encode_jpeg_quality_op.kernel
-def _encode_jpeg_quality_kernel(images, quality):
+@encode_jpeg_variable_quality_op.kernel
+def _encode_jpeg_variable_quality_kernel(images, quality):
     if isinstance(quality, list):
         raise ShapeError(f"quality must be scalar, got {quality}")
     pixels = _checked_pixels(images, (1, 3), "1 or 3")
     return as_array(jpeg.encode(pixels, min(max(quality, 0), 100)), dtypes.string)
 
 
-encode_jpeg_quality_op.samples((_pixels(4, 5, 3), 50), (_pixels(4, 5, 1), 0))
-encode_jpeg_quality_op.refuses(
+encode_jpeg_variable_quality_op.samples(
+    (_pixels(4, 5, 3), 50),
+    (_pixels(4, 5, 1), 0),
+    law=lambda image, quality, contents: _encoded_law(image, contents, quality)[1],
+)
+encode_jpeg_variable_quality_op.refuses(
     (_pixels(4, 5, 2), 50), "image must have 1 or 3 channels", InvalidArgumentError
 )
 
@@ -485,7 +667,7 @@ encode_png_op = Op(
     T=attr("type", dtypes.uint8, allowed=_PIXELS),
     differentiable=False,
 )
-encode_png_op.shape(_encode_jpeg_family_shape)
+encode_png_op.shape(_encoded_shape)
 
 
 @encode_png_op.kernel
@@ -499,11 +681,26 @@ def _encode_png_kernel(image, *, compression):
 encode_png_op.samples(
     *((_pixels(4, 5, channels),) for channels in (1, 2, 3, 4)),
     (_pixels(4, 5, 3, dtype=dtypes.uint16), {"compression": 9, "T": dtypes.uint16}),
+    law=lambda image, contents, T: (png.decode(contents, 0, T is dtypes.uint16), image),
 )
 encode_png_op.refuses((_pixels(4, 5, 5),), "image must have 1, 2, 3, or 4 channels", InvalidArgumentError)
 
 
 @export("image.encode_png")
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
-    """A PNG of pixels of 8 or 16 bits, with one to four channels."""
+    """Encodes pixels as a PNG file.
+
+    Args:
+      image: A uint8 or uint16 tensor [height, width, channels] with 1 (grey), 2 (with alpha), 3 (red, green,
+        blue) or 4 channels.
+      compression: From 0 (none) to 9 (most); -1 for zlib's default.
+      name: A name for the operation.
+
+    Returns:
+      A string scalar: the bytes of the file.
+
+    Raises:
+      ValueError: Where `image` is not of rank 3.
+      InvalidArgumentError: In a step with an image that has other channels or no pixels.
+    """
     return encode_png_op(image, compression=compression, name=name)

@@ -58,10 +58,6 @@ def _by_pixels(images: torch.Tensor, function: Callable) -> torch.Tensor:
     return found.view(images.shape).to(images.dtype)
 
 
-def _rgb_to_hsv_family_shape(images):
-    return _colors(images)
-
-
 def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, ...]:
     value = torch.maximum(torch.maximum(red, green), blue)
     spread = value - torch.minimum(torch.minimum(red, green), blue)
@@ -77,15 +73,17 @@ def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[to
 
 
 def _by_pixel(function: Callable) -> Callable:
-    return lambda images: np.array([function(*pixel) for pixel in images.reshape(-1, 3)]).reshape(
-        images.shape
-    )
+    """A reference that computes one pixel after another; `function` may take the op's other input too."""
 
+    def reference(images, *others):
+        pixels = [function(*pixel, *others) for pixel in images.reshape(-1, 3)]
+        return np.array(pixels).reshape(images.shape)
 
-# ---------------------------------------------------------------------------------- hue, saturation, value
+    return reference
+
 
 rgb_to_hsv_op = Op("RGBToHSV", "images: T -> output: T", T=_FLOATS)
-rgb_to_hsv_op.shape(_rgb_to_hsv_family_shape)
+rgb_to_hsv_op.shape(_colors)
 
 
 @rgb_to_hsv_op.kernel
@@ -124,7 +122,18 @@ rgb_to_hsv_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
 
 @export("image.rgb_to_hsv")
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Hue, saturation and value of colours between 0 and 1."""
+    """Converts colours from red, green and blue to hue, saturation and value.
+
+    Args:
+      images: A tensor of a floating-point type whose last axis has size 3, of numbers between 0 and 1.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `images`, of numbers between 0 and 1.
+
+    Raises:
+      ValueError: Where the last axis is not of size 3.
+    """
     return rgb_to_hsv_op(images, name=name)
 
 
@@ -139,7 +148,7 @@ def _rgb(sextant: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -
 
 
 hsv_to_rgb_op = Op("HSVToRGB", "images: T -> output: T", T=_FLOATS, differentiable=False)
-hsv_to_rgb_op.shape(_rgb_to_hsv_family_shape)
+hsv_to_rgb_op.shape(_colors)
 
 
 @hsv_to_rgb_op.kernel
@@ -153,14 +162,25 @@ hsv_to_rgb_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
 
 @export("image.hsv_to_rgb")
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Colours of hue, saturation and value, each between 0 and 1."""
+    """Converts colours from hue, saturation and value to red, green and blue.
+
+    Args:
+      images: A tensor of a floating-point type whose last axis has size 3, of numbers between 0 and 1.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `images`, of numbers between 0 and 1.
+
+    Raises:
+      ValueError: Where the last axis is not of size 3.
+    """
     return hsv_to_rgb_op(images, name=name)
 
 
 _SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("half float"))
 
 
-def _adjust_hue_family_shape(images, amount):
+def _adjusted_shape(images, amount):
     return of_rank_at_least(images, 3)
 
 
@@ -170,10 +190,8 @@ def _one(value: Any, name: str) -> float:
     return value
 
 
-# ---------------------------------------------------------------------------------- hue and saturation
-
 adjust_hue_op = Op("AdjustHue", "images: T, delta: float -> output: T", host="delta", T=_SHORT_FLOATS)
-adjust_hue_op.shape(_adjust_hue_family_shape)
+adjust_hue_op.shape(_adjusted_shape)
 
 
 @adjust_hue_op.kernel
@@ -189,13 +207,22 @@ def _adjust_hue_kernel(images, delta):
 
 
 adjust_hue_op.gradient(undefined_gradient)
-adjust_hue_op.samples((_PICTURE, 0.3), (_PICTURE, -0.9), (f32(0, 2, 3), 0.5))
+
+
+def _turned_pixel(red, green, blue, delta):
+    hue, saturation, value = colorsys.rgb_to_hsv(red, green, blue)
+    return colorsys.hsv_to_rgb((hue + delta) % 1.0, saturation, value)
+
+
+adjust_hue_op.samples(
+    (_PICTURE, 0.3), (_PICTURE, -0.9), (f32(0, 2, 3), 0.5), against=_by_pixel(_turned_pixel)
+)
 adjust_hue_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
 
 adjust_saturation_op = Op(
     "AdjustSaturation", "images: T, scale: float -> output: T", host="scale", T=_SHORT_FLOATS
 )
-adjust_saturation_op.shape(_adjust_hue_family_shape)
+adjust_saturation_op.shape(_adjusted_shape)
 
 
 @adjust_saturation_op.kernel
@@ -210,7 +237,16 @@ def _adjust_saturation_kernel(images, scale):
 
 
 adjust_saturation_op.gradient(undefined_gradient)
-adjust_saturation_op.samples((_PICTURE, 0.5), (_PICTURE, 3.0), (f32(0, 2, 3), 0.5))
+
+
+def _saturated_pixel(red, green, blue, scale):
+    hue, saturation, value = colorsys.rgb_to_hsv(red, green, blue)
+    return colorsys.hsv_to_rgb(hue, min(max(saturation * scale, 0.0), 1.0), value)
+
+
+adjust_saturation_op.samples(
+    (_PICTURE, 0.5), (_PICTURE, 3.0), (f32(0, 2, 3), 0.5), against=_by_pixel(_saturated_pixel)
+)
 adjust_saturation_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
 
 
@@ -223,7 +259,11 @@ def _contrast(images: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
     return (images - mean) * one_value(factor, "contrast_factor") + mean
 
 
-# ---------------------------------------------------------------------------------- contrast
+def _contrast_reference(images, factor, low=-np.inf, high=np.inf):
+    """Between each channel's mean and its pixels, or beyond them."""
+    means = np.mean(images, (-3, -2), np.float64, keepdims=True)
+    return np.clip(factor * images + (1 - factor) * means, low, high)
+
 
 adjust_contrast_op = Op("AdjustContrastv2", "images: T, contrast_factor: float -> output: T", T=_SHORT_FLOATS)
 
@@ -248,7 +288,10 @@ def _adjust_contrast_gradient(op, grad):
 
 
 adjust_contrast_op.samples(
-    (_PICTURE, np.float32(0.5)), (f32(3, 4, 2), np.float32(2)), (f32(0, 2, 2, 3), np.float32(2))
+    (_PICTURE, np.float32(0.5)),
+    (f32(3, 4, 2), np.float32(2)),
+    (f32(0, 2, 2, 3), np.float32(2)),
+    against=_contrast_reference,
 )
 adjust_contrast_op.refuses((f32(4, 3), np.float32(1)), "Shape must be at least rank 3 but is rank 2")
 
@@ -274,4 +317,5 @@ adjust_contrast_v1_op.gradient(undefined_gradient)
 adjust_contrast_v1_op.samples(
     (_PICTURE, np.float32(2), np.float32(0.1), np.float32(0.9)),
     (i32(2, 3, 2), np.float32(0.5), np.float32(-3), np.float32(3)),
+    against=_contrast_reference,
 )

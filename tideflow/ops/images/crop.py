@@ -18,6 +18,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, vector
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.random.sources import device_generator
@@ -34,9 +35,6 @@ def _box_count(boxes: TensorShape, box_ind: TensorShape) -> int | None:
     if count is not None and indices is not None and count != indices:
         raise ShapeError(f"Dimensions must be equal, but are {count} and {indices}")
     return indices if count is None else count
-
-
-# ---------------------------------------------------------------------------------- where crops come from
 
 
 @dataclass(frozen=True)
@@ -208,6 +206,32 @@ def _crop_and_resize_gradient(op, grad):
     return [to_image, to_boxes, None, None]
 
 
+def _crop_by_definition(image, boxes, box_ind, crop_size, method="bilinear", extrapolation_value=0.0):
+    """Element after element of each crop."""
+
+    def places(start: float, stop: float, size: int, count: int) -> np.ndarray:
+        ends = np.array([start, stop], np.float64) * (size - 1)
+        return np.linspace(*ends, count) if count > 1 else ends.mean(keepdims=True)
+
+    def seen(pixels: np.ndarray, y: float, x: float) -> np.ndarray | float:
+        if not (0 <= y <= len(pixels) - 1 and 0 <= x <= pixels.shape[1] - 1):
+            return extrapolation_value
+        if method == "nearest":
+            return pixels[int(y + 0.5), int(x + 0.5)]
+        down, right = (
+            np.maximum(0, 1 - np.abs(at - np.arange(size))) for at, size in zip((y, x), pixels.shape)
+        )
+        return np.einsum("i,j,ijc->c", down, right, pixels)
+
+    crops = np.zeros([len(boxes), *crop_size, image.shape[3]])
+    for crop, (top, left, bottom, right), owner in zip(crops, boxes, box_ind):
+        pixels = image[owner]
+        for i, y in enumerate(places(top, bottom, pixels.shape[0], crop_size[0])):
+            for j, x in enumerate(places(left, right, pixels.shape[1], crop_size[1])):
+                crop[i, j] = seen(pixels, y, x)
+    return crops
+
+
 # Even planes, so that moving a corner changes a crop evenly.
 _SLOPES = [np.add.outer(np.arange(5) * 0.3, np.arange(6) * slope) for slope in (0.2, -0.5)]
 _PLANES = np.stack(_SLOPES)[..., None].astype(np.float32)
@@ -216,6 +240,7 @@ crop_and_resize_op.samples(
     (_PLANES, _BOXES, _OWNERS, [1, 4], {"extrapolation_value": 7.0}),
     (np.repeat(_PLANES, 3, axis=3), _BOXES, _OWNERS, [7, 1]),
     (f32(2, 5, 6, 1), _BOXES[:0], _OWNERS[:0], [3, 4]),
+    against=_crop_by_definition,
 )
 crop_and_resize_op.refuses((f32(5, 6, 3), _BOXES, _OWNERS, [3, 4]), "Shape must be rank 4 but is rank 3")
 crop_and_resize_op.refuses((f32(1, 5, 6, 3), _BOXES, _OWNERS[:2], [3, 4]), "must be equal, but are 3 and 2")
@@ -235,7 +260,26 @@ def crop_and_resize(
     name: str | None = None,
     box_indices: Any = None,
 ) -> Tensor:
-    """Boxes cut out of images and resized to one size; `box_ind` says of which image each is."""
+    """Cuts boxes out of images and resizes them to one size.
+
+    Args:
+      image: Images [batch, height, width, channels] of a real type.
+      boxes: A float32 tensor [boxes, 4] of [top, left, bottom, right], in which 0 and 1 are the first and
+        last pixels. Where bottom is above top, the crop is upside down.
+      box_ind: An int32 vector: which image each box is of.
+      crop_size: The height and width of the crops, an int32 vector.
+      method: "bilinear" or "nearest".
+      extrapolation_value: What stands where a box leaves its image.
+      name: A name for the operation.
+      box_indices: Another name of `box_ind`.
+
+    Returns:
+      A float32 tensor [boxes, crop height, crop width, channels].
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      OutOfRangeError: In a step in which `box_ind` names an image that is not there.
+    """
     owners = renamed("box_indices", box_indices, "box_ind", box_ind)
     return crop_and_resize_op(
         image, boxes, owners, crop_size, method=method, extrapolation_value=extrapolation_value, name=name
@@ -291,7 +335,15 @@ def _crop_and_resize_grad_boxes_kernel(grads, image, boxes, box_ind):
     return torch.stack([ends[0][0], ends[1][0], ends[0][1], ends[1][1]], 1)
 
 
-crop_and_resize_grad_boxes_op.samples((f32(3, 3, 4, 2), f32(2, 5, 6, 2), _BOXES, _OWNERS))
+def _crop_and_resize_grad_boxes_reference(grads, image, boxes, box_ind):
+    return pulled_back(
+        lambda moved: _crop_by_definition(image, moved, box_ind, grads.shape[1:3]), boxes, grads, step=1e-7
+    )
+
+
+crop_and_resize_grad_boxes_op.samples(
+    (f32(3, 3, 4, 2), f32(2, 5, 6, 2), _BOXES, _OWNERS), against=_crop_and_resize_grad_boxes_reference
+)
 
 crop_and_resize_grad_image_op = Op(
     "CropAndResizeGradImage",
@@ -336,9 +388,17 @@ def _crop_and_resize_grad_image_kernel(grads, boxes, box_ind, image_size, *, T, 
     return found.view(image_size).to(T.torch)
 
 
+def _crop_and_resize_grad_image_reference(grads, boxes, box_ind, image_size, method):
+    def crops(image: np.ndarray) -> np.ndarray:
+        return _crop_by_definition(image, boxes, box_ind, grads.shape[1:3], method)
+
+    return pulled_back(crops, np.zeros(image_size), grads, step=1)
+
+
 crop_and_resize_grad_image_op.samples(
     (f32(3, 3, 4, 2), _BOXES, _OWNERS, [2, 5, 6, 2], {"T": dtypes.float32}),
     (f32(3, 3, 4, 2), _BOXES, _OWNERS, [2, 5, 6, 2], {"T": dtypes.float64, "method": "nearest"}),
+    against=_crop_and_resize_grad_image_reference,
 )
 
 # ---------------------------------------------------------------------------------- glimpses
@@ -426,6 +486,20 @@ def _extract_glimpse_kernel(input, size, offsets, *, centered, normalized, unifo
     return torch.where(seen, found, _noise(kind, input, found))
 
 
+def _extract_glimpse_reference(input, size, offsets, centered, normalized):
+    """Image after image; outside of it are zeros, as the samples have no noise there."""
+    glimpses = np.zeros([len(input), *size, input.shape[3]])
+    for glimpse, image, offset in zip(glimpses, input, offsets):
+        lengths = np.array(image.shape[:2])
+        at = offset * lengths if normalized else offset
+        at = at / 2 + lengths / 2 if centered else at
+        top, left = (at - np.array(size) / 2).astype(int)
+        for i, j in np.ndindex(*size):
+            if 0 <= top + i < lengths[0] and 0 <= left + j < lengths[1]:
+                glimpse[i, j] = image[top + i, left + j]
+    return glimpses
+
+
 _POINTS = np.array([[0.1, -0.2], [0.9, 0.4]], np.float32)
 _EMPTY_OUTSIDE = {"uniform_noise": False, "noise": "zero"}
 extract_glimpse_op.samples(
@@ -433,6 +507,7 @@ extract_glimpse_op.samples(
     (f32(2, 8, 9, 3), [5, 4], _POINTS, _EMPTY_OUTSIDE),
     (f32(2, 8, 9, 3), [5, 4], _POINTS * 5, {**_EMPTY_OUTSIDE, "normalized": False}),
     (f32(2, 8, 9, 3), [20, 4], _POINTS, {**_EMPTY_OUTSIDE, "centered": False}),
+    against=_extract_glimpse_reference,
 )
 extract_glimpse_op.refuses((f32(8, 9, 3), [3, 4], _POINTS), "Shape must be rank 4 but is rank 3")
 extract_glimpse_op.refuses((f32(3, 8, 9, 3), [3, 4], _POINTS), "must be equal, but are 3 and 2")
@@ -448,7 +523,25 @@ def extract_glimpse(
     uniform_noise: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A window of `size` around a point of each image; noise where the window leaves the image."""
+    """Cuts a window around a point out of each image.
+
+    Args:
+      input: A float32 tensor [batch, height, width, channels].
+      size: The height and width of the windows, an int32 vector.
+      offsets: A float32 tensor [batch, 2]: the row and column of each window's centre.
+      centered: Whether offsets are counted from the image's centre, in halves of its size, and not from its
+        upper left corner.
+      normalized: Whether offsets are in parts of the image's size, and not in pixels.
+      uniform_noise: Whether what lies outside of the image is noise between 0 and 1, and not normal noise of
+        the image's own mean and deviation.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor [batch, window height, window width, channels].
+
+    Raises:
+      ValueError: Where shapes do not fit.
+    """
     return extract_glimpse_op(
         input,
         size,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
 from tideflow.export import export
@@ -22,7 +20,7 @@ from tideflow.ops.helpers.axes import of_rank, size_product
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, INTEGERS, REAL
 from tideflow.ops.math import reductions, segments
-from tideflow.ops.nn.windows import Window, aten_padding
+from tideflow.ops.nn.windows import Window, aten_padding, windows_of
 
 _GEOMETRY = ("ksizes", "strides", "rates", "padding")
 _PADDING = attr("string", allowed=("SAME", "VALID"))
@@ -101,21 +99,9 @@ def _patches_gradient(op: Operation, grad: Tensor) -> Tensor:
     return shapes.transpose(image_last, [rank - 2, *range(rank - 2), rank - 1])
 
 
-def _cut_out(images: np.ndarray, ksizes: list, strides: list, padding: str, rates: Any = None) -> np.ndarray:
-    """Patch by patch, for comparison."""
-    window = _window(ksizes, strides, rates, padding, images.ndim)
-    shape = _patches_shape(TensorShape(images.shape), window)
-    padded = np.pad(images, [(0, 0), *window.paddings(images.shape[1:-1]), (0, 0)])
-    result = np.zeros(shape, images.dtype)
-    for place in itertools.product(*map(range, shape[1:-1])):
-        parts = [
-            slice(at * stride, at * stride + (size - 1) * rate + 1, rate)
-            for at, stride, size, rate in zip(
-                place, window.strides, window.sizes, window.dilations, strict=True
-            )
-        ]
-        result[(slice(None), *place)] = padded[(slice(None), *parts)].reshape(len(images), -1)
-    return result
+def _patches_reference(images, ksizes, strides, padding, rates=None):
+    windows = windows_of(images, ksizes[1:-1], strides[1:-1], padding, rates and rates[1:-1])
+    return windows.reshape(*windows.shape[: images.ndim - 1], -1)
 
 
 def _geometry_of(ksizes: list, strides: list, padding: str, rates: list | None = None) -> dict:
@@ -150,7 +136,7 @@ image_patches_op.samples(
     (f32(2, 5, 6, 3), _geometry_of([3, 2], [2, 3], "SAME", [2, 1])),
     (i32(1, 4, 4, 1), _geometry_of([2, 2], [4, 4], "SAME", [1, 1])),
     (f32(2, 5, 6, 1), _geometry_of([1, 1], [1, 1], "VALID", [1, 1])),
-    against=_cut_out,
+    against=_patches_reference,
 )
 image_patches_op.refuses(
     (f32(5, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])), "Shape must be rank 4 but is rank 3"
@@ -170,8 +156,57 @@ def extract_patches(
     padding: str,
     name: str | None = None,
 ) -> Tensor:
-    """The patches of `sizes` at every place of a window that moves by `strides`, as channels."""
+    """Takes every position of a sliding window over images, and puts its elements side by side as channels.
+
+    Args:
+      images: Images [batch, height, width, channels] of a numeric type or bool.
+      sizes: The window's size along each axis, a list of four numbers; those of batch and channels are 1.
+      strides: How far the window moves from place to place along each axis, a list of four numbers.
+      rates: How far apart the elements of a window are along each axis, a list of four numbers.
+      padding: "SAME" (the window begins at every stride-th element, and zeros are around) or "VALID" (it
+        stays inside).
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the same type with a place for each position of the window, whose channels are the window's
+      elements one after the other.
+
+    Raises:
+      ValueError: Where shapes or lists are not of that form, or where the window is larger than the images.
+    """
     return image_patches_op(images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
+
+
+@export("image.extract_image_patches", "extract_image_patches")
+def extract_image_patches(
+    images: Any,
+    ksizes: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
+    padding: str | None = None,
+    name: str | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Tensor:
+    """Takes every position of a sliding window over images, as `tf.image.extract_patches` does.
+
+    Args:
+      images: Images [batch, height, width, channels] of a numeric type or bool.
+      ksizes: The window's size along each axis, a list of four numbers; those of batch and channels are 1.
+      strides: How far the window moves from place to place along each axis, a list of four numbers.
+      rates: How far apart the elements of a window are along each axis, a list of four numbers.
+      padding: "SAME" (the window begins at every stride-th element, and zeros are around) or "VALID" (it
+        stays inside).
+      name: A name for the operation.
+      sizes: Another name of `ksizes`.
+
+    Returns:
+      A tensor of the same type with a place for each position of the window, whose channels are the window's
+      elements one after the other.
+
+    Raises:
+      ValueError: Where shapes or lists are not of that form, or where the window is larger than the images.
+    """
+    return extract_patches(images, renamed("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)
 
 
 volume_patches_op = Op(
@@ -198,7 +233,7 @@ volume_patches_op.gradient(_patches_gradient)
 volume_patches_op.samples(
     (f32(2, 4, 5, 6, 3), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")),
     (f32(1, 4, 5, 6, 2), _geometry_of([2, 3, 2], [2, 2, 3], "SAME")),
-    against=_cut_out,
+    against=_patches_reference,
 )
 volume_patches_op.refuses(
     (f32(5, 6, 3, 1), _geometry_of([2, 3, 2], [1, 2, 3], "VALID")), "Shape must be rank 5 but is rank 4"
@@ -209,19 +244,21 @@ volume_patches_op.refuses(
 def extract_volume_patches(
     input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
 ) -> Tensor:
-    """The patches of a volume at every place of a window that moves by `strides`, as channels."""
+    """Takes every position of a sliding window over volumes, and puts its elements side by side as channels.
+
+    Args:
+      input: Volumes [batch, depth, height, width, channels] of a real type.
+      ksizes: The window's size along each axis, a list of five numbers; those of batch and channels are 1.
+      strides: How far the window moves from place to place along each axis, a list of five numbers.
+      padding: "SAME" (the window begins at every stride-th element, and zeros are around) or "VALID" (it
+        stays inside).
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the same type with a place for each position of the window, whose channels are the window's
+      elements one after the other.
+
+    Raises:
+      ValueError: Where shapes or lists are not of that form, or where the window is larger than the volumes.
+    """
     return volume_patches_op(input, ksizes=ksizes, strides=strides, padding=padding, name=name)
-
-
-@export("image.extract_image_patches", "extract_image_patches")
-def extract_image_patches(
-    images: Any,
-    ksizes: Sequence[int] | None = None,
-    strides: Sequence[int] | None = None,
-    rates: Sequence[int] | None = None,
-    padding: str | None = None,
-    name: str | None = None,
-    sizes: Sequence[int] | None = None,
-) -> Tensor:
-    """As `tf.image.extract_patches`; `ksizes` is the older name of `sizes`."""
-    return extract_patches(images, renamed("sizes", sizes, "ksizes", ksizes), strides, rates, padding, name)

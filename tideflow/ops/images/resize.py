@@ -20,7 +20,8 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, vector
-from tideflow.ops.helpers.samples import f32, i32
+from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.samples import f32, i32, quantized
 from tideflow.ops.helpers.types import types
 from tideflow.ops.images import resampling
 from tideflow.ops.images.resampling import Taps
@@ -29,76 +30,15 @@ from tideflow.ops.math import casting
 _RULE = {"align_corners": False, "half_pixel_centers": False}
 
 
-def _resize_bilinear_family_shape(images, size):
-    return sized_image(images, size)
-
-
-_BILINEAR_TYPES = types("int8 uint8 int16 uint16 int32 int64 bfloat16 half float double bfloat16")
-
-# ---------------------------------------------------------------------------------- bilinear, bicubic
-
-resize_bilinear_op = Op(
-    "ResizeBilinear",
-    "images: T, size: int32 -> resized_images: float",
-    host="size",
-    T=_BILINEAR_TYPES,
-    **_RULE,
-)
-resize_bilinear_op.shape(_resize_bilinear_family_shape)
-
-
-@export("image.resize_bilinear")
-def resize_bilinear(
-    images: Any,
-    size: Any,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
-    """Images of another size, linear between four pixels."""
-    return resize_bilinear_op(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
-
-
-_ANY_NUMBER = types("int8 uint8 int16 uint16 int32 int64 half float double bfloat16")
-
-resize_bicubic_op = Op(
-    "ResizeBicubic", "images: T, size: int32 -> resized_images: float", host="size", T=_ANY_NUMBER, **_RULE
-)
-resize_bicubic_op.shape(_resize_bilinear_family_shape)
-
-
-@export("image.resize_bicubic")
-def resize_bicubic(
-    images: Any,
-    size: Any,
-    align_corners: bool = False,
-    name: str | None = None,
-    half_pixel_centers: bool = False,
-) -> Tensor:
-    """Images of another size, cubic between sixteen pixels."""
-    return resize_bicubic_op(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
-    )
-
-
-def _resize_bilinear_grad_family_shape(grads, original_image):
-    return of_rank(original_image, 4)
-
-
-resize_bilinear_grad_op = Op(
-    "ResizeBilinearGrad",
-    "grads: float, original_image: T -> output: T",
-    T=types("float bfloat16 half double"),
-    **_RULE,
-)
-resize_bilinear_grad_op.shape(_resize_bilinear_grad_family_shape)
-
-resize_bicubic_grad_op = Op(
-    "ResizeBicubicGrad", "grads: float, original_image: T -> output: T", T=types("float double"), **_RULE
-)
-resize_bicubic_grad_op.shape(_resize_bilinear_grad_family_shape)
+def sized_image(images: TensorShape, size: Any) -> list:
+    """Images of a new height and width, as far as those are known."""
+    batch, _, _, channels = of_rank(images, 4).tuple
+    if vector(size) is None:
+        return [batch, None, None, channels]
+    if len(size) != 2:
+        raise ShapeError(f"Dimension must be 2 but is {len(size)}")
+    height, width = (None if side is None or side < 0 else side for side in size)
+    return [batch, height, width, channels]
 
 
 def checked_size(images: torch.Tensor, size: Any) -> tuple[int, int]:
@@ -123,108 +63,322 @@ def _rows_and_columns(taps: Callable, sizes: Any, new_sizes: Any, *rule: bool) -
     return tuple(taps(old, new, *rule) for old, new in zip(sizes, new_sizes, strict=True))
 
 
-def _working_type(dtype: torch.dtype) -> torch.dtype:
-    return torch.float64 if dtype == torch.float64 else torch.float32
-
-
 def _rule_of(op: Operation) -> dict[str, bool]:
     return {name: op.attrs[name] for name in _RULE}
 
 
-def _interpolating(
-    op: Op, grad_op: Op, taps: Callable, combine: Callable, differentiated: tuple[dtypes.DType, ...]
-) -> None:
-    """Kernels and gradients of an op that interpolates between elements, and of the op of its gradient."""
+# ---------------------------------------------------------------------------------- references, in NumPy
 
-    @op.kernel
+
+def _centres(size: int, new_size: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
+    """Where in the input each output element lies."""
+    corners = align_corners and new_size > 1
+    scale = (size - 1) / (new_size - 1) if corners else size / new_size
+    return (np.arange(new_size) + 0.5) * scale - 0.5 if half_pixel_centers else np.arange(new_size) * scale
+
+
+def _weighed(images: np.ndarray, size: Any, weights: Callable) -> np.ndarray:
+    """Images whose rows and columns are multiplied by matrices: `weights(old size, new size, axis)`."""
+    rows, columns = (weights(images.shape[axis + 1], size[axis], axis) for axis in (0, 1))
+    return np.einsum("yi,xj,bijc->byxc", rows, columns, images)
+
+
+def bilinear_by_definition(
+    images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    """Each element weighs as much less as it is farther away, up to 1; the edge goes on outside."""
+
+    def weights(old: int, new: int, axis: int) -> np.ndarray:
+        at = np.clip(_centres(old, new, align_corners, half_pixel_centers), 0, old - 1)
+        return np.maximum(0, 1 - np.abs(at[:, None] - np.arange(old)))
+
+    return _weighed(images, size, weights)
+
+
+def _cubic(x: np.ndarray, b: float, c: float) -> np.ndarray:
+    """The family of cubic splines of Mitchell and Netravali."""
+    x = np.abs(x)
+    near = (12 - 9 * b - 6 * c) * x**3 + (-18 + 12 * b + 6 * c) * x**2 + 6 - 2 * b
+    far = (-b - 6 * c) * x**3 + (6 * b + 30 * c) * x**2 + (-12 * b - 48 * c) * x + 8 * b + 24 * c
+    return np.where(x < 1, near, np.where(x < 2, far, 0)) / 6
+
+
+def _bicubic_by_definition(
+    images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    """Keys' cubic at distances in steps of 1/1024. The older rule lets the edge go on outside, the newer one
+    leaves out what lies there.
+    """
+
+    def weights(old: int, new: int, axis: int) -> np.ndarray:
+        at = np.round(_centres(old, new, align_corners, half_pixel_centers) * 1024) / 1024
+        if half_pixel_centers:
+            found = _cubic(at[:, None] - np.arange(old), 0, 0.5)
+            return found / found.sum(1, keepdims=True)
+        beyond = np.arange(-2, old + 2)
+        found = _cubic(at[:, None] - beyond, 0, 0.75)
+        return found @ (np.clip(beyond, 0, old - 1)[:, None] == np.arange(old))
+
+    return _weighed(images, size, weights)
+
+
+def _nearest_by_definition(
+    images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    shift = 0.5 if align_corners or half_pixel_centers else 0.0
+    rows, columns = (
+        np.floor(_centres(old, new, align_corners, half_pixel_centers) + shift).astype(int)
+        for old, new in zip(images.shape[1:3], size)
+    )
+    return images[:, rows][:, :, columns]
+
+
+def _area_by_definition(images: np.ndarray, size: Any, align_corners: bool) -> np.ndarray:
+    """How much of each output element lies on each input element; the last one goes on to the right."""
+
+    def weights(old: int, new: int, axis: int) -> np.ndarray:
+        edges = np.append(np.arange(old, dtype=np.float64), np.inf)
+        scale = (old - 1) / (new - 1) if align_corners and new > 1 else old / new
+        start = np.arange(new)[:, None] * scale
+        return np.maximum(0, np.minimum(start + scale, edges[1:]) - np.maximum(start, edges[:-1])) / scale
+
+    return _weighed(images, size, weights)
+
+
+_KERNELS = {
+    "lanczos1": lambda x: np.where(np.abs(x) < 1, np.sinc(x) ** 2, 0),
+    "lanczos3": lambda x: np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0),
+    "lanczos5": lambda x: np.where(np.abs(x) < 5, np.sinc(x) * np.sinc(x / 5), 0),
+    "gaussian": lambda x: np.where(np.abs(x) < 1.5, np.exp(-2 * x**2), 0),
+    "box": lambda x: (np.abs(x) < 0.5) + 0.5 * (np.abs(x) == 0.5),
+    "triangle": lambda x: np.maximum(0, 1 - np.abs(x)),
+    "keyscubic": lambda x: _cubic(x, 0, 0.5),
+    "mitchellcubic": lambda x: _cubic(x, 1 / 3, 1 / 3),
+}
+
+
+def _scaled_by_definition(images, size, scale, translation, kernel_type, antialias):
+    """A kernel around the place that each output element comes from, as wide as it is if that is finer."""
+
+    def weights(old: int, new: int, axis: int) -> np.ndarray:
+        at = (np.arange(new)[:, None] + 0.5 - translation[axis]) / scale[axis]
+        width = max(1 / scale[axis], 1) if antialias else 1
+        found = _KERNELS[kernel_type]((np.arange(old) + 0.5 - at) / width)
+        total = found.sum(1, keepdims=True)
+        return np.where((at >= 0) & (at <= old), found / np.where(total == 0, 1, total), 0)
+
+    return _weighed(images, size, weights)
+
+
+# ---------------------------------------------------------------------------------- bilinear, bicubic
+
+
+def in_between(
+    images: torch.Tensor, sizes: Any, taps: Callable, combine: Callable, *rule: bool
+) -> torch.Tensor:
+    """Images of a floating-point type resized by interpolation between the elements that `taps` tells."""
+    if tuple(sizes) == tuple(images.shape[1:3]):
+        return images
+    return resampling.resample(images, *_rows_and_columns(taps, images.shape[1:3], sizes, *rule), combine)
+
+
+def _interpolated(taps: Callable, combine: Callable) -> Callable:
+    """The kernel of an op that interpolates between the elements that `taps` tells."""
+
     def _kernel(images, size, *, align_corners, half_pixel_centers):
         _check_rule(align_corners, half_pixel_centers)
         sizes = checked_size(images, size)
-        rule = align_corners, half_pixel_centers
-        if sizes == tuple(images.shape[1:3]):
-            return images.float()
-        along = _rows_and_columns(taps, images.shape[1:3], sizes, *rule)
-        return resampling.resample(images.float(), *along, combine)
+        return in_between(images.float(), sizes, taps, combine, align_corners, half_pixel_centers)
 
-    @grad_op.kernel
-    def grad_kernel(grads, original_image, *, align_corners, half_pixel_centers):
+    return _kernel
+
+
+def _interpolated_gradient(op: Operation, grad: Tensor, grad_op: Op) -> list:
+    image = op.inputs[0]
+    if image.dtype not in grad_op.attrs["T"].allowed:
+        return [None, None]
+    return [grad_op(grad, image, **_rule_of(op)), None]
+
+
+def _add_interpolated_samples(op: Op, against: Callable) -> None:
+    op.samples(
+        (f32(2, 4, 6, 3), [7, 5]),
+        (f32(2, 4, 6, 3), [2, 3]),
+        (f32(2, 4, 6, 3), [4, 6]),
+        (f32(2, 4, 6, 1), [9, 4], {"align_corners": True}),
+        (f32(1, 4, 6, 2), [9, 4], {"half_pixel_centers": True}),
+        (i32(1, 3, 3, 2), [1, 1]),
+        against=against,
+    )
+    op.refuses((f32(4, 6, 3), [7, 5]), "Shape must be rank 4 but is rank 3")
+    op.refuses((f32(1, 4, 6, 3), [7, 5, 3]), "Dimension must be 2 but is 3")
+
+
+def _original_shape(grads, original_image):
+    return of_rank(original_image, 4)
+
+
+def _handed_back(taps: Callable) -> Callable:
+    """The kernel of the gradient of an op that interpolates between the elements that `taps` tells."""
+
+    def _kernel(grads, original_image, *, align_corners, half_pixel_centers):
         _check_rule(align_corners, half_pixel_centers)
         sizes = checked_size(grads, list(original_image.shape[1:3]))
         rule = align_corners, half_pixel_centers
         along = _rows_and_columns(taps, sizes, grads.shape[1:3], *rule)
         along = (tap.transposed(size) for tap, size in zip(along, sizes, strict=True))
-        working = grads.to(_working_type(original_image.dtype))
+        working = grads.to(torch.float64 if original_image.dtype == torch.float64 else torch.float32)
         return resampling.resample(working, *along).to(original_image.dtype)
 
-    @op.gradient
-    def gradient(node, grad):
-        image = node.inputs[0]
-        if image.dtype not in differentiated:
-            return [None, None]
-        return [grad_op(grad, image, **_rule_of(node)), None]
+    return _kernel
 
-    @grad_op.gradient
-    def grad_gradient(node, grad):
-        grads, _ = node.inputs
-        return [op(grad, shapes.shape(grads)[1:3], **_rule_of(node)), None]
 
-    sizes = ([7, 5], [2, 3], [4, 6])
-    op.samples(*((f32(2, 4, 6, 3), size) for size in sizes))
-    op.samples(
-        (f32(2, 4, 6, 1), [9, 4], {"align_corners": True}),
-        (f32(1, 4, 6, 2), [9, 4], {"half_pixel_centers": True}),
-        (i32(1, 3, 3, 2), [1, 1]),
-    )
-    op.refuses((f32(4, 6, 3), [7, 5]), "Shape must be rank 4 but is rank 3")
-    op.refuses((f32(1, 4, 6, 3), [7, 5, 3]), "Dimension must be 2 but is 3")
+def _handed_back_gradient(op: Operation, grad: Tensor, forward: Op) -> list:
+    grads, _ = op.inputs
+    return [forward(grad, shapes.shape(grads)[1:3], **_rule_of(op)), None]
+
+
+def _add_handed_back_samples(op: Op, resized: Callable) -> None:
+    def reference(grads, original_image, align_corners, half_pixel_centers):
+        rule = align_corners, half_pixel_centers
+        return pulled_back(
+            lambda images: resized(images, grads.shape[1:3], *rule), original_image, grads, step=1
+        )
+
     for rule in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
-        grad_op.samples((f32(2, 7, 5, 3), f32(2, 4, 6, 3), rule), (f32(1, 2, 3, 2), f32(1, 4, 6, 2), rule))
+        op.samples((f32(2, 7, 5, 3), f32(2, 4, 6, 3), rule), (f32(1, 2, 3, 2), f32(1, 4, 6, 2), rule))
+    op.samples(against=reference)
 
 
-_interpolating(
-    resize_bilinear_op,
-    resize_bilinear_grad_op,
-    resampling.bilinear,
-    resampling.lerp,
-    types("float bfloat16 half double"),
+resize_bilinear_op = Op(
+    "ResizeBilinear",
+    "images: T, size: int32 -> resized_images: float",
+    host="size",
+    T=types("int8 uint8 int16 uint16 int32 int64 bfloat16 half float double bfloat16"),
+    **_RULE,
 )
-_interpolating(
-    resize_bicubic_op,
-    resize_bicubic_grad_op,
-    resampling.bicubic,
-    resampling.weighted_sum,
-    types("float double"),
+resize_bilinear_op.shape(sized_image)
+resize_bilinear_op.kernel(_interpolated(resampling.bilinear, resampling.lerp))
+resize_bilinear_op.gradient(lambda op, grad: _interpolated_gradient(op, grad, resize_bilinear_grad_op))
+_add_interpolated_samples(resize_bilinear_op, against=bilinear_by_definition)
+
+
+@export("image.resize_bilinear")
+def resize_bilinear(
+    images: Any,
+    size: Any,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:
+    """Resizes images: each new pixel lies linearly between four old ones.
+
+    Args:
+      images: Images [batch, height, width, channels] of a real type.
+      size: The new height and width, an int32 vector of two elements.
+      align_corners: Whether the centres of the corner pixels of old and new images coincide.
+      name: A name for the operation.
+      half_pixel_centers: Whether a pixel's place is its centre, and not its upper left corner. Not together
+        with `align_corners`.
+
+    Returns:
+      Images [batch, new height, new width, channels] of float32.
+
+    Raises:
+      ValueError: Where `images` is not of rank 4, or `size` has not two elements.
+      InvalidArgumentError: In a step, where a size is not positive, or both rules are asked for.
+    """
+    return resize_bilinear_op(
+        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    )
+
+
+resize_bilinear_grad_op = Op(
+    "ResizeBilinearGrad",
+    "grads: float, original_image: T -> output: T",
+    T=types("float bfloat16 half double"),
+    **_RULE,
 )
+resize_bilinear_grad_op.shape(_original_shape)
+resize_bilinear_grad_op.kernel(_handed_back(resampling.bilinear))
+resize_bilinear_grad_op.gradient(lambda op, grad: _handed_back_gradient(op, grad, resize_bilinear_op))
+_add_handed_back_samples(resize_bilinear_grad_op, bilinear_by_definition)
+
+_ANY_NUMBER = types("int8 uint8 int16 uint16 int32 int64 half float double bfloat16")
+
+resize_bicubic_op = Op(
+    "ResizeBicubic", "images: T, size: int32 -> resized_images: float", host="size", T=_ANY_NUMBER, **_RULE
+)
+resize_bicubic_op.shape(sized_image)
+resize_bicubic_op.kernel(_interpolated(resampling.bicubic, resampling.weighted_sum))
+resize_bicubic_op.gradient(lambda op, grad: _interpolated_gradient(op, grad, resize_bicubic_grad_op))
+_add_interpolated_samples(resize_bicubic_op, against=_bicubic_by_definition)
 
 
-def _resize_nearest_family_shape(images, size):
-    return sized_image(images, size)
+@export("image.resize_bicubic")
+def resize_bicubic(
+    images: Any,
+    size: Any,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
+) -> Tensor:
+    """Resizes images: each new pixel is a cubic function of sixteen old ones.
+
+    Args:
+      images: Images [batch, height, width, channels] of a real type.
+      size: The new height and width, an int32 vector of two elements.
+      align_corners: Whether the centres of the corner pixels of old and new images coincide.
+      name: A name for the operation.
+      half_pixel_centers: Whether a pixel's place is its centre, and not its upper left corner. Not together
+        with `align_corners`.
+
+    Returns:
+      Images [batch, new height, new width, channels] of float32.
+
+    Raises:
+      ValueError: Where `images` is not of rank 4, or `size` has not two elements.
+      InvalidArgumentError: In a step, where a size is not positive, or both rules are asked for.
+    """
+    return resize_bicubic_op(
+        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    )
 
 
-def _add_samples_and_refuses_of_resize_nearest_family(op: Op) -> None:
+resize_bicubic_grad_op = Op(
+    "ResizeBicubicGrad", "grads: float, original_image: T -> output: T", T=types("float double"), **_RULE
+)
+resize_bicubic_grad_op.shape(_original_shape)
+resize_bicubic_grad_op.kernel(_handed_back(resampling.bicubic))
+resize_bicubic_grad_op.gradient(lambda op, grad: _handed_back_gradient(op, grad, resize_bicubic_op))
+_add_handed_back_samples(resize_bicubic_grad_op, _bicubic_by_definition)
+
+# ---------------------------------------------------------------------------------- nearest neighbour
+
+
+def _add_nearest_samples(op: Op, against: Callable) -> None:
     op.samples(
         (f32(2, 4, 6, 3), [7, 5]),
         (f32(2, 4, 6, 1), [2, 3]),
         (i32(1, 4, 6, 2), [9, 3], {"align_corners": True}),
         (f32(1, 4, 6, 2), [3, 9], {"half_pixel_centers": True}),
+        against=against,
     )
     op.refuses((f32(4, 6, 3), [7, 5]), "Shape must be rank 4 but is rank 3")
 
 
-# ---------------------------------------------------------------------------------- nearest neighbour
-
-resize_nearest_op = Op(
+resize_nearest_neighbor_op = Op(
     "ResizeNearestNeighbor",
     "images: T, size: int32 -> resized_images: T",
     host="size",
     T=_ANY_NUMBER,
     **_RULE,
 )
-resize_nearest_op.shape(_resize_nearest_family_shape)
+resize_nearest_neighbor_op.shape(sized_image)
 
 
-@resize_nearest_op.kernel
-def _resize_nearest_kernel(images, size, *, align_corners, half_pixel_centers):
+@resize_nearest_neighbor_op.kernel
+def _resize_nearest_neighbor_kernel(images, size, *, align_corners, half_pixel_centers):
     _check_rule(align_corners, half_pixel_centers)
     sizes = checked_size(images, size)
     rule = align_corners, half_pixel_centers
@@ -232,16 +386,16 @@ def _resize_nearest_kernel(images, size, *, align_corners, half_pixel_centers):
     return resampling.resample(images, *along, resampling.only)
 
 
-@resize_nearest_op.gradient
-def _resize_nearest_gradient(op, grad):
+@resize_nearest_neighbor_op.gradient
+def _resize_nearest_neighbor_gradient(op, grad):
     image = op.inputs[0]
     size = image.shape[1:3]
     if not size.is_fully_defined():
         size = shapes.shape(image)[1:3]
-    return [resize_nearest_grad_op(grad, size, **_rule_of(op)), None]
+    return [resize_nearest_neighbor_grad_op(grad, size, **_rule_of(op)), None]
 
 
-_add_samples_and_refuses_of_resize_nearest_family(resize_nearest_op)
+_add_nearest_samples(resize_nearest_neighbor_op, against=_nearest_by_definition)
 
 
 @export("image.resize_nearest_neighbor")
@@ -252,22 +406,40 @@ def resize_nearest_neighbor(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Tensor:
-    """Images of another size, each pixel one of the old ones."""
-    return resize_nearest_op(
+    """Resizes images: each new pixel is one of the old ones.
+
+    Args:
+      images: Images [batch, height, width, channels] of a real type.
+      size: The new height and width, an int32 vector of two elements.
+      align_corners: Whether the centres of the corner pixels of old and new images coincide.
+      name: A name for the operation.
+      half_pixel_centers: Whether a pixel's place is its centre, and not its upper left corner. Not together
+        with `align_corners`.
+
+    Returns:
+      Images [batch, new height, new width, channels] of the type of `images`.
+
+    Raises:
+      ValueError: Where `images` is not of rank 4, or `size` has not two elements.
+      InvalidArgumentError: In a step, where a size is not positive, or both rules are asked for.
+    """
+    return resize_nearest_neighbor_op(
         images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
     )
 
 
-_NEAREST_GRADS = types("uint8 int8 int32 half float double bfloat16")
-
-resize_nearest_grad_op = Op(
-    "ResizeNearestNeighborGrad", "grads: T, size: int32 -> output: T", host="size", T=_NEAREST_GRADS, **_RULE
+resize_nearest_neighbor_grad_op = Op(
+    "ResizeNearestNeighborGrad",
+    "grads: T, size: int32 -> output: T",
+    host="size",
+    T=types("uint8 int8 int32 half float double bfloat16"),
+    **_RULE,
 )
-resize_nearest_grad_op.shape(_resize_nearest_family_shape)
+resize_nearest_neighbor_grad_op.shape(sized_image)
 
 
-@resize_nearest_grad_op.kernel
-def _resize_nearest_grad_kernel(grads, size, *, align_corners, half_pixel_centers):
+@resize_nearest_neighbor_grad_op.kernel
+def _resize_nearest_neighbor_grad_kernel(grads, size, *, align_corners, half_pixel_centers):
     _check_rule(align_corners, half_pixel_centers)
     sizes = checked_size(grads, size)
     rule = align_corners, half_pixel_centers
@@ -275,12 +447,20 @@ def _resize_nearest_grad_kernel(grads, size, *, align_corners, half_pixel_center
     return resampling.resample(grads, *(tap.transposed(size) for tap, size in zip(along, sizes, strict=True)))
 
 
-@resize_nearest_grad_op.gradient
-def _resize_nearest_grad_gradient(op, grad):
-    return [resize_nearest_op(grad, shapes.shape(op.inputs[0])[1:3], **_rule_of(op)), None]
+@resize_nearest_neighbor_grad_op.gradient
+def _resize_nearest_neighbor_grad_gradient(op, grad):
+    return [resize_nearest_neighbor_op(grad, shapes.shape(op.inputs[0])[1:3], **_rule_of(op)), None]
 
 
-_add_samples_and_refuses_of_resize_nearest_family(resize_nearest_grad_op)
+def _resize_nearest_neighbor_grad_reference(grads, size, align_corners, half_pixel_centers):
+    def resized(images: np.ndarray) -> np.ndarray:
+        return _nearest_by_definition(images, grads.shape[1:3], align_corners, half_pixel_centers)
+
+    zeros = np.zeros([len(grads), *size, grads.shape[3]])
+    return pulled_back(resized, zeros, grads, step=1)
+
+
+_add_nearest_samples(resize_nearest_neighbor_grad_op, against=_resize_nearest_neighbor_grad_reference)
 
 # ---------------------------------------------------------------------------------- by area
 
@@ -294,9 +474,7 @@ resize_area_op = Op(
 )
 
 
-@resize_area_op.shape
-def _resize_area_shape(images, size):
-    return sized_image(images, size)
+resize_area_op.shape(sized_image)
 
 
 @resize_area_op.kernel
@@ -311,14 +489,32 @@ resize_area_op.samples(
     (f32(2, 4, 6, 1), [3, 4]),
     (i32(1, 4, 6, 2), [9, 7]),
     (f32(1, 5, 7, 2), [3, 4], {"align_corners": True}),
+    against=_area_by_definition,
 )
 resize_area_op.refuses((f32(4, 6, 3), [7, 5]), "Shape must be rank 4 but is rank 3")
 
 
 @export("image.resize_area")
 def resize_area(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
-    """Images of another size, each pixel the mean of what it covers."""
+    """Resizes images: each new pixel is the mean of what it covers of the old ones.
+
+    Args:
+      images: Images [batch, height, width, channels] of a real type.
+      size: The new height and width, an int32 vector of two elements.
+      align_corners: Whether the centres of the corner pixels of old and new images coincide.
+      name: A name for the operation.
+
+    Returns:
+      Images [batch, new height, new width, channels] of float32.
+
+    Raises:
+      ValueError: Where `images` is not of rank 4, or `size` has not two elements.
+      InvalidArgumentError: In a step, where a size is not positive.
+    """
     return resize_area_op(images, size, align_corners=align_corners, name=name)
+
+
+# ---------------------------------------------------------------------------------- by any kernel
 
 
 def _taps_by_kernel(
@@ -344,15 +540,11 @@ def _pair(*numbers: float) -> np.ndarray:
     return np.array(numbers, np.float32)
 
 
-_SCALED_TYPES = types("int8 uint8 int16 uint16 int32 int64 bfloat16 half float double")
-
-# ---------------------------------------------------------------------------------- by any kernel
-
 scale_and_translate_op = Op(
     "ScaleAndTranslate",
     "images: T, size: int32, scale: float, translation: float -> resized_images: float",
     host="size scale translation",
-    T=_SCALED_TYPES,
+    T=types("int8 uint8 int16 uint16 int32 int64 bfloat16 half float double"),
     kernel_type="lanczos3",
     antialias=True,
 )
@@ -382,10 +574,11 @@ def _scale_and_translate_gradient(op, grad):
 
 scale_and_translate_op.samples(
     *(
-        (f32(1, 6, 8, 2), [4, 5], _pair(0.7, 0.6), _pair(0.2, -0.3), {"kernel_type": kernel})
+        (f32(1, 6, 8, 2), [4, 5], _pair(0.7, 0.6), _pair(0.2, -0.35), {"kernel_type": kernel})
         for kernel in resampling.KERNELS
     ),
     (f32(2, 4, 5, 1), [7, 9], _pair(1.5, 2.0), _pair(-1.0, 20.0), {"antialias": False}),
+    against=_scaled_by_definition,
 )
 scale_and_translate_op.refuses(
     (f32(1, 6, 8, 2), [4, 5], _pair(0.7), _pair(0.2, 0.3)),
@@ -422,14 +615,20 @@ def _scale_and_translate_grad_gradient(op, grad):
     return [scale_and_translate_op(grad, size, scale, translation, **_kernel_of(op)), None, None, None]
 
 
+def _scale_and_translate_grad_reference(grads, original_image, scale, translation, kernel_type, antialias):
+    geometry = grads.shape[1:3], scale, translation, kernel_type, antialias
+    return pulled_back(lambda images: _scaled_by_definition(images, *geometry), original_image, grads, step=1)
+
+
 scale_and_translate_grad_op.samples(
     (f32(1, 4, 5, 2), f32(1, 6, 8, 2), _pair(0.7, 0.6), _pair(0.2, -0.3)),
     (f32(2, 7, 9, 1), f32(2, 4, 5, 1), _pair(1.5, 2.0), _pair(-1.0, 2.0), {"kernel_type": "triangle"}),
+    against=_scale_and_translate_grad_reference,
 )
 
 # ---------------------------------------------------------------------------------- quantized
 
-quantized_resize_op = Op(
+quantized_resize_bilinear_op = Op(
     "QuantizedResizeBilinear",
     "images: T, size: int32, min: float, max: float -> resized_images: T, out_min: float, out_max: float",
     host="size",
@@ -439,8 +638,8 @@ quantized_resize_op = Op(
 )
 
 
-@quantized_resize_op.shape
-def _quantized_resize_shape(images, size, min, max):
+@quantized_resize_bilinear_op.shape
+def _quantized_resize_bilinear_shape(images, size, min, max):
     return [sized_image(images, size), of_rank(min, 0), of_rank(max, 0)]
 
 
@@ -464,8 +663,8 @@ def _in_steps(images: torch.Tensor, rows: Taps, columns: Taps) -> torch.Tensor:
     return torch.div(exact + _STEPS // 2, _STEPS, rounding_mode="trunc").to(torch.uint8)
 
 
-@quantized_resize_op.kernel
-def _quantized_resize_kernel(images, size, min, max, *, align_corners, half_pixel_centers):
+@quantized_resize_bilinear_op.kernel
+def _quantized_resize_bilinear_kernel(images, size, min, max, *, align_corners, half_pixel_centers):
     _check_rule(align_corners, half_pixel_centers)
     sizes = checked_size(images, size)
     if min.ndim or max.ndim:
@@ -481,21 +680,23 @@ def _quantized_resize_kernel(images, size, min, max, *, align_corners, half_pixe
     return [resized, min, max]
 
 
+def _quantized_resize_bilinear_law(
+    images, size, low, high, resized, new_low, new_high, align_corners, half_pixel_centers
+):
+    """Numbers are resized as by `tf.image.resize_bilinear`, integers with weights cut to 7 bits."""
+    numbers = images if images.dtype == np.float32 else images.view(np.uint8)
+    wanted = bilinear_by_definition(numbers, size, align_corners, half_pixel_centers)
+    close = np.abs(resized - wanted) <= (1e-5 if images.dtype == np.float32 else 2 * 255 / _STEPS + 1)
+    return [close, new_low == low, new_high == high]
+
+
 _LOW, _HIGH = np.float32(-1), np.float32(3)
-quantized_resize_op.samples(
-    (f32(2, 4, 6, 3), [7, 5], _LOW, _HIGH), (f32(2, 4, 6, 1), [3, 9], _LOW, _HIGH, {"align_corners": True})
+quantized_resize_bilinear_op.samples(
+    (f32(2, 4, 6, 3), [7, 5], _LOW, _HIGH),
+    (f32(2, 4, 6, 1), [3, 9], _LOW, _HIGH, {"align_corners": True}),
+    (quantized(dtypes.quint8, 1, 4, 6, 2), [7, 5], _LOW, _HIGH),
+    law=_quantized_resize_bilinear_law,
 )
-quantized_resize_op.refuses((f32(4, 6, 3), [7, 5], _LOW, _HIGH), "Shape must be rank 4 but is rank 3")
-
-# ---------------------------------------------------------------------------------- sizes
-
-
-def sized_image(images: TensorShape, size: Any) -> list:
-    """Images of a new height and width, as far as those are known."""
-    batch, _, _, channels = of_rank(images, 4).tuple
-    if vector(size) is None:
-        return [batch, None, None, channels]
-    if len(size) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(size)}")
-    height, width = (None if side is None or side < 0 else side for side in size)
-    return [batch, height, width, channels]
+quantized_resize_bilinear_op.refuses(
+    (f32(4, 6, 3), [7, 5], _LOW, _HIGH), "Shape must be rank 4 but is rank 3"
+)

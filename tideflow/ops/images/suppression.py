@@ -28,6 +28,79 @@ from tideflow.runtime.values import to_numpy
 _ON_HOST = {"on_host": True, "differentiable": False}
 
 
+_BLOCK = 256  # boxes that are compared with each other at once
+Overlaps = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of these boxes with those, by number: a matrix
+
+
+def overlaps_of(boxes: np.ndarray) -> Overlaps:
+    """Intersection over union of boxes, by number; 0 for boxes without an area."""
+    starts, stops = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+    areas = np.prod(stops - starts, axis=1)
+
+    def overlaps(these: np.ndarray, those: np.ndarray) -> np.ndarray:
+        shared = np.float32(1)
+        for axis in (0, 1):
+            stop = np.minimum(stops[these, None, axis], stops[None, those, axis])
+            start = np.maximum(starts[these, None, axis], starts[None, those, axis])
+            shared = shared * np.maximum(stop - start, 0)
+        both = areas[these, None] + areas[None, those] - shared
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where((areas[these, None] > 0) & (areas[None, those] > 0), shared / both, np.float32(0))
+
+    return overlaps
+
+
+def select(
+    scores: np.ndarray,
+    overlaps: Overlaps,
+    limit: int,
+    overlap_threshold: float,
+    score_threshold: float,
+    too_much: Callable = np.greater_equal,
+) -> list[int]:
+    """The best of the boxes, then the best of those that do not overlap it too much, and so on."""
+    order = np.argsort(-scores, kind="stable")
+    order = order[scores[order] > score_threshold]
+    chosen: list[int] = []
+    for start in range(0, len(order), _BLOCK):
+        block = order[start : start + _BLOCK]
+        block = block[~too_much(overlaps(block, np.array(chosen, int)), overlap_threshold).any(1)]
+        clashes = too_much(overlaps(block, block), overlap_threshold)
+        left = np.ones(len(block), bool)
+        for place, box in enumerate(block.tolist()):
+            if len(chosen) >= limit:
+                return chosen
+            if left[place]:
+                chosen.append(box)
+                left &= ~clashes[:, place]
+    return chosen
+
+
+def select_softly(
+    scores: np.ndarray,
+    overlaps: Overlaps,
+    limit: int,
+    overlap_threshold: float,
+    score_threshold: float,
+    sigma: float,
+) -> tuple[list[int], list[float]]:
+    """As `select`, but boxes that overlap a little lose some of their score: boxes and their scores."""
+    left = np.flatnonzero(scores > score_threshold)
+    left_scores = scores[left]
+    chosen, chosen_scores = [], []
+    while len(left) and len(chosen) < limit:
+        place = int(left_scores.argmax())
+        best = int(left[place])
+        chosen.append(best)
+        chosen_scores.append(left_scores[place])
+        left, left_scores = np.delete(left, place), np.delete(left_scores, place)
+        shared = overlaps(left, np.array([best]))[:, 0]
+        left_scores = left_scores * np.exp(np.float32(-0.5 / sigma) * shared * shared)
+        kept = ~(shared >= overlap_threshold) & (left_scores > score_threshold)
+        left, left_scores = left[kept], left_scores[kept]
+    return chosen, chosen_scores
+
+
 def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4) -> None:
     count, width = of_rank(boxes, 2).tuple
     (given,) = of_rank(scores, 1).tuple
@@ -37,7 +110,7 @@ def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4
         raise ShapeError(f"Dimension must be {columns} but is {width}")
 
 
-def _nms_family_shape(boxes, scores, *limits):
+def _selected_shape(boxes, scores, *limits):
     _check_pair(boxes, scores)
     for limit in limits:
         scalar(limit)
@@ -94,6 +167,47 @@ _BOXES = np.array(
 )
 _SCORES = np.array([0.9, 0.75, 0.6, 0.95, 0.5, 0.3], np.float32)
 
+
+def _overlap(box: np.ndarray, other: np.ndarray) -> float:
+    """What two boxes share, by what they cover together."""
+    (a, b), (c, d) = (np.sort(np.reshape(each, [2, 2]), 0) for each in (box, other))
+    shared = np.prod(np.maximum(np.minimum(b, d) - np.maximum(a, c), 0))
+    both = np.prod(b - a) + np.prod(d - c) - shared
+    return shared / both if both > 0 else 0.0
+
+
+def _suppressed(
+    boxes, scores, limit, iou_threshold=0.5, score_threshold=-np.inf, sigma=0.0, overlap=_overlap
+):
+    """Box after box, the best first: (number, score) of those that no chosen one overlaps too much."""
+    scores, chosen = np.array(scores, np.float64), []
+    left = [number for number in range(len(scores)) if scores[number] > score_threshold]
+    while left and len(chosen) < limit:
+        best = max(left, key=lambda number: scores[number])
+        chosen.append((best, scores[best]))
+        left.remove(best)
+        for number in list(left):
+            shared = overlap(boxes[number], boxes[best])
+            scores[number] *= np.exp(-0.5 * shared**2 / sigma) if sigma else 1.0
+            if shared >= iou_threshold or scores[number] <= score_threshold:
+                left.remove(number)
+    return chosen
+
+
+def _selected_reference(*inputs, iou_threshold=0.5):
+    thresholds = inputs[3:] or [iou_threshold]
+    return np.array([number for number, _ in _suppressed(*inputs[:3], *thresholds)], int)
+
+
+def _padded(values: list, limit: int, pad: bool) -> np.ndarray:
+    return np.array(values + [0] * (limit - len(values) if pad else 0))
+
+
+def _add_refusals(op: Op, *thresholds: float) -> None:
+    op.refuses((_BOXES, _SCORES[:3], 3, *thresholds), "Dimensions must be equal, but are 6 and 3")
+    op.refuses((_BOXES, _SCORES, -1, *thresholds), "must be a non-negative scalar", InvalidArgumentError)
+
+
 nms_op = Op(
     "NonMaxSuppression",
     "boxes: float, scores: float, max_output_size: int32 -> selected_indices: int32",
@@ -101,7 +215,7 @@ nms_op = Op(
     iou_threshold=0.5,
     **_ON_HOST,
 )
-nms_op.shape(_nms_family_shape)
+nms_op.shape(_selected_shape)
 
 
 @nms_op.kernel
@@ -109,12 +223,15 @@ def _nms_kernel(boxes, scores, max_output_size, *, iou_threshold):
     return _indices(_of_boxes(boxes, scores, max_output_size, iou_threshold)[0])
 
 
-nms_op.samples((_BOXES, _SCORES, 3), (_BOXES, _SCORES, 30), (_BOXES[:0], _SCORES[:0], 3))
+nms_op.samples(
+    (_BOXES, _SCORES, 3), (_BOXES, _SCORES, 30), (_BOXES[:0], _SCORES[:0], 3), against=_selected_reference
+)
+_add_refusals(nms_op)
 
 _T = attr("type", dtypes.float32, allowed=types("half float"))
 
 
-def _nms_v2_family_kernel(boxes, scores, max_output_size, *thresholds):
+def _selected(boxes, scores, max_output_size, *thresholds):
     return _indices(_of_boxes(boxes, scores, max_output_size, *thresholds)[0])
 
 
@@ -126,9 +243,10 @@ nms_v2_op = Op(
     T_threshold=_T,
     **_ON_HOST,
 )
-nms_v2_op.shape(_nms_family_shape)
-nms_v2_op.kernel(_nms_v2_family_kernel)
-nms_v2_op.samples((_BOXES, _SCORES, 3, 0.5), (_BOXES, _SCORES, 0, 0.5))
+nms_v2_op.shape(_selected_shape)
+nms_v2_op.kernel(_selected)
+nms_v2_op.samples((_BOXES, _SCORES, 3, 0.5), (_BOXES, _SCORES, 0, 0.5), against=_selected_reference)
+_add_refusals(nms_v2_op, 0.5)
 
 _LIMITS = "max_output_size iou_threshold score_threshold"
 _NO_LIMIT = float("-inf")
@@ -142,9 +260,12 @@ nms_v3_op = Op(
     T_threshold=_T,
     **_ON_HOST,
 )
-nms_v3_op.shape(_nms_family_shape)
-nms_v3_op.kernel(_nms_v2_family_kernel)
-nms_v3_op.samples((_BOXES, _SCORES, 3, 0.5, 0.0), (_BOXES, _SCORES, 30, 0.9, 0.55))
+nms_v3_op.shape(_selected_shape)
+nms_v3_op.kernel(_selected)
+nms_v3_op.samples(
+    (_BOXES, _SCORES, 3, 0.5, 0.0), (_BOXES, _SCORES, 30, 0.9, 0.55), against=_selected_reference
+)
+_add_refusals(nms_v3_op, 0.5, 0.0)
 nms_v3_op.refuses((_BOXES, _SCORES, 3, 1.5, 0.0), "iou_threshold must be in [0, 1]", InvalidArgumentError)
 
 
@@ -157,7 +278,24 @@ def non_max_suppression(
     score_threshold: Any = _NO_LIMIT,
     name: str | None = None,
 ) -> Tensor:
-    """The indices of the best boxes, none of which overlaps a better one by more than `iou_threshold`."""
+    """Selects the best boxes, none of which overlaps a better one too much.
+
+    Args:
+      boxes: A float32 or half tensor [boxes, 4] of [top, left, bottom, right]; corners may be swapped.
+      scores: A vector of the same type with the score of each box.
+      max_output_size: How many boxes are selected at most, an int32 scalar.
+      iou_threshold: By how much a box may overlap a better one, as what they share by what they cover
+        together: between 0 and 1.
+      score_threshold: Boxes with scores up to this one are left out.
+      name: A name for the operation.
+
+    Returns:
+      An int32 vector of the selected boxes' places in `boxes`, best first.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      InvalidArgumentError: In a step with a negative size, or a threshold that is not between 0 and 1.
+    """
     with name_scope(name, "non_max_suppression"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -189,9 +327,17 @@ def _nms_v4_kernel(boxes, scores, max_output_size, iou_threshold, score_threshol
     return [_indices(chosen, length), torch.tensor(len(chosen), dtype=torch.int32)]
 
 
+def _nms_v4_reference(*inputs, pad_to_max_output_size):
+    chosen = [number for number, _ in _suppressed(*inputs)]
+    return _padded(chosen, inputs[2], pad_to_max_output_size), len(chosen)
+
+
 nms_v4_op.samples(
-    (_BOXES, _SCORES, 2, 0.5, 0.0), (_BOXES, _SCORES, 9, 0.5, 0.4, {"pad_to_max_output_size": True})
+    (_BOXES, _SCORES, 2, 0.5, 0.0),
+    (_BOXES, _SCORES, 9, 0.5, 0.4, {"pad_to_max_output_size": True}),
+    against=_nms_v4_reference,
 )
+_add_refusals(nms_v4_op, 0.5, 0.0)
 
 
 @export("image.non_max_suppression_padded")
@@ -204,7 +350,25 @@ def non_max_suppression_padded(
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The indices of the best boxes, with zeros up to `max_output_size` if so wished, and their number."""
+    """Selects the best boxes, none of which overlaps a better one too much, to a result of a known size.
+
+    Args:
+      boxes: A float32 or half tensor [boxes, 4] of [top, left, bottom, right]; corners may be swapped.
+      scores: A vector of the same type with the score of each box.
+      max_output_size: How many boxes are selected at most, an int32 scalar.
+      iou_threshold: By how much a box may overlap a better one, as what they share by what they cover
+        together: between 0 and 1.
+      score_threshold: Boxes with scores up to this one are left out.
+      pad_to_max_output_size: Whether the result is filled up with zeros to `max_output_size`.
+      name: A name for the operation.
+
+    Returns:
+      An int32 vector of the selected boxes' places in `boxes`, best first, and how many were selected.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      InvalidArgumentError: In a step with a negative size, or a threshold that is not between 0 and 1.
+    """
     with name_scope(name, "non_max_suppression_padded"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -245,11 +409,20 @@ def _nms_v5_kernel(boxes, scores, max_output_size, *thresholds, pad_to_max_outpu
     return [_indices(chosen, length), best, torch.tensor(len(chosen), dtype=torch.int32)]
 
 
+def _nms_v5_reference(*inputs, pad_to_max_output_size):
+    chosen = _suppressed(*inputs)
+    numbers, scores = [number for number, _ in chosen], [score for _, score in chosen]
+    padding = inputs[2], pad_to_max_output_size
+    return _padded(numbers, *padding), _padded(scores, *padding), len(chosen)
+
+
 nms_v5_op.samples(
     (_BOXES, _SCORES, 9, 0.5, 0.0, 0.0),
     (_BOXES, _SCORES, 9, 1.0, 0.0, 0.5),
     (_BOXES, _SCORES, 9, 0.5, 0.4, 0.5, {"pad_to_max_output_size": True}),
+    against=_nms_v5_reference,
 )
+_add_refusals(nms_v5_op, 0.5, 0.0, 0.0)
 
 
 @export("image.non_max_suppression_with_scores")
@@ -262,7 +435,26 @@ def non_max_suppression_with_scores(
     soft_nms_sigma: Any = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Indices and scores of the best boxes; with `soft_nms_sigma`, boxes lose score where they overlap."""
+    """Selects the best boxes, where overlapping ones may lose score instead of being left out.
+
+    Args:
+      boxes: A float32 or half tensor [boxes, 4] of [top, left, bottom, right]; corners may be swapped.
+      scores: A vector of the same type with the score of each box.
+      max_output_size: How many boxes are selected at most, an int32 scalar.
+      iou_threshold: By how much a box may overlap a better one, as what they share by what they cover
+        together: between 0 and 1.
+      score_threshold: Boxes with scores up to this one are left out.
+      soft_nms_sigma: If not 0, a box that overlaps a selected one by s has its score multiplied by exp(-s * s
+        / (2 * soft_nms_sigma)).
+      name: A name for the operation.
+
+    Returns:
+      An int32 vector of the selected boxes' places in `boxes`, best first, and a vector of their scores.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      InvalidArgumentError: In a step with a negative size, or a threshold that is not between 0 and 1.
+    """
     with name_scope(name, "non_max_suppression_with_scores"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
@@ -296,7 +488,14 @@ def _nms_overlaps_kernel(overlaps, scores, max_output_size, overlap_threshold, s
     return _indices(select(numbers, overlap, max_output_size, overlap_threshold, score_threshold))
 
 
-nms_overlaps_op.samples((f32(6, 6, low=0.0), _SCORES, 3, 0.5, 0.0))
+def _nms_overlaps_reference(overlaps, scores, *limits):
+    chosen = _suppressed(
+        np.arange(len(scores)), scores, *limits, overlap=lambda box, better: overlaps[box, better]
+    )
+    return [np.array([number for number, _ in chosen])]
+
+
+nms_overlaps_op.samples((f32(6, 6, low=0.0), _SCORES, 3, 0.5, 0.0), against=_nms_overlaps_reference)
 nms_overlaps_op.refuses((f32(6, 6), _SCORES[:3], 3, 0.5, 0.0), "Dimensions must be equal, but are 6 and 3")
 
 
@@ -309,20 +508,26 @@ def non_max_suppression_overlaps(
     score_threshold: Any = _NO_LIMIT,
     name: str | None = None,
 ) -> Tensor:
-    """As `non_max_suppression`, with a table of how much each two boxes overlap."""
+    """Selects the best of things of which a table says by how much each two overlap.
+
+    Args:
+      overlaps: A float32 tensor [things, things].
+      scores: A float32 vector with the score of each thing.
+      max_output_size: How many things are selected at most, an int32 scalar.
+      overlap_threshold: By how much a thing may overlap a better one.
+      score_threshold: Things with scores up to this one are left out.
+      name: A name for the operation.
+
+    Returns:
+      An int32 vector of the selected things' places, best first.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+    """
     with name_scope(name, "non_max_suppression_overlaps"):
         overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")
         return nms_overlaps_op(overlaps, scores, max_output_size, overlap_threshold, score_threshold)
 
-
-for _op, _rest in (
-    (nms_op, (3,)), (nms_v2_op, (3, 0.5)), (nms_v3_op, (3, 0.5, 0.0)), (nms_v4_op, (3, 0.5, 0.0)),
-    (nms_v5_op, (3, 0.5, 0.0, 0.0)),
-):  # fmt: skip
-    _op.refuses((_BOXES, _SCORES[:3], *_rest), "Dimensions must be equal, but are 6 and 3")
-    _op.refuses((_BOXES, _SCORES, -1, *_rest[1:]), "must be a non-negative scalar", InvalidArgumentError)
-
-# ---------------------------------------------------------------------------------- of several classes
 
 combined_nms_op = Op(
     "CombinedNonMaxSuppression",
@@ -418,11 +623,30 @@ def _combined_nms_kernel(
     return [torch.from_numpy(part) for part in (found_boxes, found[0], found[1], counts)]
 
 
+def _combined_nms_reference(boxes, scores, per_class, total, iou, least, pad_per_class, clip_boxes):
+    """Class after class of each image; then the best of all."""
+    batch, _, classes = scores.shape
+    length = min(total, per_class * classes) if pad_per_class else total
+    found, counts = np.zeros([batch, length, 6]), np.zeros(batch)
+    for row in range(batch):
+        best = []
+        for category in range(classes):
+            of_class = boxes[row, :, category if boxes.shape[2] > 1 else 0]
+            chosen = _suppressed(of_class, scores[row, :, category], per_class, iou, least)
+            best += [(*of_class[box], score, category) for box, score in chosen]
+        best = sorted(best, key=lambda entry: -entry[4])[:length]
+        counts[row] = len(best)
+        found[row, : len(best)] = np.reshape(best, [-1, 6])
+    corners = found[..., :4].clip(0, 1) if clip_boxes else found[..., :4]
+    return corners, found[..., 4], found[..., 5], counts
+
+
 _COMBINED = (f32(2, 6, 1, 4, low=0.0), f32(2, 6, 3, low=0.0), 2, 5, 0.5, 0.1)
 combined_nms_op.samples(
     _COMBINED,
     (*_COMBINED, {"pad_per_class": True}),
     (f32(1, 6, 3, 4), f32(1, 6, 3), 3, 7, 0.3, -9.0, {"clip_boxes": False}),
+    against=_combined_nms_reference,
 )
 combined_nms_op.refuses((f32(6, 1, 4), *_COMBINED[1:]), "Shape must be rank 4 but is rank 3")
 combined_nms_op.refuses((*_COMBINED[:4], 1.5, 0.1), "iou_threshold must be in [0, 1]", InvalidArgumentError)
@@ -440,7 +664,29 @@ def combined_non_max_suppression(
     clip_boxes: bool = True,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Boxes, scores and classes of the best of each class, the best of all first, and their number."""
+    """Selects the best boxes of each class in each image of a batch, and of these the best of all.
+
+    Args:
+      boxes: A float32 tensor [batch, boxes, 1 or classes, 4] of [top, left, bottom, right]: the same for all
+        classes, or others for each.
+      scores: A float32 tensor [batch, boxes, classes].
+      max_output_size_per_class: How many boxes of a class are selected at most, an int32 scalar.
+      max_total_size: How many boxes of an image are given, an int32 scalar.
+      iou_threshold: By how much a box may overlap a better one of its class, between 0 and 1.
+      score_threshold: Boxes with scores up to this one are left out.
+      pad_per_class: Whether results are filled up to `max_output_size_per_class` times the number of classes,
+        if that is less than `max_total_size`.
+      clip_boxes: Whether the boxes given are cut off at 0 and 1.
+      name: A name for the operation.
+
+    Returns:
+      Boxes [batch, size, 4], scores [batch, size] and classes [batch, size], all float32, filled up with
+      zeros; and an int32 vector of how many were selected in each image.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+      InvalidArgumentError: In a step with sizes or thresholds out of range.
+    """
     with name_scope(name, "combined_non_max_suppression"):
         iou_threshold = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
@@ -454,76 +700,3 @@ def combined_non_max_suppression(
             pad_per_class=pad_per_class,
             clip_boxes=clip_boxes,
         )
-
-
-_BLOCK = 256  # boxes that are compared with each other at once
-Overlaps = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of these boxes with those, by number: a matrix
-
-
-def overlaps_of(boxes: np.ndarray) -> Overlaps:
-    """Intersection over union of boxes, by number; 0 for boxes without an area."""
-    starts, stops = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    areas = np.prod(stops - starts, axis=1)
-
-    def overlaps(these: np.ndarray, those: np.ndarray) -> np.ndarray:
-        shared = np.float32(1)
-        for axis in (0, 1):
-            stop = np.minimum(stops[these, None, axis], stops[None, those, axis])
-            start = np.maximum(starts[these, None, axis], starts[None, those, axis])
-            shared = shared * np.maximum(stop - start, 0)
-        both = areas[these, None] + areas[None, those] - shared
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where((areas[these, None] > 0) & (areas[None, those] > 0), shared / both, np.float32(0))
-
-    return overlaps
-
-
-def select(
-    scores: np.ndarray,
-    overlaps: Overlaps,
-    limit: int,
-    overlap_threshold: float,
-    score_threshold: float,
-    too_much: Callable = np.greater_equal,
-) -> list[int]:
-    """The best of the boxes, then the best of those that do not overlap it too much, and so on."""
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > score_threshold]
-    chosen: list[int] = []
-    for start in range(0, len(order), _BLOCK):
-        block = order[start : start + _BLOCK]
-        block = block[~too_much(overlaps(block, np.array(chosen, int)), overlap_threshold).any(1)]
-        clashes = too_much(overlaps(block, block), overlap_threshold)
-        left = np.ones(len(block), bool)
-        for place, box in enumerate(block.tolist()):
-            if len(chosen) >= limit:
-                return chosen
-            if left[place]:
-                chosen.append(box)
-                left &= ~clashes[:, place]
-    return chosen
-
-
-def select_softly(
-    scores: np.ndarray,
-    overlaps: Overlaps,
-    limit: int,
-    overlap_threshold: float,
-    score_threshold: float,
-    sigma: float,
-) -> tuple[list[int], list[float]]:
-    """As `select`, but boxes that overlap a little lose some of their score: boxes and their scores."""
-    left = np.flatnonzero(scores > score_threshold)
-    left_scores = scores[left]
-    chosen, chosen_scores = [], []
-    while len(left) and len(chosen) < limit:
-        place = int(left_scores.argmax())
-        best = int(left[place])
-        chosen.append(best)
-        chosen_scores.append(left_scores[place])
-        left, left_scores = np.delete(left, place), np.delete(left_scores, place)
-        shared = overlaps(left, np.array([best]))[:, 0]
-        left_scores = left_scores * np.exp(np.float32(-0.5 / sigma) * shared * shared)
-        kept = ~(shared >= overlap_threshold) & (left_scores > score_threshold)
-        left, left_scores = left[kept], left_scores[kept]
-    return chosen, chosen_scores

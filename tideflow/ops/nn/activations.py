@@ -1,4 +1,4 @@
-"""What stands between two layers: the bias and the activation functions, with the ops of their gradients."""
+"""The bias and the activation functions that stand between two layers, with the ops of their gradients."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ from tideflow.ops.helpers.unsigned import add_kernel, widened
 from tideflow.ops.math import casting, reductions, unary
 from tideflow.ops.nn.windows import channels
 
+# ---------------------------------------------------------------------------- bias
+
 _IMAGE_FORMAT = attr("string", "NHWC", allowed=("NHWC", "NCHW"))
+_plus = widened(torch.add)
 
 
-def _bias_add_family_shape(value, bias, *, data_format="NHWC"):
+def _biased_shape(value, bias, *, data_format="NHWC"):
     value = of_rank_at_least(value, 3 if data_format == "NCHW" else 2)
     count = of_rank(bias, 1).tuple[0]
     if value.tuple is None:
@@ -39,10 +42,7 @@ def _bias_add_family_shape(value, bias, *, data_format="NHWC"):
     return sizes
 
 
-_plus = widened(torch.add)
-
-
-def _bias_add_family_kernel(value, bias, *, data_format="NHWC"):
+def _biased(value, bias, *, data_format="NHWC"):
     if bias.ndim != 1 or channels(value.shape, data_format) != len(bias):
         raise ShapeError(
             f"Must provide as many biases as channels: {list(bias.shape)} vs. {list(value.shape)}"
@@ -50,7 +50,7 @@ def _bias_add_family_kernel(value, bias, *, data_format="NHWC"):
     return _plus(value, bias if data_format == "NHWC" else bias.view(-1, *[1] * (value.ndim - 2)))
 
 
-def _bias_add_family_specialized(node):
+def _specialized_sum(node):
     value, bias = node.inputs
     known = (
         value.shape.ndims is not None and value.shape.tuple[-1] is not None and bias.shape.is_fully_defined()
@@ -60,12 +60,15 @@ def _bias_add_family_specialized(node):
     return torch.add, [value, bias]
 
 
-# ---------------------------------------------------------------------------- bias
+def _biased_reference(value, bias, *, data_format="NHWC"):
+    axis = 1 if data_format == "NCHW" else value.ndim - 1
+    return np.stack([np.take(value, i, axis) + b for i, b in enumerate(bias)], axis)
+
 
 bias_add_op = Op("BiasAdd", "value: T, bias: T -> output: T", T=NUMERIC, data_format=_IMAGE_FORMAT)
-bias_add_op.shape(_bias_add_family_shape)
-bias_add_op.kernel(_bias_add_family_kernel)
-bias_add_op.specialize(_bias_add_family_specialized)
+bias_add_op.shape(_biased_shape)
+bias_add_op.kernel(_biased)
+bias_add_op.specialize(_specialized_sum)
 
 
 @bias_add_op.gradient
@@ -79,6 +82,7 @@ bias_add_op.samples(
     (f32(2, 3, 4), f32(3), {"data_format": "NCHW"}),
     (f32(0, 3), f32(3)),
     (i32(2, 3), i32(3)),
+    against=_biased_reference,
 )
 bias_add_op.refuses((f32(1, 5, 5, 4), f32(5)), "Dimensions must be equal, but are 4 and 5")
 bias_add_op.refuses((f32(1, 5, 5, 4), f32(4, 2)), "Shape must be rank 1 but is rank 2")
@@ -87,7 +91,20 @@ bias_add_op.refuses((f32(5), f32(5)), "Shape must be at least rank 2 but is rank
 
 @export("nn.bias_add")
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """Adds a vector to the channels of `value`, its last axis unless the format says otherwise."""
+    """Adds a vector to the channels of `value`.
+
+    Args:
+      value: A tensor of a numeric type and of at least two dimensions.
+      bias: A vector of the same type, with one element for each channel of `value`.
+      data_format: "N...C" (the default: channels are the last axis) or "NC..." (they are the second).
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `value`.
+
+    Raises:
+      ValueError: Where `data_format` is of neither form, or where the sizes of channels and bias differ.
+    """
     with name_scope(name, "BiasAdd", [value, bias]) as name:
         if data_format is not None:
             if not data_format.startswith("N") or "C" not in (data_format[1:2], data_format[-1]):
@@ -99,9 +116,9 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
 
 
 bias_add_v1_op = Op("BiasAddV1", "value: T, bias: T -> output: T", T=NUMERIC)
-bias_add_v1_op.shape(_bias_add_family_shape)
-bias_add_v1_op.kernel(_bias_add_family_kernel)
-bias_add_v1_op.specialize(_bias_add_family_specialized)
+bias_add_v1_op.shape(_biased_shape)
+bias_add_v1_op.kernel(_biased)
+bias_add_v1_op.specialize(_specialized_sum)
 
 
 @bias_add_v1_op.gradient
@@ -109,7 +126,7 @@ def _bias_add_v1_gradient(op, grad):
     return grad, reductions.reduce_sum(grad, creation.range(shapes.rank(grad) - 1))
 
 
-bias_add_v1_op.samples((f32(2, 3), f32(3)), (f32(2, 4, 2), f32(2)))
+bias_add_v1_op.samples((f32(2, 3), f32(3)), (f32(2, 4, 2), f32(2)), against=_biased_reference)
 
 bias_add_grad_op = Op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, data_format=_IMAGE_FORMAT)
 
@@ -151,39 +168,111 @@ def _bias_add_grad_gradient(op, grad):
     return broadcasting.broadcast_to(grad, sizes)
 
 
-bias_add_grad_op.samples(f32(2, 3), f32(2, 4, 3, 2), (f32(2, 3, 4), {"data_format": "NCHW"}), f32(0, 3))
+bias_add_grad_op.samples(
+    f32(2, 3),
+    f32(2, 4, 3, 2),
+    (f32(2, 3, 4), {"data_format": "NCHW"}),
+    f32(0, 3),
+    against=lambda grad, *, data_format: np.sum(
+        grad.swapaxes(1, -1) if data_format == "NCHW" else grad, tuple(range(grad.ndim - 1))
+    ),
+)
 
 # ---------------------------------------------------------------------------- families
 
 
 def _activation(
-    op_type: str, kernel: Callable, allowed: tuple, against: Callable, uint64: Callable | None = None
+    op_type: str,
+    kernel: Callable,
+    gradient: Callable,
+    allowed: tuple,
+    against: Callable,
+    uint64: Callable | None = None,
 ) -> Op:
     op = Op(op_type, "features: T -> activations: T", T=allowed)
     op.shape(lambda features: features)
     add_kernel(op, kernel, uint64)
+    op.gradient(gradient)
     op.samples(f32(2, 3, low=-8.0, high=8.0), f32(), f32(0, 2), against=against)
     return op
 
 
+def _slope(
+    op_type: str,
+    kernel: Callable,
+    gradient: Callable,
+    allowed: tuple,
+    against: Callable,
+    of: str = "features",
+    uint64: Callable | None = None,
+) -> Op:
+    """The op `backprops = gradients * f'`, where f' is known from the features or from the outputs."""
+    op = Op(op_type, f"gradients: T, {of}: T -> backprops: T", T=allowed)
+    op.shape(merged)
+    add_kernel(op, kernel, uint64)
+    op.gradient(gradient)
+    _add_slope_samples(op, against)
+    return op
+
+
+def _add_slope_samples(op: Op, against: Callable) -> None:
+    op.samples(
+        (f32(2, 3), f32(2, 3, low=-8.0, high=8.0)), (f32(), f32()), (f32(0, 2), f32(0, 2)), against=against
+    )
+    op.refuses((f32(2, 3), f32(2, 4)), "must be equal, but are 3 and 4")
+
+
+def _slope_of_constant_slope(op: Operation, grad: Tensor, slope: Op, **attrs: Any) -> tuple:
+    """The gradient of a slope that is constant between the corners of its function: its own slope is 0."""
+    features = op.inputs[1]
+    return slope(grad, features, **attrs), creation.zeros(shapes.shape(features), dtype=features.dtype)
+
+
+def _slope_of_exponential(op: Operation, grad: Tensor, slope: Op) -> tuple:
+    """The gradient of a slope that is its function's output plus a constant below 0, and constant above."""
+    gradients, outputs = op.inputs
+    by_gradients = slope(grad, outputs)
+    return by_gradients, indexing.where(outputs < 0, grad * gradients, creation.zeros_like(outputs))
+
+
+# ---------------------------------------------------------------------------- relu, relu6, leaky relu
+
 relu_op = _activation(
     "Relu",
     torch.relu,
+    lambda op, grad: relu_grad_op(grad, op.outputs[0]),
     types("float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64 qint8"),
-    lambda x: np.maximum(x, 0),
+    against=lambda x: np.maximum(x, 0),
     uint64=lambda bits: bits,
 )
 
 
 @export("nn.relu")
 def relu(features: Any, name: str | None = None) -> Tensor:
-    """max(x, 0)."""
+    """Computes max(x, 0) of every element.
+
+    Args:
+      features: A tensor of a real type, or of qint8.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     return relu_op(features, name=name)
 
 
 @export("nn.crelu")
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
-    """relu(x) and relu(-x), one after the other along `axis`."""
+    """Computes relu(x) and relu(-x) and joins the two, so that no information is lost.
+
+    Args:
+      features: A tensor of a real type.
+      name: A name for the operation.
+      axis: The axis along which the two are joined; its size doubles.
+
+    Returns:
+      A tensor of the type of `features`, twice as long along `axis`.
+    """
     with name_scope(name, "CRelu", [features]) as name:
         features = convert_to_tensor(features, name="features")
         return relu_op(joining.concat([features, -features], axis, name=name))
@@ -191,77 +280,48 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 _aten = torch.ops.aten
 
-
-def _slope_samples(op: Op) -> None:
-    op.samples((f32(2, 3), f32(2, 3, low=-8.0, high=8.0)), (f32(), f32()), (f32(0, 2), f32(0, 2)))
-    op.refuses((f32(2, 3), f32(2, 4)), "must be equal, but are 3 and 4")
-
-
-def _slope(
-    op_type: str, kernel: Callable, allowed: tuple, of: str = "features", uint64: Callable | None = None
-) -> Op:
-    """The op `backprops = gradients * f'`, where f' is known from the features or from the outputs."""
-    op = Op(op_type, f"gradients: T, {of}: T -> backprops: T", T=allowed)
-    op.shape(merged)
-    add_kernel(op, kernel, uint64)
-    _slope_samples(op)
-    return op
-
-
-# ---------------------------------------------------------------------------- relu, relu6, leaky relu
-
-
-def _relu_slope(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    return _aten.threshold_backward.default(gradients, features, 0)
-
-
 relu_grad_op = _slope(
-    "ReluGrad", _relu_slope, REAL, uint64=lambda gradients, bits: torch.where(bits != 0, gradients, 0)
+    "ReluGrad",
+    lambda gradients, features: _aten.threshold_backward.default(gradients, features, 0),
+    lambda op, grad: _slope_of_constant_slope(op, grad, relu_grad_op),
+    REAL,
+    against=lambda gradients, x: gradients * (x > 0),
+    uint64=lambda gradients, bits: torch.where(bits != 0, gradients, 0),
 )
+
 relu6_op = _activation(
     "Relu6",
     lambda x: torch.clamp(x, 0, 6),
+    lambda op, grad: relu6_grad_op(grad, op.outputs[0]),
     REAL,
-    lambda x: np.clip(x, 0, 6),
+    against=lambda x: np.clip(x, 0, 6),
     uint64=lambda bits: torch.where((bits >= 0) & (bits < 6), bits, 6),
 )
 
 
 @export("nn.relu6")
 def relu6(features: Any, name: str | None = None) -> Tensor:
-    """min(max(x, 0), 6)."""
+    """Computes min(max(x, 0), 6) of every element.
+
+    Args:
+      features: A tensor of a real type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     with name_scope(name, "Relu6", [features]) as name:
         return relu6_op(convert_to_tensor(features, name="features"), name=name)
 
 
-def _relu6_slope(gradients: torch.Tensor, features: torch.Tensor) -> torch.Tensor:
-    return torch.where((features > 0) & (features < 6), gradients, 0)
+relu6_grad_op = _slope(
+    "Relu6Grad",
+    lambda gradients, features: torch.where((features > 0) & (features < 6), gradients, 0),
+    lambda op, grad: _slope_of_constant_slope(op, grad, relu6_grad_op),
+    REAL,
+    against=lambda gradients, x: gradients * (np.clip(x, 0, 6) == x),
+)
 
-
-relu6_grad_op = _slope("Relu6Grad", _relu6_slope, REAL)
-
-
-def _zeros_of(tensor: Tensor) -> Tensor:
-    return creation.zeros(shapes.shape(tensor), dtype=tensor.dtype)
-
-
-def _piecewise_linear(forward: Op, slope: Op, of_output: bool) -> None:
-    """The gradients of a function whose slope is constant between its corners: the slope's own slope is 0."""
-
-    def shared(op: Operation) -> dict[str, Any]:
-        return {"alpha": op.attrs["alpha"]} if "alpha" in op.attrs else {}
-
-    @forward.gradient
-    def forward_gradient(op, grad):
-        return slope(grad, op.outputs[0] if of_output else op.inputs[0], **shared(op))
-
-    @slope.gradient
-    def slope_gradient(op, grad):
-        return slope(grad, op.inputs[1], **shared(op)), _zeros_of(op.inputs[1])
-
-
-_piecewise_linear(relu_op, relu_grad_op, of_output=True)
-_piecewise_linear(relu6_op, relu6_grad_op, of_output=True)
 _LEAKY = {"alpha": attr("float", 0.20000000298023224), "T": attr("type", "float", allowed=FLOATS_HALF_FIRST)}
 
 leaky_relu_op = Op("LeakyRelu", "features: T -> activations: T", **_LEAKY)
@@ -273,12 +333,24 @@ def _leaky_relu_kernel(features, *, alpha):
     return torch.nn.functional.leaky_relu(features, alpha)
 
 
-leaky_relu_op.samples(f32(2, 3), f32(), (f32(0, 2), {"alpha": 0.1}))
+leaky_relu_op.gradient(lambda op, grad: leaky_relu_grad_op(grad, op.inputs[0], alpha=op.attrs["alpha"]))
+leaky_relu_op.samples(
+    f32(2, 3), f32(), (f32(0, 2), {"alpha": 0.1}), against=lambda x, *, alpha: np.maximum(x, alpha * x)
+)
 
 
 @export("nn.leaky_relu")
 def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """x above 0, alpha * x below."""
+    """Computes x of elements above 0 and alpha * x of those below.
+
+    Args:
+      features: A tensor of a floating-point type; integers are cast to float32.
+      alpha: The slope below 0.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape of `features`, and of its type where that is a floating-point type.
+    """
     with name_scope(name, "LeakyRelu", [features, alpha]) as name:
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
@@ -295,30 +367,46 @@ def _leaky_relu_grad_kernel(gradients, features, *, alpha):
     return _aten.leaky_relu_backward.default(gradients, features, alpha, False)
 
 
-_piecewise_linear(leaky_relu_op, leaky_relu_grad_op, of_output=False)
-_slope_samples(leaky_relu_grad_op)
+leaky_relu_grad_op.gradient(
+    lambda op, grad: _slope_of_constant_slope(op, grad, leaky_relu_grad_op, alpha=op.attrs["alpha"])
+)
+_add_slope_samples(
+    leaky_relu_grad_op, against=lambda gradients, x, *, alpha: gradients * np.where(x > 0, 1, alpha)
+)
+
+# ---------------------------------------------------------------------------- elu, selu
 
 elu_op = _activation(
     "Elu",
     torch.nn.functional.elu,
+    lambda op, grad: elu_grad_op(grad, op.outputs[0]),
     FLOATS_HALF_FIRST,
-    lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x),
+    against=lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x),
 )
 
 
 @export("nn.elu")
 def elu(features: Any, name: str | None = None) -> Tensor:
-    """x above 0, exp(x) - 1 below."""
+    """Computes x of elements above 0 and exp(x) - 1 of those below.
+
+    Args:
+      features: A tensor of a floating-point type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     return elu_op(features, name=name)
 
 
-def _elu_slope(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    return _aten.elu_backward.default(gradients, 1.0, 1.0, 1.0, True, outputs)
-
-
-elu_grad_op = _slope("EluGrad", _elu_slope, FLOATS_HALF_FIRST, of="outputs")
-
-# ---------------------------------------------------------------------------- elu, selu
+elu_grad_op = _slope(
+    "EluGrad",
+    lambda gradients, outputs: _aten.elu_backward.default(gradients, 1.0, 1.0, 1.0, True, outputs),
+    lambda op, grad: _slope_of_exponential(op, grad, elu_grad_op),
+    FLOATS_HALF_FIRST,
+    against=lambda gradients, y: gradients * np.minimum(y + 1, 1),
+    of="outputs",
+)
 
 _SCALE = 1.0507009873554804934193349852946
 _SCALED_ALPHA = 1.7580993408473768599402175208123
@@ -326,73 +414,68 @@ _SCALED_ALPHA = 1.7580993408473768599402175208123
 selu_op = _activation(
     "Selu",
     torch.selu,
+    lambda op, grad: selu_grad_op(grad, op.outputs[0]),
     FLOATS_HALF_FIRST,
-    lambda x: np.where(x < 0, _SCALED_ALPHA * np.expm1(np.minimum(x, 0)), _SCALE * x).astype(x.dtype),
+    against=lambda x: np.where(x < 0, _SCALED_ALPHA * np.expm1(np.minimum(x, 0)), _SCALE * x).astype(x.dtype),
 )
 
 
 @export("nn.selu")
 def selu(features: Any, name: str | None = None) -> Tensor:
-    """scale * x above 0, scale * alpha * (exp(x) - 1) below: activations that keep mean 0 and variance 1."""
+    """Computes scale * x of elements above 0 and scale * alpha * (exp(x) - 1) of those below.
+
+    The two constants keep activations of mean 0 and variance 1 at that from layer to layer.
+
+    Args:
+      features: A tensor of a floating-point type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     return selu_op(features, name=name)
 
 
-def _selu_slope(gradients: torch.Tensor, outputs: torch.Tensor) -> torch.Tensor:
-    return gradients * torch.where(outputs < 0, outputs + _SCALED_ALPHA, _SCALE)
-
-
-selu_grad_op = _slope("SeluGrad", _selu_slope, FLOATS_HALF_FIRST, of="outputs")
-
-
-def _exponential_below_zero(forward: Op, slope: Op) -> None:
-    """The gradients of a function whose slope is its output plus a constant below 0, and constant above."""
-
-    @forward.gradient
-    def forward_gradient(op, grad):
-        return slope(grad, op.outputs[0])
-
-    @slope.gradient
-    def slope_gradient(op, grad):
-        gradients, outputs = op.inputs
-        by_gradients = slope(grad, outputs)
-        return by_gradients, indexing.where(outputs < 0, grad * gradients, creation.zeros_like(outputs))
-
-
-_exponential_below_zero(elu_op, elu_grad_op)
-_exponential_below_zero(selu_op, selu_grad_op)
+selu_grad_op = _slope(
+    "SeluGrad",
+    lambda gradients, outputs: gradients * torch.where(outputs < 0, outputs + _SCALED_ALPHA, _SCALE),
+    lambda op, grad: _slope_of_exponential(op, grad, selu_grad_op),
+    FLOATS_HALF_FIRST,
+    against=lambda gradients, y: gradients * np.where(y < 0, y + _SCALED_ALPHA, _SCALE),
+    of="outputs",
+)
 
 # ---------------------------------------------------------------------------- softplus, softsign
 
 
 def _softplus(features: torch.Tensor) -> torch.Tensor:
-    beyond = (
-        36.0 if features.dtype is torch.float64 else 20.0
-    )  # where log(1 + e^x) is x, to the type's precision
+    beyond = 36.0 if features.dtype is torch.float64 else 20.0  # there log(1 + e^x) is x, to the last bit
     return torch.nn.functional.softplus(features, 1.0, beyond)
 
 
 softplus_op = _activation(
-    "Softplus", _softplus, FLOATS_HALF_FIRST, lambda x: np.logaddexp(x, 0).astype(x.dtype)
+    "Softplus",
+    _softplus,
+    lambda op, grad: grad * unary.sigmoid(op.inputs[0]),
+    FLOATS_HALF_FIRST,
+    against=lambda x: np.logaddexp(x, 0).astype(x.dtype),
 )
-
-
-@softplus_op.gradient
-def _softplus_gradient(op, grad):
-    return grad * unary.sigmoid(op.inputs[0])
 
 
 @export("nn.softplus", "math.softplus")
 def softplus(features: Any, name: str | None = None) -> Tensor:
-    """log(exp(x) + 1)."""
+    """Computes log(exp(x) + 1) of every element.
+
+    Args:
+      features: A tensor of a floating-point type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     return softplus_op(features, name=name)
 
 
-softplus_grad_op = _slope(
-    "SoftplusGrad", lambda gradients, x: gradients * torch.sigmoid(x), FLOATS_HALF_FIRST
-)
-
-
-@softplus_grad_op.gradient
 def _softplus_grad_gradient(op, grad):
     gradients, x = op.inputs
     with control_dependencies([grad]):
@@ -400,29 +483,47 @@ def _softplus_grad_gradient(op, grad):
         return by_gradients, grad * gradients / (unary.exp(-x) + 2.0 + unary.exp(x))
 
 
-softsign_op = _activation(
-    "Softsign", lambda x: x / (1 + x.abs()), FLOATS_HALF_FIRST, lambda x: x / (1 + np.abs(x))
+softplus_grad_op = _slope(
+    "SoftplusGrad",
+    lambda gradients, x: gradients * torch.sigmoid(x),
+    _softplus_grad_gradient,
+    FLOATS_HALF_FIRST,
+    against=lambda gradients, x: gradients / (1 + np.exp(-x)),
 )
 
-
-@softsign_op.gradient
-def _softsign_gradient(op, grad):
-    return softsign_grad_op(grad, op.inputs[0])
+softsign_op = _activation(
+    "Softsign",
+    lambda x: x / (1 + x.abs()),
+    lambda op, grad: softsign_grad_op(grad, op.inputs[0]),
+    FLOATS_HALF_FIRST,
+    against=lambda x: x / (1 + np.abs(x)),
+)
 
 
 @export("nn.softsign", "math.softsign")
 def softsign(features: Any, name: str | None = None) -> Tensor:
-    """x / (abs(x) + 1)."""
+    """Computes x / (abs(x) + 1) of every element.
+
+    Args:
+      features: A tensor of a floating-point type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `features`.
+    """
     return softsign_op(features, name=name)
 
 
-softsign_grad_op = _slope(
-    "SoftsignGrad", lambda gradients, x: gradients / (1 + x.abs()).square(), FLOATS_HALF_FIRST
-)
-
-
-@softsign_grad_op.gradient
 def _softsign_grad_gradient(op, grad):
     gradients, x = op.inputs
     size = 1 + unary.abs(x)
     return softsign_grad_op(grad, x), -2.0 * grad * gradients * unary.sign(x) / (size * size * size)
+
+
+softsign_grad_op = _slope(
+    "SoftsignGrad",
+    lambda gradients, x: gradients / (1 + x.abs()).square(),
+    _softsign_grad_gradient,
+    FLOATS_HALF_FIRST,
+    against=lambda gradients, x: gradients / (1 + 2 * np.abs(x) + x * x),
+)

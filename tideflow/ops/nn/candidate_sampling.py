@@ -28,10 +28,6 @@ _POSITIVE = attr("int", minimum=1)
 _SEEDS = {"seed": 0, "seed2": 0}
 
 
-def _invalid(message: str) -> InvalidArgumentError:
-    return errors.invalid_argument(message)
-
-
 def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> Op:
     """The op of one kind of sampler: `make` makes it of the op's attributes, once for every session."""
     op = Op(
@@ -48,12 +44,12 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
     )
 
     @op.shape
-    def shape(true_classes, *, num_true, num_sampled):
+    def _shape(true_classes, *, num_true, num_sampled):
         rows = of_rank(true_classes, 2)[0]
         return [[num_sampled], [rows, num_true], [num_sampled]]
 
     @op.kernel
-    def kernel(true_classes, *, num_true, num_sampled, unique, seed, seed2, state, node, device):
+    def _kernel(true_classes, *, num_true, num_sampled, unique, seed, seed2, state, node, device):
         if true_classes.ndim != 2:
             raise ShapeError(f"true_classes must be a matrix, but has shape {list(true_classes.shape)}")
         if true_classes.shape[1] != num_true:
@@ -64,7 +60,9 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
             state["sampler"], state["stream"] = make(node.attrs), Stream(seed, seed2)
         sampler, stream = state["sampler"], state["stream"]
         if unique and num_sampled > sampler.possible:
-            raise _invalid(f"Sampler's range is too small: {sampler.possible} for {num_sampled} samples")
+            raise errors.invalid_argument(
+                f"Sampler's range is too small: {sampler.possible} for {num_sampled} samples"
+            )
         generator = stream.reserve_blocks(RESERVED_PER_CANDIDATE * num_sampled)
         classes = to_numpy(true_classes)
         sampled, sampled_expected, true_expected = sampler.sample(generator, num_sampled, unique, classes)
@@ -74,11 +72,39 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
     return op
 
 
+def _sample_claims(weights, true_classes, sampled, true_expected, sampled_expected, num_sampled, unique):
+    """The law of a sample of classes, each as likely as its weight says: the classes are possible, and where
+    `unique` different; each is expected p * n times or, if finding n different ones took t draws, with
+    probability 1 - (1 - p) ** t.
+    """
+    known = true_classes < len(weights)
+    classes = np.concatenate([true_classes[known], sampled])
+    counts = np.concatenate([true_expected[known], sampled_expected])
+    chances = (weights / np.sum(weights))[classes]
+    possible = chances > 0
+    draws = np.log1p(-counts[possible]) / np.log1p(-chances[possible])
+    by_draws = unique and np.round(draws[0]) > num_sampled and np.allclose(draws, np.round(draws[0]), 1e-4)
+    return [
+        weights[sampled] > 0,
+        not unique or len(set(sampled)) == num_sampled,
+        counts[~possible] == 0,
+        by_draws or np.allclose(counts, chances * num_sampled),
+    ]
+
+
 _CLASSES = i64(3, 2, low=0, high=10)
 _FEW = {"num_true": 2, "num_sampled": 5, "unique": True, "seed": 3}
 
 all_op = _sampler("AllCandidateSampler", lambda attrs: candidates.All(attrs["num_sampled"]))
-all_op.samples((_CLASSES, _FEW), (_CLASSES, {**_FEW, "unique": False}))
+all_op.samples(
+    (_CLASSES, _FEW),
+    (_CLASSES, {**_FEW, "unique": False}),
+    against=lambda classes, num_sampled: (
+        np.arange(num_sampled),
+        np.ones_like(classes),
+        np.ones(num_sampled),
+    ),
+)
 
 
 @export("nn.all_candidate_sampler", "random.all_candidate_sampler")
@@ -90,7 +116,20 @@ def all_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """All classes: to see what a sampled loss would be without sampling."""
+    """Draws every class, to see what a sampled loss would be without sampling.
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      num_true: How many right classes an example has.
+      num_sampled: How many classes there are.
+      unique: Ignored: every class is drawn once.
+      seed: The op's seed; see `tf.set_random_seed`.
+      name: A name for the operation.
+
+    Returns:
+      The drawn classes, an int64 vector; how often each of the `true_classes` was to be expected among them,
+      a float32 matrix of their shape; and the same of the drawn classes, a float32 vector.
+    """
     return all_op(
         true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, **seed_attrs(seed), name=name
     )
@@ -100,11 +139,17 @@ def _ranged(name: str, kind: type[Sampler]) -> Op:
     return _sampler(name, lambda attrs: kind(attrs["range_max"]), range_max=_POSITIVE)
 
 
-def _add_samples_and_refuses_of_uniform_family(op: Op) -> None:
+def _add_ranged_samples(op: Op, weights: Callable[[np.ndarray], np.ndarray]) -> None:
+    """What is common to samplers of [0, range_max), whose classes have these weights in the first step."""
+
+    def law(*values, range_max, num_sampled, unique):
+        return _sample_claims(weights(np.arange(range_max)), *values, num_sampled, unique)
+
     op.samples(
         (_CLASSES, {**_FEW, "range_max": 10}),
         (_CLASSES, {**_FEW, "range_max": 16, "unique": False}),
         (_CLASSES, {**_FEW, "range_max": 10, "seed": 0}),
+        law=law,
     )
     op.refuses((i64(3), {**_FEW, "range_max": 10}), "Shape must be rank 2 but is rank 1")
     op.refuses((_CLASSES, {**_FEW, "range_max": 4}), "range is too small", InvalidArgumentError)
@@ -114,7 +159,7 @@ def _add_samples_and_refuses_of_uniform_family(op: Op) -> None:
 
 
 uniform_op = _ranged("UniformCandidateSampler", candidates.Uniform)
-_add_samples_and_refuses_of_uniform_family(uniform_op)
+_add_ranged_samples(uniform_op, np.ones_like)
 
 
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
@@ -127,7 +172,21 @@ def uniform_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes, each as likely as any other, and how often the true and the sampled ones are expected."""
+    """Draws classes of which each is as likely as any other.
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      num_true: How many right classes an example has.
+      num_sampled: How many classes are drawn.
+      unique: Whether the drawn classes are all different.
+      range_max: Classes are the numbers from 0 up to this one.
+      seed: The op's seed; see `tf.set_random_seed`.
+      name: A name for the operation.
+
+    Returns:
+      The drawn classes, an int64 vector; how often each of the `true_classes` was to be expected among them,
+      a float32 matrix of their shape; and the same of the drawn classes, a float32 vector.
+    """
     return uniform_op(
         true_classes,
         num_true=num_true,
@@ -140,7 +199,7 @@ def uniform_candidate_sampler(
 
 
 log_uniform_op = _ranged("LogUniformCandidateSampler", candidates.LogUniform)
-_add_samples_and_refuses_of_uniform_family(log_uniform_op)
+_add_ranged_samples(log_uniform_op, lambda classes: np.log((classes + 2) / (classes + 1)))
 
 
 @export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
@@ -153,7 +212,23 @@ def log_uniform_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes by Zipf's law: for words that are sorted by falling frequency."""
+    """Draws classes by Zipf's law: for words that are sorted by falling frequency.
+
+    Class k is drawn with probability (log(k + 2) - log(k + 1)) / log(range_max + 1).
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      num_true: How many right classes an example has.
+      num_sampled: How many classes are drawn.
+      unique: Whether the drawn classes are all different.
+      range_max: Classes are the numbers from 0 up to this one.
+      seed: The op's seed; see `tf.set_random_seed`.
+      name: A name for the operation.
+
+    Returns:
+      The drawn classes, an int64 vector; how often each of the `true_classes` was to be expected among them,
+      a float32 matrix of their shape; and the same of the drawn classes, a float32 vector.
+    """
     return log_uniform_op(
         true_classes,
         num_true=num_true,
@@ -166,7 +241,7 @@ def log_uniform_candidate_sampler(
 
 
 learned_unigram_op = _ranged("LearnedUnigramCandidateSampler", candidates.Unigram)
-_add_samples_and_refuses_of_uniform_family(learned_unigram_op)
+_add_ranged_samples(learned_unigram_op, np.ones_like)
 
 
 @export("nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler")
@@ -179,7 +254,21 @@ def learned_unigram_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes as often as they have been among the true ones."""
+    """Draws classes as often as they have been among the true ones of earlier steps.
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      num_true: How many right classes an example has.
+      num_sampled: How many classes are drawn.
+      unique: Whether the drawn classes are all different.
+      range_max: Classes are the numbers from 0 up to this one.
+      seed: The op's seed; see `tf.set_random_seed`.
+      name: A name for the operation.
+
+    Returns:
+      The drawn classes, an int64 vector; how often each of the `true_classes` was to be expected among them,
+      a float32 matrix of their shape; and the same of the drawn classes, a float32 vector.
+    """
     return learned_unigram_op(
         true_classes,
         num_true=num_true,
@@ -192,7 +281,7 @@ def learned_unigram_candidate_sampler(
 
 
 thread_unsafe_unigram_op = _ranged("ThreadUnsafeUnigramCandidateSampler", candidates.Unigram)
-_add_samples_and_refuses_of_uniform_family(thread_unsafe_unigram_op)
+_add_ranged_samples(thread_unsafe_unigram_op, np.ones_like)
 
 
 def _counts_of_file(path: str) -> list[float]:
@@ -201,14 +290,14 @@ def _counts_of_file(path: str) -> list[float]:
         try:
             return [float(line.rsplit(",", 1)[-1]) for line in lines]
         except ValueError as error:
-            raise _invalid(f"Wrong vocabulary format in {path}: {error}") from None
+            raise errors.invalid_argument(f"Wrong vocabulary format in {path}: {error}") from None
 
 
 def _fixed_sampler(attrs: dict[str, Any]) -> Sampler:
     if not attrs["vocab_file"] and not attrs["unigrams"]:
-        raise _invalid("Must provide either vocab_file or unigrams.")
+        raise errors.invalid_argument("Must provide either vocab_file or unigrams.")
     if attrs["vocab_file"] and attrs["unigrams"]:
-        raise _invalid("Must only provide one of vocab_file and unigrams.")
+        raise errors.invalid_argument("Must only provide one of vocab_file and unigrams.")
     counts = attrs["unigrams"] or _counts_of_file(attrs["vocab_file"])
     distortion = np.float32(attrs["distortion"])
     shards, shard = attrs["num_shards"], attrs["shard"]
@@ -217,9 +306,20 @@ def _fixed_sampler(attrs: dict[str, Any]) -> Sampler:
     first = (shard - len(weights)) % shards
     weights += [float(np.float32(count) ** distortion) for count in counts[first::shards]]
     if len(weights) != attrs["range_max"]:
-        raise _invalid(f"range_max is {attrs['range_max']}, but there are {len(weights)} classes")
+        raise errors.invalid_argument(
+            f"range_max is {attrs['range_max']}, but there are {len(weights)} classes"
+        )
     return candidates.FixedUnigram(weights)
 
+
+def _fixed_unigram_law(*values, unigrams, num_reserved_ids, num_shards, num_sampled, unique):
+    """The first of its shards has every so many of the reserved classes, and then of the others."""
+    reserved = len(range(0, num_reserved_ids, num_shards))
+    weights = np.concatenate([np.zeros(reserved), unigrams[-reserved % num_shards :: num_shards]])
+    return _sample_claims(weights, *values, num_sampled, unique)
+
+
+_WEIGHTS = [float(weight) for weight in range(1, 11)]
 
 fixed_unigram_op = _sampler(
     "FixedUnigramCandidateSampler",
@@ -232,10 +332,10 @@ fixed_unigram_op = _sampler(
     shard=attr("int", 0, minimum=0),
     unigrams=attr("list(float)", []),
 )
-_WEIGHTS = [float(weight) for weight in range(1, 11)]
 fixed_unigram_op.samples(
     (_CLASSES, {**_FEW, "range_max": 10, "unigrams": _WEIGHTS}),
     (_CLASSES, {**_FEW, "range_max": 6, "unigrams": _WEIGHTS, "num_reserved_ids": 2, "num_shards": 2}),
+    law=_fixed_unigram_law,
 )
 fixed_unigram_op.refuses((_CLASSES, {**_FEW, "range_max": 10}), "Must provide either", InvalidArgumentError)
 fixed_unigram_op.refuses(
@@ -259,7 +359,33 @@ def fixed_unigram_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes as often as `unigrams`, or the last column of `vocab_file`, says, by a power of it."""
+    """Draws classes as often as a list or a file says.
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      num_true: How many right classes an example has.
+      num_sampled: How many classes are drawn.
+      unique: Whether the drawn classes are all different.
+      range_max: Classes are the numbers from 0 up to this one.
+      vocab_file: A file of comma-separated values with a line for each class, whose last column is its
+        weight.
+      distortion: The power to which weights are raised.
+      num_reserved_ids: How many classes at the beginning are never drawn; the weights are of those after
+        them.
+      num_shards: Into how many parts the classes are divided.
+      shard: From which of these parts classes are drawn.
+      unigrams: The weights, in place of a file.
+      seed: The op's seed; see `tf.set_random_seed`.
+      name: A name for the operation.
+
+    Returns:
+      The drawn classes, an int64 vector; how often each of the `true_classes` was to be expected among them,
+      a float32 matrix of their shape; and the same of the drawn classes, a float32 vector.
+
+    Raises:
+      InvalidArgumentError: Where both or neither of `vocab_file` and `unigrams` are given, or where the
+        number of weights is not `range_max`.
+    """
     return fixed_unigram_op(
         true_classes,
         num_true=num_true,
@@ -277,9 +403,7 @@ def fixed_unigram_candidate_sampler(
     )
 
 
-# ---------------------------------------------------------------------------------- accidental hits
-
-accidental_hits_op = Op(
+compute_accidental_hits_op = Op(
     "ComputeAccidentalHits",
     "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
     differentiable=False,
@@ -288,8 +412,8 @@ accidental_hits_op = Op(
 )
 
 
-@accidental_hits_op.shape
-def _accidental_hits_shape(true_classes, sampled_candidates, *, num_true):
+@compute_accidental_hits_op.shape
+def _compute_accidental_hits_shape(true_classes, sampled_candidates, *, num_true):
     columns = of_rank(true_classes, 2)[1]
     if columns is not None and columns != num_true:
         raise ShapeError(f"Dimension must be {num_true} but is {columns}")
@@ -297,8 +421,8 @@ def _accidental_hits_shape(true_classes, sampled_candidates, *, num_true):
     return [[None], [None], [None]]
 
 
-@accidental_hits_op.kernel
-def _accidental_hits_kernel(true_classes, sampled_candidates, *, num_true, device):
+@compute_accidental_hits_op.kernel
+def _compute_accidental_hits_kernel(true_classes, sampled_candidates, *, num_true, device):
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise ShapeError("true_candidates must be a batch_size * num_true matrix")
     if sampled_candidates.ndim != 1:
@@ -311,13 +435,27 @@ def _accidental_hits_kernel(true_classes, sampled_candidates, *, num_true, devic
     return tuple(to_torch(array, device) for array in (rows, places, least))
 
 
-accidental_hits_op.samples(
+def _compute_accidental_hits_reference(true_classes, sampled_candidates):
+    hits = [
+        (row, np.flatnonzero(sampled_candidates == value)[-1])
+        for row, classes in enumerate(true_classes)
+        for value in classes
+        if value in sampled_candidates
+    ]
+    rows, places = np.array(hits, np.int64).reshape(-1, 2).T
+    return rows, places, np.full(len(hits), -np.finfo(np.float32).max)
+
+
+compute_accidental_hits_op.samples(
     (np.array([[1, 2], [3, 4]]), np.array([3, 1, 7, 4, 3]), {"num_true": 2}),
     (np.array([[1], [3]]), np.array([9]), {"num_true": 1}),
     (i64(0, 2), i64(4), {"num_true": 2}),
+    against=_compute_accidental_hits_reference,
 )
-accidental_hits_op.refuses((i64(3, 2), i64(4), {"num_true": 1}), "Dimension must be 1 but is 2")
-accidental_hits_op.refuses((i64(3, 2), i64(4, 1), {"num_true": 2}), "Shape must be rank 1 but is rank 2")
+compute_accidental_hits_op.refuses((i64(3, 2), i64(4), {"num_true": 1}), "Dimension must be 1 but is 2")
+compute_accidental_hits_op.refuses(
+    (i64(3, 2), i64(4, 1), {"num_true": 2}), "Shape must be rank 1 but is rank 2"
+)
 
 
 @export("nn.compute_accidental_hits")
@@ -328,7 +466,19 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows, places in the sample, and the weight -FLT_MAX: of sampled classes that are true ones of a row."""
-    return accidental_hits_op(
+    """Finds sampled classes that are among the right classes of an example.
+
+    Args:
+      true_classes: An int64 matrix [batch, num_true] of the right classes of each example.
+      sampled_candidates: The int64 vector of classes that a candidate sampler drew.
+      num_true: How many right classes an example has.
+      seed: Ignored: nothing is drawn.
+      name: A name for the operation.
+
+    Returns:
+      Three vectors with an element for each hit: the row of `true_classes`, the place in
+      `sampled_candidates`, and the weight -FLT_MAX, which removes the class where it is added to its logit.
+    """
+    return compute_accidental_hits_op(
         true_classes, sampled_candidates, num_true=num_true, **seed_attrs(seed), name=name
     )

@@ -7,6 +7,8 @@ without merging a label lasts exactly one step: `_one_step_each` is that recursi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,30 +31,22 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.math import binary, casting, cumulative, positions, reductions
 
-ctc_loss_op = Op(
-    "CTCLoss",
-    "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
-    T=attr("type", "float", allowed=REAL_PARTS),
-    preprocess_collapse_repeated=False,
-    ctc_merge_repeated=True,
-    ignore_longer_outputs_than_inputs=False,
-)
 
-
-@ctc_loss_op.shape
-def _ctc_loss_shape(inputs, labels_indices, labels_values, sequence_length):
-    steps, batch, classes = of_rank(inputs, 3).tuple
-    entries, *_ = of_rank(labels_indices, 2).tuple
-    (values,) = of_rank(labels_values, 1).tuple
-    if None not in (entries, values) and entries != values:
+def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
+    """The length of each sequence, on the host."""
+    if batch == 0:
+        raise ShapeError("batch_size must not be 0")
+    lengths = sequence_length.cpu().long()
+    if lengths.shape != (batch,):
         raise ShapeError(
-            f"Dimensions must be equal, but are {entries} and {values}: label indices and values"
+            f"len(sequence_length) != batch_size. sequence_length: {list(lengths.shape)} batch_size: {batch}"
         )
-    (batch,) = merged(as_shape([batch]), of_rank(sequence_length, 1)).tuple
-    return [[batch], [steps, batch, classes]]
-
-
-# ---------------------------------------------------------------------------- labels
+    for row, length in enumerate(lengths.tolist()):
+        if length > steps:
+            raise ShapeError(f"sequence_length({row}) <= {steps}, but is {length}")
+        if length < 0:
+            raise ShapeError(f"seq_len({row}) < 0")
+    return lengths
 
 
 class _Labels(NamedTuple):
@@ -116,9 +110,6 @@ def _label_rows(
     compact = torch.zeros((batch, max(1, int(lengths.max()))), dtype=torch.int64)
     compact[kept.nonzero()[:, 0], kept.cumsum(1)[kept] - 1] = table[kept]
     return _Labels(compact, lengths, given)
-
-
-# ---------------------------------------------------------------------------- losses and gradients
 
 
 def _merging(
@@ -188,6 +179,29 @@ def _one_step_each(
     return -likelihood, probabilities.scatter_add(2, states.expand(steps, -1, -1), -occupied)
 
 
+ctc_loss_op = Op(
+    "CTCLoss",
+    "inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32 -> loss: T, gradient: T",
+    T=attr("type", "float", allowed=REAL_PARTS),
+    preprocess_collapse_repeated=False,
+    ctc_merge_repeated=True,
+    ignore_longer_outputs_than_inputs=False,
+)
+
+
+@ctc_loss_op.shape
+def _ctc_loss_shape(inputs, labels_indices, labels_values, sequence_length):
+    steps, batch, classes = of_rank(inputs, 3).tuple
+    entries, *_ = of_rank(labels_indices, 2).tuple
+    (values,) = of_rank(labels_values, 1).tuple
+    if None not in (entries, values) and entries != values:
+        raise ShapeError(
+            f"Dimensions must be equal, but are {entries} and {values}: label indices and values"
+        )
+    (batch,) = merged(as_shape([batch]), of_rank(sequence_length, 1)).tuple
+    return [[batch], [steps, batch, classes]]
+
+
 @ctc_loss_op.kernel
 def _ctc_loss_kernel(
     inputs,
@@ -233,12 +247,52 @@ def _ctc_loss_gradient(op, loss_grad, _):
     return shapes.expand_dims(loss_grad, -1) * once, None, None, None
 
 
+def labels_of(path: Sequence[int], blank: int, merge_repeated: bool) -> tuple[int, ...]:
+    """What a path of classes reads: without blanks and, if merged, with runs of a label as one."""
+    classes = [label for label, _ in groupby(path)] if merge_repeated else path
+    return tuple(label for label in classes if label != blank)
+
+
+def _ctc_loss_reference(
+    inputs,
+    labels_indices,
+    labels_values,
+    sequence_length,
+    *,
+    preprocess_collapse_repeated,
+    ctc_merge_repeated,
+    ignore_longer_outputs_than_inputs,
+):
+    """Every path that reads the labels, with its probability."""
+    classes = inputs.shape[2]
+    losses, gradients = np.zeros(len(sequence_length)), np.zeros(inputs.shape)
+    for row, length in enumerate(sequence_length):
+        labels = tuple(labels_values[labels_indices[:, 0] == row])
+        if ignore_longer_outputs_than_inputs and len(labels) > length:
+            continue
+        if preprocess_collapse_repeated:
+            labels = tuple(label for label, _ in groupby(labels))
+        probabilities = np.exp(inputs[:length, row])
+        probabilities /= probabilities.sum(1, keepdims=True)
+        paths = product(range(classes), repeat=length)
+        paths = np.array(
+            [path for path in paths if labels_of(path, classes - 1, ctc_merge_repeated) == labels]
+        )
+        chances = probabilities[np.arange(length), paths].prod(1)
+        losses[row] = -np.log(chances.sum())
+        for step in range(length):
+            taken = np.bincount(paths[:, step], chances, classes) / chances.sum()
+            gradients[step, row] = probabilities[step] - taken
+    return losses, gradients
+
+
 _LABELS = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]]), np.array([1, 2, 0, 0, 3], np.int32)
 ctc_loss_op.samples(
     (f32(6, 2, 5), *_LABELS, np.array([6, 5], np.int32)),
     (f32(6, 2, 5), *_LABELS, np.array([6, 5], np.int32), {"ctc_merge_repeated": False}),
     (f32(6, 2, 5), *_LABELS, np.array([6, 5], np.int32), {"preprocess_collapse_repeated": True}),
     (f32(6, 2, 5), *_LABELS, np.array([6, 2], np.int32), {"ignore_longer_outputs_than_inputs": True}),
+    against=_ctc_loss_reference,
 )
 ctc_loss_op.refuses(
     (f32(6, 2, 5), *_LABELS, np.array([6, 2], np.int32)), "Not enough time", InvalidArgumentError
@@ -257,7 +311,31 @@ def ctc_loss(
     time_major: bool = True,
     logits: Any = None,
 ) -> Tensor:
-    """The CTC loss of each sequence of a batch, of labels in a SparseTensor; the last class is the blank."""
+    """Computes the CTC loss of each sequence of a batch: minus the logarithm of the probability of its
+    labels.
+
+    That is the sum over all alignments of labels and blanks with the steps; the last class is the blank.
+
+    Args:
+      labels: An int32 SparseTensor [batch, longest] of classes, without blanks.
+      inputs: Logits [steps, batch, classes], of float32 or float64.
+      sequence_length: An int32 vector: how many steps each sequence has.
+      preprocess_collapse_repeated: Whether runs of the same label are made one before.
+      ctc_merge_repeated: Whether a run of steps with the same class is one label, as is usual. If not, every
+        step with a class that is not the blank is a label.
+      ignore_longer_outputs_than_inputs: Whether sequences with more labels than steps get a loss of 0 instead
+        of an error.
+      time_major: Whether the steps are the first axis of the logits, and not the second.
+      logits: Another name of `inputs`.
+
+    Returns:
+      A vector with the loss of each sequence, of the type of the logits.
+
+    Raises:
+      TypeError: Where `labels` is not a SparseTensor.
+      InvalidArgumentError: In a step whose labels are not classes, whose label indices are out of order, or
+        that has sequences with more labels than steps.
+    """
     if not isinstance(labels, SparseTensor):
         raise TypeError("Expected labels (first argument) to be a SparseTensor")
     inputs = renamed("logits", logits, "inputs", inputs)
@@ -274,23 +352,6 @@ def ctc_loss(
     ).loss
 
 
-def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
-    """The length of each sequence, on the host."""
-    if batch == 0:
-        raise ShapeError("batch_size must not be 0")
-    lengths = sequence_length.cpu().long()
-    if lengths.shape != (batch,):
-        raise ShapeError(
-            f"len(sequence_length) != batch_size. sequence_length: {list(lengths.shape)} batch_size: {batch}"
-        )
-    for row, length in enumerate(lengths.tolist()):
-        if length > steps:
-            raise ShapeError(f"sequence_length({row}) <= {steps}, but is {length}")
-        if length < 0:
-            raise ShapeError(f"seq_len({row}) < 0")
-    return lengths
-
-
 @export("nn.ctc_loss_v2")
 def ctc_loss_v2(
     labels: Any,
@@ -302,9 +363,24 @@ def ctc_loss_v2(
     blank_index: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The CTC loss of each sequence of a batch, of labels dense (the blank is class 0) or sparse.
+    """Computes the CTC loss of each sequence of a batch, of dense or sparse labels.
 
-    `unique` is a hint of other implementations: it changes no value.
+    Args:
+      labels: An int32 tensor [batch, longest] of classes, or a SparseTensor of them.
+      logits: Logits [steps, batch, classes], of float32 or float64.
+      label_length: An int32 vector: how many labels each sequence has. Not used for a SparseTensor.
+      logit_length: An int32 vector: how many steps each sequence has.
+      logits_time_major: Whether the steps are the first axis of `logits`, and not the second.
+      unique: What `tf.nn.ctc_unique_labels` gives; a hint that changes no value.
+      blank_index: The class of the blank, negative if counted from the end; 0 by default for dense labels, to
+        be given for a SparseTensor.
+      name: A name for the operation.
+
+    Returns:
+      A vector with the loss of each sequence; infinite where the labels cannot fit into the steps.
+
+    Raises:
+      ValueError: Where `labels` is a SparseTensor and `blank_index` is not given.
     """
     if isinstance(labels, SparseTensor):
         if blank_index is None:
@@ -368,7 +444,16 @@ def _dense_loss(
 
 @export("nn.collapse_repeated")
 def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Each row's labels without those that repeat the one before, padded with 0; and how many are left."""
+    """Makes runs of the same label in each row one.
+
+    Args:
+      labels: A tensor [batch, longest] of labels.
+      seq_length: A vector: how many labels each row has.
+      name: A name for the operation.
+
+    Returns:
+      The remaining labels, padded with 0 to the longest row, and how many there are in each.
+    """
     with name_scope(name, "collapse_repeated_labels", [labels, seq_length]):
         labels = convert_to_tensor(labels, name="labels")
         seq_length = convert_to_tensor(seq_length, name="seq_length")
@@ -389,7 +474,16 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
 
 @export("nn.ctc_unique_labels")
 def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """Each row's different labels in order of appearance, padded with 0; and for each label which it is."""
+    """Lists the different labels of each row, as `tf.nn.ctc_loss_v2` may be given them.
+
+    Args:
+      labels: A tensor [batch, longest] of labels.
+      name: A name for the operation.
+
+    Returns:
+      The different labels of each row in order of appearance, padded with 0, and for each label which of them
+      it is; both of the shape of `labels`.
+    """
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = casting.cast(convert_to_tensor(labels, name="labels"), dtypes.int64)
         same = binary.equal(shapes.expand_dims(labels, 2), shapes.expand_dims(labels, 1))

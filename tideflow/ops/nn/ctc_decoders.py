@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,7 @@ from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.nn import ctc_beam_search
-from tideflow.ops.nn.ctc import checked_lengths
+from tideflow.ops.nn.ctc import checked_lengths, labels_of
 from tideflow.runtime.values import to_numpy
 
 _TYPE = attr("type", "float", allowed=REAL_PARTS)
@@ -29,6 +32,17 @@ def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
 
 
 _LENGTHS = np.array([6, 4], np.int32)
+
+
+def _as_sparse(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of different lengths as indices, values and shape."""
+    places = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
+    return (
+        np.array(places, np.int64).reshape(-1, 2),
+        np.array([label for labels in rows for label in labels], np.int64),
+        np.array([len(rows), max(map(len, rows), default=0)], np.int64),
+    )
+
 
 ctc_greedy_decoder_op = Op(
     "CTCGreedyDecoder",
@@ -65,10 +79,18 @@ def _ctc_greedy_decoder_kernel(inputs, sequence_length, *, merge_repeated, blank
     return indices, chosen[kept], shape, -torch.where(inside, best, 0).sum(0)[:, None]
 
 
+def _ctc_greedy_decoder_reference(inputs, sequence_length, *, merge_repeated, blank_index):
+    blank = blank_index % inputs.shape[2]
+    best = [inputs[:length, row].argmax(1).tolist() for row, length in enumerate(sequence_length)]
+    scores = [-inputs[:length, row].max(1).sum() for row, length in enumerate(sequence_length)]
+    return *_as_sparse([labels_of(path, blank, merge_repeated) for path in best]), np.array(scores)[:, None]
+
+
 ctc_greedy_decoder_op.samples(
     (f32(6, 2, 4), _LENGTHS),
     (f32(6, 2, 4), _LENGTHS, {"merge_repeated": True}),
     (f32(6, 2, 4), _LENGTHS, {"blank_index": 0}),
+    against=_ctc_greedy_decoder_reference,
 )
 ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
 ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", InvalidArgumentError)
@@ -78,7 +100,20 @@ ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The likeliest class of each step, without blanks, and minus the sum of its logits."""
+    """Decodes logits by taking the likeliest class of each step and removing blanks.
+
+    Args:
+      inputs: Logits [steps, batch, classes], of float32 or float64; the last class is the blank.
+      sequence_length: An int32 vector: how many steps each sequence has.
+      merge_repeated: Whether a run of steps with the same class is one label.
+
+    Returns:
+      A list of one int64 SparseTensor [batch, longest] with the labels of each sequence, and a tensor [batch,
+      1] of the negated sum of each sequence's largest logits.
+
+    Raises:
+      InvalidArgumentError: In a step in which a sequence is longer than the logits.
+    """
     indices, values, shape, log_probability = ctc_greedy_decoder_op(
         inputs, sequence_length, merge_repeated=merge_repeated
     )
@@ -114,16 +149,6 @@ def _best(
     return paths, beams.total[:top_paths].astype(logits.dtype)
 
 
-def _as_sparse(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of different lengths as indices, values and shape."""
-    places = [(row, place) for row, labels in enumerate(rows) for place in range(len(labels))]
-    return (
-        np.array(places, np.int64).reshape(-1, 2),
-        np.array([label for labels in rows for label in labels], np.int64),
-        np.array([len(rows), max(map(len, rows), default=0)], np.int64),
-    )
-
-
 @ctc_beam_search_decoder_op.kernel
 def _ctc_beam_search_decoder_kernel(
     inputs, sequence_length, *, beam_width, top_paths, merge_repeated, device
@@ -142,9 +167,38 @@ def _ctc_beam_search_decoder_kernel(
     return *parts, torch.from_numpy(np.stack([scores for _, scores in found])).to(device)
 
 
+def _ctc_beam_search_decoder_law(inputs, sequence_length, *outputs, beam_width, top_paths, merge_repeated):
+    """The paths come with falling scores, and a score is at most the probability of all that reads the same:
+    exactly that in a search so wide that no prefix is dropped.
+    """
+    *decoded, scores = outputs
+    indices, values, shapes = (decoded[i : i + top_paths] for i in range(0, len(decoded), top_paths))
+    steps, _, classes = inputs.shape
+    is_exhaustive = beam_width >= classes**steps
+    claims = [np.diff(scores, axis=1) <= 0, *(shape[0] == len(sequence_length) for shape in shapes)]
+    for row, length in enumerate(sequence_length):
+        logits = inputs[:length, row].astype(np.float64)
+        chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+        likelihoods = defaultdict(float)
+        for path in product(range(classes), repeat=length):
+            likelihoods[labels_of(path, classes - 1, True)] += chances[np.arange(length), path].prod()
+        found = [tuple(values[i][indices[i][:, 0] == row]) for i in range(top_paths)]
+        if merge_repeated:
+            claims += [all(np.diff(labels)) for labels in found]
+            continue
+        wanted = [np.log(likelihoods[labels]) for labels in found]
+        claims.append(scores[row] <= np.array(wanted) + 1e-5)
+        if is_exhaustive:
+            best = np.log(sorted(likelihoods.values())[-top_paths:][::-1])
+            claims += [(scores[row], np.float32(best)), (np.float32(wanted), np.float32(best))]
+    return claims
+
+
 ctc_beam_search_decoder_op.samples(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 10, "top_paths": 1}),
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 3, "top_paths": 3, "merge_repeated": False}),
+    (f32(4, 2, 3), np.array([4, 3], np.int32), {"beam_width": 81, "top_paths": 2, "merge_repeated": False}),
+    law=_ctc_beam_search_decoder_law,
 )
 ctc_beam_search_decoder_op.refuses(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 1, "top_paths": 2}), "more paths than", InvalidArgumentError
@@ -155,7 +209,23 @@ ctc_beam_search_decoder_op.refuses(
 def ctc_beam_search_decoder(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The likeliest paths that a beam search finds, and their log probabilities."""
+    """Decodes logits by a search for the likeliest labels, which keeps the best prefixes at each step.
+
+    Args:
+      inputs: Logits [steps, batch, classes], of float32 or float64; the last class is the blank.
+      sequence_length: An int32 vector: how many steps each sequence has.
+      beam_width: How many prefixes are kept.
+      top_paths: How many results are given, at most `beam_width`.
+      merge_repeated: Whether equal neighbours in a result are made one; correct results may well have such.
+
+    Returns:
+      A list of `top_paths` int64 SparseTensors [batch, longest] with the labels of each sequence, likeliest
+      first, and a tensor [batch, top_paths] of their log probabilities.
+
+    Raises:
+      InvalidArgumentError: In a step, where `top_paths` exceeds `beam_width`, or a sequence is longer than
+        the logits.
+    """
     found = ctc_beam_search_decoder_op(
         inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
     )
@@ -167,5 +237,16 @@ def ctc_beam_search_decoder(
 def ctc_beam_search_decoder_v2(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The likeliest paths that a beam search finds, repeated labels and all, and their log probabilities."""
+    """Decodes logits by a search for the likeliest labels; equal neighbours in a result stay.
+
+    Args:
+      inputs: Logits [steps, batch, classes], of float32 or float64; the last class is the blank.
+      sequence_length: An int32 vector: how many steps each sequence has.
+      beam_width: How many prefixes are kept.
+      top_paths: How many results are given, at most `beam_width`.
+
+    Returns:
+      A list of `top_paths` int64 SparseTensors [batch, longest] with the labels of each sequence, likeliest
+      first, and a tensor [batch, top_paths] of their log probabilities.
+    """
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)

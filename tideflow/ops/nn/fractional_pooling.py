@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import as_sizes, of_rank
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.nn.pool_kernels import added_at
@@ -55,7 +57,7 @@ def _pooled_sizes(image: Any, ratios: list[float]) -> list[int | None]:
     return sizes
 
 
-def _fractional_max_pool_family_shape(value, *, pooling_ratio):
+def _pooled_shapes(value, *, pooling_ratio):
     sizes = _pooled_sizes(of_rank(value, 4).tuple, pooling_ratio)
     # TensorFlow infers sequences that are one too short.
     return [sizes, *([None if sizes[axis] is None else sizes[axis] + 1] for axis in (1, 2))]
@@ -77,9 +79,6 @@ def _pseudo_random_widths(length: int, count: int, stream: Stream) -> np.ndarray
     return np.diff(inner, prepend=1, append=length + 1)
 
 
-# ---------------------------------------------------------------------------- pooling sequences
-
-
 def _sequences(image: Any, ratios: list[float], pseudo_random: bool, stream: Stream) -> list[list[int]]:
     sizes = _pooled_sizes(list(image), ratios)
     draw = _pseudo_random_widths if pseudo_random else _random_widths
@@ -96,9 +95,6 @@ def _stream(state: dict, deterministic: bool, seed: int, seed2: int) -> Stream:
         return Stream(seed, seed2)
     drawn = state.setdefault("seeds", tuple(np.random.SeedSequence().generate_state(2).tolist()))
     return Stream(*drawn)
-
-
-# ---------------------------------------------------------------------------- windows along an axis
 
 
 def _members(
@@ -134,19 +130,43 @@ _SEEDED = {"pooling_ratio": [1.0, 1.4, 1.7, 1.0], "deterministic": True, "seed":
 _OVERLAPPING = {**_SEEDED, "overlapping": True, "pseudo_random": True}
 
 
-def _add_samples_and_refuses_of_fractional_max_pool_family(op: Op) -> None:
+def _pooled_cells(value, rows, columns, overlapping, pool):
+    """In NumPy: `pool` of each cell between the beginnings of rows and of columns."""
+    cells = [
+        [
+            pool(value[:, top : bottom + overlapping, left : right + overlapping], axis=(1, 2))
+            for left, right in pairwise(columns)
+        ]
+        for top, bottom in pairwise(rows)
+    ]
+    return np.moveaxis(cells, 2, 0)
+
+
+def _add_samples(op: Op, pool: Callable) -> None:
+    """What is common to both pools; `pool` is NumPy's function of a cell."""
+
+    def law(value, output, rows, columns, *, pooling_ratio, overlapping):
+        pooled = _pooled_cells(value, rows, columns, overlapping, pool)
+        claims = [(output, pooled if value.dtype.kind == "f" else np.trunc(pooled))]
+        for sequence, size, ratio in zip((rows, columns), value.shape[1:], pooling_ratio[1:]):
+            widths = np.diff(sequence)
+            claims += [sequence[0] == 0, sequence[-1] == size, len(widths) == size // ratio]
+            claims += [widths >= np.floor(ratio), widths <= np.ceil(ratio)]
+        return claims
+
     op.samples(
         (_spread(2, 7, 9, 2), _SEEDED),
         (_spread(1, 10, 8, 1), _OVERLAPPING),
         (i32(1, 5, 6, 2), _SEEDED),
         (f32(0, 7, 9, 2), _SEEDED),
+        law=law,
     )
     op.refuses((f32(1, 7, 9), _SEEDED), "Shape must be rank 4 but is rank 3")
     op.refuses((f32(1, 7, 9, 2), {"pooling_ratio": [1.0, 1.4, 1.4, 2.0]}), "over rows and columns only")
 
 
 fractional_max_pool_op = Op("FractionalMaxPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
-fractional_max_pool_op.shape(_fractional_max_pool_family_shape)
+fractional_max_pool_op.shape(_pooled_shapes)
 
 
 def _maximum(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
@@ -169,7 +189,7 @@ def _fractional_max_pool_gradient(op, grad, *_):
     return fractional_max_pool_grad_op(op.inputs[0], pooled, grad, rows, columns, overlapping=overlapping)
 
 
-_add_samples_and_refuses_of_fractional_max_pool_family(fractional_max_pool_op)
+_add_samples(fractional_max_pool_op, np.max)
 
 
 @export("nn.fractional_max_pool")
@@ -183,7 +203,27 @@ def fractional_max_pool(
     seed2: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The maximum of each window, and where the windows of rows and of columns begin."""
+    """Computes the maximum of windows of two neighbouring sizes, in an order drawn at random, that tile
+    images.
+
+    Args:
+      value: Images [batch, height, width, channels] of float32, float64, int32 or int64.
+      pooling_ratio: By how much each axis shrinks, a list of four numbers of which the first and last are 1.
+      pseudo_random: Whether the windows come from one random number, which spreads the larger ones evenly,
+        and not in a random order.
+      overlapping: Whether a window takes the first element of the next one too.
+      deterministic: Whether every run draws the same windows.
+      seed: The first seed, for deterministic runs only.
+      seed2: The second seed, for deterministic runs only.
+      name: A name for the operation.
+
+    Returns:
+      The pooled images, of the type of `value`, and where the windows of rows and of columns begin, two int64
+      vectors that end with the image's height and width.
+
+    Raises:
+      ValueError: Where `pooling_ratio` is not of that form, or leaves nothing of an axis.
+    """
     return fractional_max_pool_op(
         value,
         pooling_ratio=pooling_ratio,
@@ -203,7 +243,7 @@ def _window_sizes(sequences: list, overlapping: bool, device: torch.device) -> t
 
 
 fractional_avg_pool_op = Op("FractionalAvgPool", f"value: T -> {_REGIONS}", T=_NUMBERS, **_POOL)
-fractional_avg_pool_op.shape(_fractional_max_pool_family_shape)
+fractional_avg_pool_op.shape(_pooled_shapes)
 
 
 def _total(windows: torch.Tensor, axis: int, counts: torch.Tensor) -> torch.Tensor:
@@ -243,7 +283,7 @@ def _fractional_avg_pool_gradient(op, grad, *_):
     return fractional_avg_pool_grad_op(_sizes(image), grad, rows, columns, overlapping=overlapping)
 
 
-_add_samples_and_refuses_of_fractional_max_pool_family(fractional_avg_pool_op)
+_add_samples(fractional_avg_pool_op, np.mean)
 
 
 @export("nn.fractional_avg_pool")
@@ -257,7 +297,26 @@ def fractional_avg_pool(
     seed2: int = 0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The mean of each window, and where the windows of rows and of columns begin."""
+    """Computes the mean of windows of two neighbouring sizes, in an order drawn at random, that tile images.
+
+    Args:
+      value: Images [batch, height, width, channels] of float32, float64, int32 or int64.
+      pooling_ratio: By how much each axis shrinks, a list of four numbers of which the first and last are 1.
+      pseudo_random: Whether the windows come from one random number, which spreads the larger ones evenly,
+        and not in a random order.
+      overlapping: Whether a window takes the first element of the next one too.
+      deterministic: Whether every run draws the same windows.
+      seed: The first seed, for deterministic runs only.
+      seed2: The second seed, for deterministic runs only.
+      name: A name for the operation.
+
+    Returns:
+      The pooled images, of the type of `value`, and where the windows of rows and of columns begin, two int64
+      vectors that end with the image's height and width.
+
+    Raises:
+      ValueError: Where `pooling_ratio` is not of that form, or leaves nothing of an axis.
+    """
     return fractional_avg_pool_op(
         value,
         pooling_ratio=pooling_ratio,
@@ -313,18 +372,24 @@ def _fractional_max_pool_grad_kernel(
     elements = orig_input.flatten(1, 2)[:, places]  # [batch, rows, columns, elements, depth]
     largest = elements == elements.amax(3, keepdim=True)
     first = torch.where(largest, places[..., None], height * width).amin(3)
-    first = torch.where(
-        first < height * width, first, places[..., :1]
-    )  # of what is not a number, any is largest
+    # Where a window has a NaN, none of its elements equals the maximum: the first one is taken.
+    first = torch.where(first < height * width, first, places[..., :1])
     flat = first * depth + torch.arange(depth, device=first.device)
     image = [len(orig_input), 1, *orig_input.shape[1:]]
     return added_at(flat.unsqueeze(1), out_backprop.unsqueeze(1), image).squeeze(1)
 
 
 fractional_max_pool_grad_op.gradient(undefined_gradient)
+
+
+def _fractional_max_pool_grad_reference(orig_input, orig_output, grad, rows, columns, overlapping):
+    return pulled_back(lambda x: _pooled_cells(x, rows, columns, overlapping, np.max), orig_input, grad)
+
+
 fractional_max_pool_grad_op.samples(
     (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
     (_spread(1, 4, 5, 2), f32(1, 2, 3, 2), f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
+    against=_fractional_max_pool_grad_reference,
 )
 
 fractional_avg_pool_grad_op = Op(
@@ -370,7 +435,15 @@ def _fractional_avg_pool_grad_kernel(
 
 
 fractional_avg_pool_grad_op.gradient(undefined_gradient)
+
+
+def _fractional_avg_pool_grad_reference(sizes, grad, rows, columns, overlapping):
+    zeros = np.zeros(sizes)
+    return pulled_back(lambda x: _pooled_cells(x, rows, columns, overlapping, np.mean), zeros, grad, step=1)
+
+
 fractional_avg_pool_grad_op.samples(
     ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5]),
     ([1, 4, 5, 2], f32(1, 2, 3, 2), [0, 1, 4], [0, 2, 3, 5], {"overlapping": True}),
+    against=_fractional_avg_pool_grad_reference,
 )

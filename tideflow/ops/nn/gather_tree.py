@@ -63,9 +63,10 @@ def _gather_tree_kernel(step_ids, parent_ids, max_sequence_lengths, end_token):
     return torch.where(ended, end_token, result)
 
 
-def _one_by_one(
+def _gather_tree_reference(
     step_ids: np.ndarray, parent_ids: np.ndarray, max_sequence_lengths: np.ndarray, end_token: Any
 ) -> np.ndarray:
+    """One beam after another, read backwards."""
     result = np.full_like(step_ids, end_token)
     steps, batch, beams = step_ids.shape
     for row in range(batch):
@@ -90,7 +91,7 @@ gather_tree_op.samples(
     (_WORDS, _PARENTS, np.array([0], np.int32), _END),
     (np.zeros([0, 2, 3], np.int32), np.zeros([0, 2, 3], np.int32), np.zeros(2, np.int32), _END),
     (np.zeros([2, 0, 3], np.int32), np.zeros([2, 0, 3], np.int32), np.zeros(0, np.int32), _END),
-    against=_one_by_one,
+    against=_gather_tree_reference,
 )
 gather_tree_op.refuses((_WORDS, _PARENTS[:2], _LENGTHS, _END), "must have one shape")
 gather_tree_op.refuses(
@@ -102,5 +103,19 @@ gather_tree_op.refuses(
 def gather_tree(
     step_ids: Any, parent_ids: Any, max_sequence_lengths: Any, end_token: Any, name: str | None = None
 ) -> Tensor:
-    """The sequences that end in each beam, [time, batch, beam]; after an `end_token` only that."""
+    """Reads the whole sequence that ends in each beam of a beam search.
+
+    Args:
+      step_ids: An int32 tensor [steps, batch, beams]: the word that each beam chose at each step.
+      parent_ids: A tensor of the same shape: which beam of the step before each beam continues.
+      max_sequence_lengths: An int32 vector: how many steps each row of the batch has.
+      end_token: The word that ends a sequence; it also fills what comes after.
+      name: A name for the operation.
+
+    Returns:
+      An int32 tensor [steps, batch, beams]: along its first axis the words of each sequence.
+
+    Raises:
+      InvalidArgumentError: In a step on the CPU with a parent that is no beam; on a GPU the word is -1 there.
+    """
     return gather_tree_op(step_ids, parent_ids, max_sequence_lengths, end_token, name=name)

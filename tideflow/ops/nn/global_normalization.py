@@ -8,6 +8,7 @@ import torch
 from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.linalg.matrices import same_size
@@ -43,14 +44,14 @@ def _normalize_gradient(op, grad):
     return [dx, dm, dv, db, dg]
 
 
-def _numpy_normalized(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
+def _normalize_reference(t, m, v, beta, gamma, *, variance_epsilon, scale_after_normalization):
     scale = gamma if scale_after_normalization else np.float32(1)
     return (t - m) / np.sqrt(v + variance_epsilon) * scale + beta
 
 
 normalize_op.samples(
     *((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(3), attrs) for attrs in _SAMPLE_ATTRS),
-    against=_numpy_normalized,
+    against=_normalize_reference,
 )
 normalize_op.refuses(
     (f32(2, 2, 1, 3), f32(2), f32(3), f32(3), f32(3), _SAMPLE_ATTRS[0]),
@@ -87,6 +88,25 @@ def _normalize_grad_kernel(t, m, v, gamma, backprop, *, variance_epsilon, scale_
 
 
 normalize_grad_op.gradient(undefined_gradient)
+
+
+def _normalize_grad_reference(t, m, v, gamma, backprop, *, variance_epsilon, scale_after_normalization):
+    attrs = {
+        "variance_epsilon": variance_epsilon,
+        "scale_after_normalization": scale_after_normalization,
+    }
+    inputs = [t, m, v, np.zeros_like(gamma), gamma]
+
+    def by(place: int) -> np.ndarray:
+        def moved(value: np.ndarray) -> np.ndarray:
+            return _normalize_reference(*inputs[:place], value, *inputs[place + 1 :], **attrs)
+
+        return pulled_back(moved, inputs[place], backprop)
+
+    return [by(place) for place in range(5)]
+
+
 normalize_grad_op.samples(
-    *((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(2, 2, 1, 3), attrs) for attrs in _SAMPLE_ATTRS)
+    *((f32(2, 2, 1, 3), f32(3), _POSITIVE, f32(3), f32(2, 2, 1, 3), attrs) for attrs in _SAMPLE_ATTRS),
+    against=_normalize_grad_reference,
 )

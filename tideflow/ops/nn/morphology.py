@@ -20,12 +20,13 @@ from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import tiling
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import SampleArray, f32, i32
 from tideflow.ops.helpers.types import REAL
 from tideflow.ops.helpers.unsigned import widened
 from tideflow.ops.math import unary
 from tideflow.ops.nn.pool_kernels import added_at, signed
-from tideflow.ops.nn.windows import Window, aten_padding
+from tideflow.ops.nn.windows import Window, aten_padding, windows_of
 
 _WINDOW = {
     "strides": attr("list(int)", minimum=4),
@@ -121,11 +122,19 @@ def _dilation2d_gradient(op, grad):
     )
 
 
+def _dilation2d_reference(input, filter, *, strides, rates, padding):
+    windows = windows_of(
+        input.astype(np.float64), filter.shape[:2], strides[1:3], padding, rates[1:3], -np.inf
+    )
+    return (windows + filter).max((3, 4))
+
+
 dilation2d_op.samples(
     (_spread(2, 4, 5, 2), _sample(2, 3, 2), _ONCE),
     (_spread(1, 5, 6, 1), _sample(2, 2, 1), _TWICE),
     (i32(1, 3, 4, 2), i32(3, 1, 2), _ONCE),
     (f32(0, 4, 5, 2), f32(2, 3, 2), _ONCE),
+    against=_dilation2d_reference,
 )
 dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2, 4), _ONCE), "Dimensions must be equal, but are 3 and 4")
 dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2), _ONCE), "Shape must be rank 3 but is rank 2")
@@ -142,10 +151,62 @@ def dilation2d(
     filters: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """The maximum, over each window, of an image plus the values of a filter [height, width, depth]."""
+    """Computes the grey-scale dilation of images: over each window the maximum of image plus filter.
+
+    Args:
+      input: Images [batch, height, width, channels] of a real type.
+      filter: A tensor of the same type, [height, width, channels].
+      strides: How far the window moves from place to place along each axis, a list of four numbers; those of
+        batch and channels are 1.
+      rates: How far apart the elements are that neighbouring elements of the filter see, a list of four
+        numbers.
+      padding: "SAME" (the window begins at every stride-th element and may reach over the edge) or "VALID"
+        (it stays inside).
+      name: A name for the operation.
+      filters: Another name of `filter`.
+      dilations: Another name of `rates`.
+
+    Returns:
+      Images of the type of `input` with a place for each position of the window.
+
+    Raises:
+      ValueError: Where images and filter differ in their channels, or where the window is larger than the
+        images.
+    """
     filter = renamed("filters", filters, "filter", filter)
     rates = renamed("dilations", dilations, "rates", rates)
     return dilation2d_op(input, filter, strides=strides, rates=rates, padding=padding, name=name)
+
+
+@export("nn.erosion2d")
+def erosion2d(
+    value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+) -> Tensor:
+    """Computes the grey-scale erosion of images: over each window the minimum of image minus kernel.
+
+    Args:
+      value: Images [batch, height, width, channels] of a signed type.
+      kernel: A tensor of the same type, [height, width, channels].
+      strides: How far the window moves from place to place along each axis, a list of four numbers; those of
+        batch and channels are 1.
+      rates: How far apart the elements are that neighbouring elements of the kernel see, a list of four
+        numbers.
+      padding: "SAME" (the window begins at every stride-th element and may reach over the edge) or "VALID"
+        (it stays inside).
+      name: A name for the operation.
+
+    Returns:
+      Images of the type of `value` with a place for each position of the window.
+
+    Raises:
+      ValueError: Where images and kernel differ in their channels, or where the window is larger than the
+        images.
+    """
+    with name_scope(name, "erosion2d", [value, kernel]) as scope:
+        dilated = dilation2d(
+            unary.negative(value), tiling.reverse(kernel, [0, 1]), strides, rates, padding, name=scope
+        )
+        return unary.negative(dilated)
 
 
 _BACKPROP = "input: T, filter: T, out_backprop: T"
@@ -192,9 +253,17 @@ def _dilation2d_backprop_input_kernel(input, filter, out_backprop, *, strides, r
 
 
 dilation2d_backprop_input_op.gradient(undefined_gradient)
+
+
+def _dilation2d_backprop_input_reference(input, filter, grad, *, strides, rates, padding):
+    window = {"strides": strides, "rates": rates, "padding": padding}
+    return pulled_back(lambda image: _dilation2d_reference(image, filter, **window), input, grad)
+
+
 dilation2d_backprop_input_op.samples(
     (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
     (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+    against=_dilation2d_backprop_input_reference,
 )
 
 dilation2d_backprop_filter_op = Op(
@@ -217,19 +286,15 @@ def _dilation2d_backprop_filter_kernel(input, filter, out_backprop, *, strides, 
 
 
 dilation2d_backprop_filter_op.gradient(undefined_gradient)
+
+
+def _dilation2d_backprop_filter_reference(input, filter, grad, *, strides, rates, padding):
+    window = {"strides": strides, "rates": rates, "padding": padding}
+    return pulled_back(lambda moved: _dilation2d_reference(input, moved, **window), filter, grad)
+
+
 dilation2d_backprop_filter_op.samples(
     (_spread(2, 4, 5, 2), _sample(2, 3, 2), f32(2, 4, 5, 2), _ONCE),
     (_spread(1, 5, 6, 1), _sample(2, 2, 1), f32(1, 2, 4, 1), _TWICE),
+    against=_dilation2d_backprop_filter_reference,
 )
-
-
-@export("nn.erosion2d")
-def erosion2d(
-    value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None
-) -> Tensor:
-    """The minimum, over each window, of an image minus the values of a kernel [height, width, depth]."""
-    with name_scope(name, "erosion2d", [value, kernel]) as scope:
-        dilated = dilation2d(
-            unary.negative(value), tiling.reverse(kernel, [0, 1]), strides, rates, padding, name=scope
-        )
-        return unary.negative(dilated)

@@ -16,6 +16,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.math import casting, reductions, unary
@@ -50,9 +51,7 @@ def _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, 
     return [image, vector, vector, vector, vector]
 
 
-def _fused_batch_norm_family_shape(
-    x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor
-):
+def _batch_norm_shape(x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor):
     return _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor)
 
 
@@ -94,202 +93,11 @@ def _normalized_by_estimates(x, scale, offset, mean, variance, epsilon, factor, 
     return from_channels_first(y, data_format), mean, variance, mean, variance
 
 
-def _fused_batch_norm_family_kernel(
+def _batch_norm(
     x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training
 ):
     arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
     return _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
-
-
-_EXACT = {"epsilon": 1e-3}
-_ESTIMATED = {"epsilon": 1e-3, "is_training": False}
-_NONE = np.zeros(0, np.float32)
-
-
-def _moments(depth: int) -> tuple:
-    """A mean and a variance; constants, since TensorFlow passes no gradient to them."""
-    return [0.1, -0.2, 0.3][:depth], [0.5, 1.5, 1.0][:depth]
-
-
-def _add_samples_and_refuses_of_fused_batch_norm_family(op: Op) -> None:
-    op.samples(
-        (f32(2, 3, 2, 2), f32(2), f32(2), _NONE, _NONE, _EXACT),
-        (f32(2, 3, 2, 2), f32(2), f32(2), *_moments(2), _ESTIMATED),
-        (f32(2, 3, 2, 2), f32(3), f32(3), _NONE, _NONE, {**_EXACT, "data_format": "NCHW"}),
-    )
-    op.refuses((f32(2, 3, 2, 2), f32(3), f32(2), _NONE, _NONE), "are 2 and 3: channels of x and scale")
-    op.refuses((f32(3, 2, 2), f32(2), f32(2), _NONE, _NONE), "Shape must be rank 4 but is rank 3")
-
-
-fused_batch_norm_op = Op(
-    "FusedBatchNorm",
-    "x: T, scale: T, offset: T, mean: T, variance: T "
-    "-> y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
-    T=_FLOAT,
-    data_format=_IMAGES,
-    **_MOVING,
-)
-fused_batch_norm_op.shape(_fused_batch_norm_family_shape)
-fused_batch_norm_op.kernel(_fused_batch_norm_family_kernel)
-_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_op)
-
-_HALF_OR_FLOAT = types("half bfloat16 float")
-
-fused_batch_norm_v2_op = Op(
-    "FusedBatchNormV2",
-    "x: T, scale: U, offset: U, mean: U, variance: U "
-    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES,
-    **_MOVING,
-)
-fused_batch_norm_v2_op.shape(_fused_batch_norm_family_shape)
-fused_batch_norm_v2_op.kernel(_fused_batch_norm_family_kernel)
-_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_v2_op)
-
-_IMAGES_OR_VOLUMES = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NDHWC", "NCDHW"))
-
-fused_batch_norm_v3_op = Op(
-    "FusedBatchNormV3",
-    "x: T, scale: U, offset: U, mean: U, variance: U "
-    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
-    T=_HALF_OR_FLOAT,
-    U=types("bfloat16 float"),
-    data_format=_IMAGES_OR_VOLUMES,
-    **_MOVING,
-)
-
-
-@fused_batch_norm_v3_op.shape
-def _fused_batch_norm_v3_shape(
-    x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor
-):
-    given = _forward_shapes(
-        x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor
-    )
-    return [*given, None]
-
-
-@fused_batch_norm_v3_op.kernel
-def _fused_batch_norm_v3_kernel(
-    x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training
-):
-    arguments = (x, scale, offset, mean, variance, epsilon, exponential_avg_factor, data_format)
-    results = _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
-    return *results, scale.new_zeros(())
-
-
-_add_samples_and_refuses_of_fused_batch_norm_family(fused_batch_norm_v3_op)
-
-
-@export("nn.fused_batch_norm")
-def fused_batch_norm(
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any = None,
-    variance: Any = None,
-    epsilon: float = 0.001,
-    data_format: str = "NHWC",
-    is_training: bool = True,
-    name: str | None = None,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Images normalized over batch and space: the result, and the mean and variance that it took."""
-    x = convert_to_tensor(x, name="input")
-    scale, offset = convert_to_tensor(scale, name="scale"), convert_to_tensor(offset, name="offset")
-    if is_training and (mean is not None or variance is not None):
-        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
-    mean = constants.constant([], dtype=float32) if mean is None else mean
-    variance = constants.constant([], dtype=float32) if variance is None else variance
-    results = fused_batch_norm_v3_op(
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        epsilon=max(epsilon, 1.001e-5),
-        data_format=data_format,
-        is_training=is_training,
-        name=name,
-    )
-    return results[0], results[1], results[2]
-
-
-def _fused_batch_norm_grad_family_shape(
-    y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
-):
-    vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
-    image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
-    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
-    return [image, vector, vector, unused, unused]
-
-
-def _fused_batch_norm_grad_family_kernel(
-    y_backprop,
-    x,
-    scale,
-    reserve_space_1,
-    reserve_space_2,
-    reserve_space_3=None,
-    *,
-    epsilon,
-    data_format,
-    is_training,
-):
-    none = scale.new_zeros(0)
-    if not x.numel():
-        zeros = torch.zeros_like(scale)
-        return torch.zeros_like(x), zeros, zeros, none, none
-    results = torch.ops.aten.native_batch_norm_backward.default(
-        channels_first(y_backprop, data_format),
-        channels_first(x, data_format),
-        scale,
-        reserve_space_1,
-        reserve_space_2,
-        reserve_space_1,
-        torch.rsqrt(reserve_space_2 + epsilon),
-        is_training,
-        epsilon,
-        [True, True, True],
-    )
-    return from_channels_first(results[0], data_format), results[1], results[2], none, none
-
-
-fused_batch_norm_grad_op = Op(
-    "FusedBatchNormGrad",
-    "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T "
-    "-> x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
-    T=_FLOAT,
-    data_format=_IMAGES,
-    **_EPSILON,
-)
-fused_batch_norm_grad_op.shape(_fused_batch_norm_grad_family_shape)
-fused_batch_norm_grad_op.kernel(_fused_batch_norm_grad_family_kernel)
-
-fused_batch_norm_grad_v2_op = Op(
-    "FusedBatchNormGradV2",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U "
-    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES,
-    **_EPSILON,
-)
-fused_batch_norm_grad_v2_op.shape(_fused_batch_norm_grad_family_shape)
-fused_batch_norm_grad_v2_op.kernel(_fused_batch_norm_grad_family_kernel)
-
-fused_batch_norm_grad_v3_op = Op(
-    "FusedBatchNormGradV3",
-    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U "
-    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
-    T=_HALF_OR_FLOAT,
-    U=_FLOAT,
-    data_format=_IMAGES_OR_VOLUMES,
-    **_EPSILON,
-)
-fused_batch_norm_grad_v3_op.shape(_fused_batch_norm_grad_family_shape)
-fused_batch_norm_grad_v3_op.kernel(_fused_batch_norm_grad_family_kernel)
 
 
 def _count(op: Operation) -> Tensor:
@@ -332,6 +140,221 @@ def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tens
     return by_x
 
 
+def _batch_norm_gradient(op: Operation, grads: tuple, back: Op) -> tuple:
+    x, scale, _, mean, variance = op.inputs
+    training = op.attrs["is_training"]
+    statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
+    common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
+    by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
+    if training:
+        by_x = _with_statistics(op, by_x, *grads[1:5])
+    return by_x, by_scale, by_offset, None, None
+
+
+def _batch_norm_reference(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
+    images = np.moveaxis(x, 1, -1) if has_channels_first(data_format) else x
+    rows = images.reshape(-1, images.shape[-1])
+    unbiased = variance
+    if is_training:
+        mean, variance, unbiased = rows.mean(0), rows.var(0), rows.var(0, ddof=1)
+    y = (images - mean) / np.sqrt(np.add(variance, epsilon)) * scale + offset
+    y = np.moveaxis(y, -1, 1) if has_channels_first(data_format) else y
+    return y, mean, unbiased, mean, variance, 0.0
+
+
+_EXACT = {"epsilon": 1e-3}
+_ESTIMATED = {"epsilon": 1e-3, "is_training": False}
+_NONE = np.zeros(0, np.float32)
+
+
+def _moments(depth: int) -> tuple:
+    """A mean and a variance; constants, since TensorFlow passes no gradient to them."""
+    return [0.1, -0.2, 0.3][:depth], [0.5, 1.5, 1.0][:depth]
+
+
+def _add_batch_norm_samples(op: Op) -> None:
+    op.samples(
+        (f32(2, 3, 2, 2), f32(2), f32(2), _NONE, _NONE, _EXACT),
+        (f32(2, 3, 2, 2), f32(2), f32(2), *_moments(2), _ESTIMATED),
+        (f32(2, 3, 2, 2), f32(3), f32(3), _NONE, _NONE, {**_EXACT, "data_format": "NCHW"}),
+        against=_batch_norm_reference,
+    )
+    op.refuses((f32(2, 3, 2, 2), f32(3), f32(2), _NONE, _NONE), "are 2 and 3: channels of x and scale")
+    op.refuses((f32(3, 2, 2), f32(2), f32(2), _NONE, _NONE), "Shape must be rank 4 but is rank 3")
+
+
+fused_batch_norm_op = Op(
+    "FusedBatchNorm",
+    "x: T, scale: T, offset: T, mean: T, variance: T "
+    "-> y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T",
+    T=_FLOAT,
+    data_format=_IMAGES,
+    **_MOVING,
+)
+fused_batch_norm_op.shape(_batch_norm_shape)
+fused_batch_norm_op.kernel(_batch_norm)
+fused_batch_norm_op.gradient(lambda op, *grads: _batch_norm_gradient(op, grads, fused_batch_norm_grad_op))
+_add_batch_norm_samples(fused_batch_norm_op)
+
+_HALF_OR_FLOAT = types("half bfloat16 float")
+
+fused_batch_norm_v2_op = Op(
+    "FusedBatchNormV2",
+    "x: T, scale: U, offset: U, mean: U, variance: U "
+    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES,
+    **_MOVING,
+)
+fused_batch_norm_v2_op.shape(_batch_norm_shape)
+fused_batch_norm_v2_op.kernel(_batch_norm)
+fused_batch_norm_v2_op.gradient(
+    lambda op, *grads: _batch_norm_gradient(op, grads, fused_batch_norm_grad_v2_op)
+)
+_add_batch_norm_samples(fused_batch_norm_v2_op)
+
+_IMAGES_OR_VOLUMES = attr("string", "NHWC", allowed=("NHWC", "NCHW", "NDHWC", "NCDHW"))
+
+fused_batch_norm_v3_op = Op(
+    "FusedBatchNormV3",
+    "x: T, scale: U, offset: U, mean: U, variance: U "
+    "-> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U",
+    T=_HALF_OR_FLOAT,
+    U=types("bfloat16 float"),
+    data_format=_IMAGES_OR_VOLUMES,
+    **_MOVING,
+)
+
+
+@fused_batch_norm_v3_op.shape
+def _fused_batch_norm_v3_shape(
+    x, scale, offset, mean, variance, *, data_format, is_training, exponential_avg_factor
+):
+    given = _forward_shapes(
+        x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor
+    )
+    return [*given, None]
+
+
+@fused_batch_norm_v3_op.kernel
+def _fused_batch_norm_v3_kernel(
+    x, scale, offset, mean, variance, *, epsilon, exponential_avg_factor, data_format, is_training
+):
+    results = _batch_norm(
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=epsilon,
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=is_training,
+    )
+    return *results, scale.new_zeros(())
+
+
+fused_batch_norm_v3_op.gradient(
+    lambda op, *grads: _batch_norm_gradient(op, grads, fused_batch_norm_grad_v3_op)
+)
+_add_batch_norm_samples(fused_batch_norm_v3_op)
+
+
+@export("nn.fused_batch_norm")
+def fused_batch_norm(
+    x: Any,
+    scale: Any,
+    offset: Any,
+    mean: Any = None,
+    variance: Any = None,
+    epsilon: float = 0.001,
+    data_format: str = "NHWC",
+    is_training: bool = True,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Normalizes images over batch and space: (x - mean) / sqrt(variance + epsilon) * scale + offset.
+
+    Args:
+      x: Images [batch, height, width, channels] of half, bfloat16 or float32; `data_format` may put the
+        channels second.
+      scale: A float32 vector with an element for each channel.
+      offset: A float32 vector with an element for each channel.
+      mean: The mean of each channel, a float32 vector; where `is_training`, None: it is that of `x`.
+      variance: The variance of each channel, a float32 vector; where `is_training`, None.
+      epsilon: A small number, at least 1.001e-5, that is added to the variance.
+      data_format: "NHWC" (the default) or "NCHW"; for volumes "NDHWC" or "NCDHW".
+      is_training: Whether `x` is normalized by its own mean and variance.
+      name: A name for the operation.
+
+    Returns:
+      The normalized images, of the type of `x`, and the mean and variance of each channel that a moving
+      average is made of: while training those of `x` (the variance without bias), else those given.
+
+    Raises:
+      ValueError: Where `mean` or `variance` is given while training, or where channels and vectors differ in
+        size.
+    """
+    x = convert_to_tensor(x, name="input")
+    scale, offset = convert_to_tensor(scale, name="scale"), convert_to_tensor(offset, name="offset")
+    if is_training and (mean is not None or variance is not None):
+        raise ValueError("Both 'mean' and 'variance' must be None if is_training is True.")
+    mean = constants.constant([], dtype=float32) if mean is None else mean
+    variance = constants.constant([], dtype=float32) if variance is None else variance
+    results = fused_batch_norm_v3_op(
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=max(epsilon, 1.001e-5),
+        data_format=data_format,
+        is_training=is_training,
+        name=name,
+    )
+    return results[0], results[1], results[2]
+
+
+def _batch_norm_grad_shape(
+    y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
+):
+    vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
+    image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
+    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
+    return [image, vector, vector, unused, unused]
+
+
+def _batch_norm_grad(
+    y_backprop,
+    x,
+    scale,
+    reserve_space_1,
+    reserve_space_2,
+    reserve_space_3=None,
+    *,
+    epsilon,
+    data_format,
+    is_training,
+):
+    none = scale.new_zeros(0)
+    if not x.numel():
+        zeros = torch.zeros_like(scale)
+        return torch.zeros_like(x), zeros, zeros, none, none
+    results = torch.ops.aten.native_batch_norm_backward.default(
+        channels_first(y_backprop, data_format),
+        channels_first(x, data_format),
+        scale,
+        reserve_space_1,
+        reserve_space_2,
+        reserve_space_1,
+        torch.rsqrt(reserve_space_2 + epsilon),
+        is_training,
+        epsilon,
+        [True, True, True],
+    )
+    return from_channels_first(results[0], data_format), results[1], results[2], none, none
+
+
 def _training_derivatives(g, x, s, v, p, q, axes, epsilon) -> tuple[Tensor, Tensor, Tensor]:
     def mean(tensor: Tensor) -> Tensor:
         return reductions.reduce_mean(tensor, axes, keepdims=True)
@@ -370,46 +393,79 @@ def _second_derivatives(op: Operation, *grads: Tensor | None) -> tuple[Tensor, T
     return casting.cast(results[0], dtype), casting.cast(results[1], dtype), results[2]
 
 
-# ---------------------------------------------------------------------------- its derivatives
+def _batch_norm_grad_gradient(op, *grads):
+    by_grad, by_x, by_scale = _second_derivatives(op, *grads[:3])
+    return by_grad, by_x, by_scale, *[None for _ in op.inputs[3:]]
 
 
-def _differentiate(forward: Op, back: Op) -> None:
-    @forward.gradient
-    def forward_gradient(op, *grads):
-        x, scale, _, mean, variance = op.inputs
-        training = op.attrs["is_training"]
-        statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
-        common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
-        by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
-        if training:
-            by_x = _with_statistics(op, by_x, *grads[1:5])
-        return by_x, by_scale, by_offset, None, None
-
-    @back.gradient
-    def back_gradient(op, *grads):
-        by_grad, by_x, by_scale = _second_derivatives(op, *grads[:3])
-        return by_grad, by_x, by_scale, *[None for _ in op.inputs[3:]]
-
-
-_differentiate(fused_batch_norm_op, fused_batch_norm_grad_op)
-_differentiate(fused_batch_norm_v2_op, fused_batch_norm_grad_v2_op)
-_differentiate(fused_batch_norm_v3_op, fused_batch_norm_grad_v3_op)
-for _op, _more in (
-    (fused_batch_norm_grad_op, ()),
-    (fused_batch_norm_grad_v2_op, ()),
-    (fused_batch_norm_grad_v3_op, (np.float32(0),)),
+def _batch_norm_grad_reference(
+    y_backprop, x, scale, mean, variance, last=0.0, *, epsilon, data_format, is_training
 ):
-    _op.samples(
-        (f32(2, 3, 2, 2), f32(2, 3, 2, 2), f32(2), *_moments(2), *_more, _ESTIMATED),
-        (
-            f32(2, 3, 2, 2),
-            f32(2, 3, 2, 2),
-            f32(3),
-            *_moments(3),
-            *_more,
-            {**_ESTIMATED, "data_format": "NCHW"},
-        ),
+    window = {"epsilon": epsilon, "data_format": data_format, "is_training": is_training}
+
+    def normalized(x: np.ndarray, scale: np.ndarray, offset: np.ndarray) -> np.ndarray:
+        return _batch_norm_reference(x, scale, offset, mean, variance, **window)[0]
+
+    zeros, none = np.zeros(len(scale)), np.zeros(0)
+    return (
+        pulled_back(lambda moved: normalized(moved, scale, zeros), x, y_backprop),
+        pulled_back(lambda moved: normalized(x, moved, zeros), scale, y_backprop),
+        pulled_back(lambda moved: normalized(x, scale, moved), zeros, y_backprop),
+        none,
+        none,
     )
+
+
+def _add_batch_norm_grad_samples(op: Op, *more: np.ndarray) -> None:
+    first = {**_ESTIMATED, "data_format": "NCHW"}
+    op.samples(
+        (f32(2, 3, 2, 2), f32(2, 3, 2, 2), f32(2), *_moments(2), *more, _ESTIMATED),
+        (f32(2, 3, 2, 2), f32(2, 3, 2, 2), f32(3), *_moments(3), *more, first),
+        against=_batch_norm_grad_reference,
+    )
+
+
+fused_batch_norm_grad_op = Op(
+    "FusedBatchNormGrad",
+    "y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T "
+    "-> x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T",
+    T=_FLOAT,
+    data_format=_IMAGES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_op.shape(_batch_norm_grad_shape)
+fused_batch_norm_grad_op.kernel(_batch_norm_grad)
+fused_batch_norm_grad_op.gradient(_batch_norm_grad_gradient)
+_add_batch_norm_grad_samples(fused_batch_norm_grad_op)
+
+fused_batch_norm_grad_v2_op = Op(
+    "FusedBatchNormGradV2",
+    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U "
+    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_v2_op.shape(_batch_norm_grad_shape)
+fused_batch_norm_grad_v2_op.kernel(_batch_norm_grad)
+fused_batch_norm_grad_v2_op.gradient(_batch_norm_grad_gradient)
+_add_batch_norm_grad_samples(fused_batch_norm_grad_v2_op)
+
+fused_batch_norm_grad_v3_op = Op(
+    "FusedBatchNormGradV3",
+    "y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U "
+    "-> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U",
+    T=_HALF_OR_FLOAT,
+    U=_FLOAT,
+    data_format=_IMAGES_OR_VOLUMES,
+    **_EPSILON,
+)
+fused_batch_norm_grad_v3_op.shape(_batch_norm_grad_shape)
+fused_batch_norm_grad_v3_op.kernel(_batch_norm_grad)
+fused_batch_norm_grad_v3_op.gradient(_batch_norm_grad_gradient)
+_add_batch_norm_grad_samples(fused_batch_norm_grad_v3_op, np.float32(0))
+
 
 # ---------------------------------------------------------------------------- local response normalization
 
@@ -445,19 +501,17 @@ def _lrn_gradient(op, grad):
     return lrn_grad_op(grad, op.inputs[0], op.outputs[0], **{name: op.attrs[name] for name in _LRN})
 
 
-def _numpy_lrn(
-    image: np.ndarray, depth_radius: int = 5, bias: float = 1, alpha: float = 1, beta: float = 0.5
-):
-    depth = image.shape[-1]
+def _lrn_reference(input, depth_radius, bias, alpha, beta):
+    depth = input.shape[-1]
     near = np.abs(np.subtract.outer(np.arange(depth), np.arange(depth))) <= depth_radius
-    return image / (bias + alpha * (image**2 @ near)) ** beta
+    return input / (bias + alpha * (input**2 @ near)) ** beta
 
 
 lrn_op.samples(
     f32(1, 2, 2, 7),
     (f32(2, 1, 2, 4), {"depth_radius": 1, "bias": 2.0, "alpha": 0.5, "beta": 0.75}),
     f32(0, 2, 2, 3),
-    against=_numpy_lrn,
+    against=_lrn_reference,
 )
 lrn_op.refuses((f32(2, 3),), "Shape must be rank 4 but is rank 2")
 
@@ -471,7 +525,23 @@ def local_response_normalization(
     beta: float = 0.5,
     name: str | None = None,
 ) -> Tensor:
-    """Each element divided by (bias + alpha * the sum of squares of its neighbours in depth) ** beta."""
+    """Divides each element by (bias + alpha * s) ** beta, where s is the sum of squares of its neighbours in
+    depth.
+
+    Args:
+      input: Images [batch, height, width, channels] of half, bfloat16 or float32.
+      depth_radius: How many channels on either side are neighbours.
+      bias: What is added to the sum, to avoid a division by 0.
+      alpha: The factor of the sum.
+      beta: The exponent.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+
+    Raises:
+      ValueError: Where `input` is not of rank 4.
+    """
     return lrn_op(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta, name=name)
 
 
@@ -499,7 +569,14 @@ def _lrn_grad_kernel(input_grads, input_image, output_image, *, depth_radius, bi
     return (grad * norm.pow(-beta) - 2 * alpha * beta * image * shared).to(input_image.dtype)
 
 
-lrn_grad_op.samples((f32(1, 2, 2, 7), f32(1, 2, 2, 7), f32(1, 2, 2, 7), {"depth_radius": 2}))
+def _lrn_grad_reference(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):
+    settings = depth_radius, bias, alpha, beta
+    return pulled_back(lambda image: _lrn_reference(image, *settings), input_image, input_grads)
+
+
+_IMAGE = np.linspace(-1, 1, 28, dtype=np.float32).reshape(1, 2, 2, 7)
+_NORMALIZED = _lrn_reference(_IMAGE, 2, bias=1.0, alpha=1.0, beta=0.5)
+lrn_grad_op.samples((f32(1, 2, 2, 7), _IMAGE, _NORMALIZED, {"depth_radius": 2}), against=_lrn_grad_reference)
 
 # ---------------------------------------------------------------------------- L2 loss
 
@@ -527,5 +604,13 @@ l2_loss_op.samples(f32(2, 3), f32(), f32(0), against=lambda t: (t**2).sum() / 2)
 
 @export("nn.l2_loss")
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
-    """Half the sum of squares."""
+    """Computes half the sum of squares of all elements.
+
+    Args:
+      t: A tensor of a floating-point type.
+      name: A name for the operation.
+
+    Returns:
+      A scalar of the type of `t`.
+    """
     return l2_loss_op(t, name=name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from tideflow.graph.errors import InvalidArgumentError
@@ -19,6 +20,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import joining, shapes, slicing
 from tideflow.ops.helpers.axes import of_rank, size_product
+from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg import matmul
@@ -103,6 +105,30 @@ def _state_shape(x: TensorShape, state: TensorShape) -> list[int | None]:
     return [of_rank(x, 2).tuple[0], of_rank(state, 2).tuple[1]]
 
 
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def _step_reference(sums, cs_prev, order, forget_bias, cell_clip, peepholes):
+    """A step in NumPy, from what the weights make of input and output: i, cs, f, o, ci, co and h."""
+    gates = dict(zip(order, np.split(sums, 4, 1)))
+    i = _logistic(gates["i"] + cs_prev * peepholes[0])
+    f = _logistic(gates["f"] + forget_bias + cs_prev * peepholes[1])
+    ci = np.tanh(gates["c"])
+    cs = ci * i + cs_prev * f
+    cs = np.clip(cs, -cell_clip, cell_clip) if cell_clip > 0 else cs
+    o, co = _logistic(gates["o"] + cs * peepholes[2]), np.tanh(cs)
+    return i, cs, f, o, ci, co, co * o
+
+
+def _lstm_block_cell_reference(
+    x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole
+):
+    peepholes = [wci, wcf, wco] if use_peephole else [0, 0, 0]
+    sums = np.concatenate([x, h_prev], 1) @ w + b
+    return _step_reference(sums, cs_prev, "icfo", forget_bias, cell_clip, peepholes)
+
+
 _CELL = (f32(3, 2), f32(3, 4), f32(3, 4), f32(6, 16), f32(4), f32(4), f32(4), f32(16))
 _LOOKING = {"use_peephole": True, "cell_clip": 0.0}
 
@@ -147,7 +173,7 @@ def _lstm_block_cell_gradient(op, *grads):
     return by_x, by_cs_prev, by_h_prev, by_w, *by_peepholes, by_b
 
 
-lstm_block_cell_op.samples(_CELL, (*_CELL, _LOOKING))
+lstm_block_cell_op.samples(_CELL, (*_CELL, _LOOKING), against=_lstm_block_cell_reference)
 lstm_block_cell_op.refuses((f32(3), *_CELL[1:]), "Shape must be rank 2 but is rank 1")
 
 _PEEPHOLE_GRADS = "wci_grad: T, wcf_grad: T, wco_grad: T"
@@ -222,16 +248,64 @@ def _lstm_block_cell_grad_kernel(
 
 lstm_block_cell_grad_op.gradient(undefined_gradient)
 
+
+class _Change(NamedTuple):
+    """Changes that come to a step: of its sums, of the state before, and of the peepholes' weights."""
+
+    sums: Any = 0.0
+    cs_prev: Any = 0.0
+    wci: Any = 0.0
+    wcf: Any = 0.0
+    wco: Any = 0.0
+
+
+def _changed_step(gates, cs_prev, peepholes, order, change: _Change) -> np.ndarray:
+    """In NumPy: how state and output of a step change, whose gates had these values."""
+
+    def moved(gate, by):
+        return _logistic(np.log(gate) - np.log1p(-gate) + by)
+
+    i, cs, f, o, ci, co = gates
+    zeros = np.zeros([len(cs), 4 * cs.shape[1]])
+    sums = dict(zip(order, np.split(zeros + change.sums, 4, 1)))
+    wci, wcf, wco = peepholes
+    before = cs_prev + change.cs_prev
+    new_i = moved(i, sums["i"] + change.cs_prev * wci + before * change.wci)
+    new_f = moved(f, sums["f"] + change.cs_prev * wcf + before * change.wcf)
+    new_ci = np.tanh(np.arctanh(ci) + sums["c"])
+    by_cs = new_ci * new_i + before * new_f - (ci * i + cs_prev * f)
+    new_o = moved(o, sums["o"] + by_cs * wco + (cs + by_cs) * change.wco)
+    return np.stack([by_cs, np.tanh(np.arctanh(co) + by_cs) * new_o - co * o])
+
+
+def _lstm_block_cell_grad_reference(
+    x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole
+):
+    def by(name: str, like: np.ndarray, used: bool = True) -> np.ndarray:
+        def changed(moved: np.ndarray) -> np.ndarray:
+            change = _Change(**{name: moved}) if used else _Change()
+            return _changed_step((i, cs, f, o, ci, co), cs_prev, peepholes, "icfo", change)
+
+        return pulled_back(changed, np.zeros(like.shape), np.stack([cs_grad, h_grad]))
+
+    peepholes = [wci, wcf, wco] if use_peephole else [0, 0, 0]
+    looking = [by(name, wci, use_peephole) for name in ("wci", "wcf", "wco")]
+    return by("cs_prev", cs_prev), by("sums", np.tile(cs_prev, 4)), *looking
+
+
 _KEPT = (f32(3, 4, low=0.0),) * 6
 lstm_block_cell_grad_op.samples(
     (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": False}),
     (*_CELL, *_KEPT, f32(3, 4), f32(3, 4), {"use_peephole": True}),
+    against=_lstm_block_cell_grad_reference,
 )
+
+# ---------------------------------------------------------------------------- an LSTM over a sequence
 
 _SEQUENCE = f"seq_len_max: int64, {_STEP}"
 
 
-def _block_lstm_family_shape(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b):
+def _sequence_shapes(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b):
     steps, batch, _ = of_rank(x, 3).tuple
     (gates,) = of_rank(b, 1).tuple
     if gates is not None and gates % 4:
@@ -272,17 +346,26 @@ def _sequence_gradient(op: Operation, grads: tuple, target: Op) -> tuple:
 _RUN = (f32(5, 3, 2), *_CELL[1:])
 
 
-def _add_samples_and_refuses_of_block_lstm_family(op: Op) -> None:
-    op.samples((5, *_RUN), (3, *_RUN, _LOOKING), (0, *_RUN))
+def _add_sequence_samples(op: Op, order: str) -> None:
+    def reference(
+        steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias=0.0, cell_clip, use_peephole
+    ):
+        peepholes = [wci, wcf, wco] if use_peephole else [0, 0, 0]
+        found = np.zeros([7, len(x), *cs_prev.shape])
+        for t in range(steps):
+            sums = np.concatenate([x[t], h_prev], 1) @ w + b
+            found[:, t] = _step_reference(sums, cs_prev, order, forget_bias, cell_clip, peepholes)
+            cs_prev, h_prev = found[1, t], found[6, t]
+        return list(found)
+
+    op.samples((5, *_RUN), (3, *_RUN, _LOOKING), (0, *_RUN), against=reference)
     op.refuses((6, *_RUN), "seq_len_max must be in [0, 5]", InvalidArgumentError)
 
-
-# ---------------------------------------------------------------------------- an LSTM over a sequence
 
 block_lstm_op = Op(
     "BlockLSTM", f"{_SEQUENCE} -> {_GATES}, h: T", host="seq_len_max", T=_HALF_OR_FLOAT, **_LSTM
 )
-block_lstm_op.shape(_block_lstm_family_shape)
+block_lstm_op.shape(_sequence_shapes)
 
 
 @block_lstm_op.kernel
@@ -296,7 +379,7 @@ def _block_lstm_kernel(
 
 
 block_lstm_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_op))
-_add_samples_and_refuses_of_block_lstm_family(block_lstm_op)
+_add_sequence_samples(block_lstm_op, "icfo")
 
 block_lstm_v2_op = Op(
     "BlockLSTMV2",
@@ -306,7 +389,7 @@ block_lstm_v2_op = Op(
     cell_clip=0.0,
     use_peephole=False,
 )
-block_lstm_v2_op.shape(_block_lstm_family_shape)
+block_lstm_v2_op.shape(_sequence_shapes)
 
 
 @block_lstm_v2_op.kernel
@@ -316,7 +399,7 @@ def _block_lstm_v2_kernel(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, 
 
 
 block_lstm_v2_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_v2_op))
-_add_samples_and_refuses_of_block_lstm_family(block_lstm_v2_op)
+_add_sequence_samples(block_lstm_v2_op, "ifco")
 
 _SEQUENCE_GRAD = (
     f"{_SEQUENCE}, {_GATES}, h: T, cs_grad: T, h_grad: T "
@@ -324,7 +407,7 @@ _SEQUENCE_GRAD = (
 )
 
 
-def _block_lstm_grad_family_shape(
+def _sequence_grad_shapes(
     seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad
 ):
     ranks = ((x, 3), (cs_prev, 2), (h_prev, 2), (w, 2), (wci, 1), (wcf, 1), (wco, 1), (b, 1))
@@ -360,23 +443,60 @@ def _lstm_back(steps, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_gra
 def _back_kernel(order: str) -> Callable:
     """The kernel of the gradient of an LSTM whose gates come in this order."""
 
-    def kernel(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
+    def _kernel(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
         *gates, cs_grad, h_grad = values
         peepholes = Peepholes(wci, wcf, wco)
         return _lstm_back(
             steps, x, cs_prev, h_prev, w, peepholes, b, Gates(*gates), cs_grad, h_grad, order, use_peephole
         )
 
-    return kernel
+    return _kernel
 
 
 _KEPT_RUN = (f32(5, 3, 4, low=0.0),) * 7
 
 
-def _add_samples_of_block_lstm_grad_family(op: Op) -> None:
+def _changed_run(steps, x, cs_prev, h_prev, w, peepholes, gates, order, changes) -> np.ndarray:
+    """In NumPy: how states and outputs of a run change, whose gates had these values."""
+    inputs, h = x.shape[2], gates[-1]
+    found = np.zeros([2, *h.shape])
+    by_cs, by_h = changes.get("cs_prev", 0.0), changes.get("h_prev", np.zeros_like(h_prev))
+    looking = {name: changes[name] for name in ("wci", "wcf", "wco") if name in changes}
+    for t in range(steps):
+        sums = by_h @ w[inputs:] + changes.get("b", 0.0)
+        if "x" in changes:
+            sums = sums + changes["x"][t] @ w[:inputs]
+        if "w" in changes:
+            sums = sums + np.concatenate([x[t], h_prev], 1) @ changes["w"] + by_h @ changes["w"][inputs:]
+        change = _Change(sums, by_cs, **looking)
+        by_cs, by_h = found[:, t] = _changed_step(
+            [gate[t] for gate in gates[:-1]], cs_prev, peepholes, order, change
+        )
+        cs_prev, h_prev = gates[1][t], h[t]
+    return found
+
+
+def _add_sequence_grad_samples(op: Op, order: str) -> None:
+    def reference(steps, x, cs_prev, h_prev, w, wci, wcf, wco, b, *values, use_peephole):
+        *gates, cs_grad, h_grad = values
+        peepholes = [wci, wcf, wco] if use_peephole else [0, 0, 0]
+
+        def by(name: str, like: np.ndarray) -> np.ndarray:
+            def changed(moved: np.ndarray) -> np.ndarray:
+                changes = {name: moved} if use_peephole or name not in ("wci", "wcf", "wco") else {}
+                return _changed_run(steps, x, cs_prev, h_prev, w, peepholes, gates, order, changes)
+
+            return pulled_back(changed, np.zeros(like.shape), np.stack([cs_grad, h_grad]))
+
+        weights = {"w": w, "wci": wci, "wcf": wcf, "wco": wco, "b": b}
+        return [
+            by(name, like) for name, like in {"x": x, "cs_prev": cs_prev, "h_prev": h_prev, **weights}.items()
+        ]
+
     op.samples(
         (5, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": False}),
         (3, *_RUN, *_KEPT_RUN, f32(5, 3, 4), f32(5, 3, 4), {"use_peephole": True}),
+        against=reference,
     )
 
 
@@ -387,10 +507,10 @@ block_lstm_grad_op = Op(
     T=_HALF_OR_FLOAT,
     **_IS_PEEPHOLE,
 )
-block_lstm_grad_op.shape(_block_lstm_grad_family_shape)
+block_lstm_grad_op.shape(_sequence_grad_shapes)
 block_lstm_grad_op.kernel(_back_kernel("icfo"))
 block_lstm_grad_op.gradient(undefined_gradient)
-_add_samples_of_block_lstm_grad_family(block_lstm_grad_op)
+_add_sequence_grad_samples(block_lstm_grad_op, "icfo")
 
 block_lstm_grad_v2_op = Op(
     "BlockLSTMGradV2",
@@ -399,12 +519,10 @@ block_lstm_grad_v2_op = Op(
     T=_HALF_OR_FLOAT,
     **_IS_PEEPHOLE,
 )
-block_lstm_grad_v2_op.shape(_block_lstm_grad_family_shape)
+block_lstm_grad_v2_op.shape(_sequence_grad_shapes)
 block_lstm_grad_v2_op.kernel(_back_kernel("ifco"))
 block_lstm_grad_v2_op.gradient(undefined_gradient)
-_add_samples_of_block_lstm_grad_family(block_lstm_grad_v2_op)
-
-_FLOAT = types("float")
+_add_sequence_grad_samples(block_lstm_grad_v2_op, "ifco")
 
 # ---------------------------------------------------------------------------- one step of a GRU
 
@@ -424,7 +542,7 @@ def _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
 
 _GRU_CELL = (f32(3, 2), f32(3, 4), f32(6, 8), f32(6, 4), f32(8), f32(4))
 
-gru_block_cell_op = Op("GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=_FLOAT)
+gru_block_cell_op = Op("GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=types("float"))
 
 
 @gru_block_cell_op.shape
@@ -451,12 +569,18 @@ def _gru_block_cell_gradient(op, *grads):
     return by_x, by_h_prev, by_w_ru, by_w_c, by_b_ru, activations.bias_add_grad_op(by_c)
 
 
-gru_block_cell_op.samples(_GRU_CELL)
+def _gru_block_cell_reference(x, h_prev, w_ru, w_c, b_ru, b_c):
+    r, u = np.split(_logistic(np.concatenate([x, h_prev], 1) @ w_ru + b_ru), 2, 1)
+    c = np.tanh(np.concatenate([x, h_prev * r], 1) @ w_c + b_c)
+    return r, u, c, u * h_prev + (1 - u) * c
+
+
+gru_block_cell_op.samples(_GRU_CELL, against=_gru_block_cell_reference)
 
 gru_block_cell_grad_op = Op(
     "GRUBlockCellGrad",
     f"{_GRU}, r: T, u: T, c: T, d_h: T -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T",
-    T=_FLOAT,
+    T=types("float"),
 )
 
 
@@ -480,4 +604,25 @@ def _gru_block_cell_grad_kernel(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
 
 
 gru_block_cell_grad_op.gradient(undefined_gradient)
-gru_block_cell_grad_op.samples((*_GRU_CELL, *(f32(3, 4, low=0.0),) * 3, f32(3, 4)))
+
+
+def _gru_block_cell_grad_reference(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+    def changed(by_x=0.0, by_h=0.0, by_c=0.0, by_ru=0.0) -> np.ndarray:
+        """The output of a cell whose gates had these values, after changes of its input, state and sums."""
+        joined = np.concatenate([np.zeros(x.shape) + by_x, np.zeros(h_prev.shape) + by_h], 1)
+        gates = np.concatenate([r, u], 1)
+        new_r, new_u = np.split(_logistic(np.log(gates) - np.log1p(-gates) + joined @ w_ru + by_ru), 2, 1)
+        joined[:, x.shape[1] :] = (h_prev + by_h) * new_r - h_prev * r
+        new_c = np.tanh(np.arctanh(c) + joined @ w_c + by_c)
+        return new_u * (h_prev + by_h) + (1 - new_u) * new_c
+
+    likes = {"by_x": x, "by_h": h_prev, "by_c": c, "by_ru": np.tile(r, 2)}
+    return [
+        pulled_back(lambda moved, name=name: changed(**{name: moved}), np.zeros(like.shape), d_h)
+        for name, like in likes.items()
+    ]
+
+
+gru_block_cell_grad_op.samples(
+    (*_GRU_CELL, *(f32(3, 4, low=0.0),) * 3, f32(3, 4)), against=_gru_block_cell_grad_reference
+)

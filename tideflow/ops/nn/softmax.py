@@ -28,7 +28,7 @@ from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, casting, checks, reductions, unary
 
 
-def _softmax_family_shape(logits):
+def _softmax_shape(logits):
     return of_rank_at_least(logits, 1)
 
 
@@ -37,10 +37,8 @@ def _numpy_log_softmax(logits: np.ndarray) -> np.ndarray:
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 
 
-# ---------------------------------------------------------------------------- softmax
-
 softmax_op = Op("Softmax", "logits: T -> softmax: T", T=FLOATS_HALF_FIRST)
-softmax_op.shape(_softmax_family_shape)
+softmax_op.shape(_softmax_shape)
 
 
 @softmax_op.kernel
@@ -67,7 +65,21 @@ softmax_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
 
 @export("nn.softmax", "math.softmax")
 def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """exp(x) divided by its sum along an axis, the last unless told."""
+    """Computes exp(x) divided by its sum along an axis.
+
+    Args:
+      logits: A tensor of a floating-point type and of at least one dimension.
+      axis: The axis along which the result adds up to 1; the last one by default.
+      name: A name for the operation.
+      dim: A deprecated name of `axis`.
+
+    Returns:
+      A tensor of the shape and type of `logits`.
+
+    Raises:
+      ValueError: Where `axis` is not the last one, and it or the rank of `logits` is not known.
+      InvalidArgumentError: Where `logits` has no such axis.
+    """
     axis = renamed("axis", axis, "dim", dim)
     return _along(logits, -1 if axis is None else axis, softmax_op, name)
 
@@ -100,7 +112,7 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
 
 
 log_softmax_op = Op("LogSoftmax", "logits: T -> logsoftmax: T", T=FLOATS_HALF_FIRST)
-log_softmax_op.shape(_softmax_family_shape)
+log_softmax_op.shape(_softmax_shape)
 
 
 @log_softmax_op.kernel
@@ -123,9 +135,32 @@ log_softmax_op.samples(f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=_nump
 
 @export("nn.log_softmax", "math.log_softmax")
 def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
-    """The logarithm of the softmax along an axis, the last unless told."""
+    """Computes the logarithm of the softmax along an axis, x - log(sum(exp(x))).
+
+    Args:
+      logits: A tensor of a floating-point type and of at least one dimension.
+      axis: The axis along which exp of the result adds up to 1; the last one by default.
+      name: A name for the operation.
+      dim: A deprecated name of `axis`.
+
+    Returns:
+      A tensor of the shape and type of `logits`.
+
+    Raises:
+      ValueError: Where `axis` is not the last one, and it or the rank of `logits` is not known.
+      InvalidArgumentError: Where `logits` has no such axis.
+    """
     axis = renamed("axis", axis, "dim", dim)
     return _along(logits, -1 if axis is None else axis, log_softmax_op, name)
+
+
+# ---------------------------------------------------------------------------- cross entropies
+
+
+def is_zero(tensor: Tensor) -> bool:
+    """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
+    value = partial_value(tensor)
+    return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
 
 
 def _scaled_rows(scales: Tensor, rows: Tensor) -> Tensor:
@@ -143,8 +178,6 @@ def _numpy_cross_entropy(features: np.ndarray, labels: np.ndarray) -> tuple[np.n
     logs = _numpy_log_softmax(features)
     return -(labels * logs).sum(-1), np.exp(logs) - labels
 
-
-# ---------------------------------------------------------------------------- cross entropies
 
 softmax_cross_entropy_with_logits_op = Op(
     "SoftmaxCrossEntropyWithLogits", "features: T, labels: T -> loss: T, backprop: T", T=FLOATS_HALF_FIRST
@@ -182,9 +215,8 @@ def _softmax_cross_entropy_with_logits_gradient(op, grad_loss, grad_backprop):
     return _of_shape(by_logits, logits), _of_shape(by_labels, labels)
 
 
-_DISTRIBUTIONS = np.array(
-    [[0.1, 0.7, 0.2], [0.0, 0.0, 1.0]], np.float32
-)  # the gradient is that of such labels
+# The gradient is right for labels that add up to 1.
+_DISTRIBUTIONS = np.array([[0.1, 0.7, 0.2], [0.0, 0.0, 1.0]], np.float32)
 softmax_cross_entropy_with_logits_op.samples(
     (f32(2, 3), _DISTRIBUTIONS),
     (f32(1, 3), _DISTRIBUTIONS),
@@ -200,7 +232,20 @@ softmax_cross_entropy_with_logits_op.refuses(
 def softmax_cross_entropy_with_logits_v2(
     labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
-    """The cross entropy between labels, a distribution over the classes, and the softmax of logits."""
+    """Computes the cross entropy between distributions over classes and the softmax of logits.
+
+    Gradients flow to both arguments.
+
+    Args:
+      labels: A tensor of the shape of `logits` whose rows along `axis` are probabilities that add up to 1.
+      logits: A tensor of a floating-point type: unscaled logarithms of probabilities.
+      axis: The axis of the classes; the last one by default.
+      name: A name for the operation.
+      dim: A deprecated name of `axis`.
+
+    Returns:
+      A tensor of the type of `logits` and of its shape without `axis`.
+    """
     axis = renamed("axis", axis, "dim", dim)
     axis = -1 if axis is None else axis
     with name_scope(name, "softmax_cross_entropy_with_logits", [logits, labels]) as name:
@@ -230,6 +275,48 @@ def _flat_rows(tensor: Tensor) -> Tensor:
 def _axis_moved_last(tensor: Tensor, axis: int, rank: Tensor) -> Tensor:
     order = joining.concat([creation.range(axis), creation.range(axis + 1, rank), [axis]], 0)
     return shapes.transpose(tensor, order)
+
+
+def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
+    """Labels and logits are easily swapped: they must be given, and by name."""
+    if sentinel is not None:
+        raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+@export("nn.softmax_cross_entropy_with_logits")
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: int = -1,
+    name: str | None = None,
+    axis: int | None = None,
+) -> Tensor:
+    """Computes the cross entropy between distributions over classes and the softmax of logits.
+
+    Deprecated: no gradient flows to the labels; `tf.nn.softmax_cross_entropy_with_logits_v2` lets it.
+
+    Args:
+      _sentinel: Not to be used: it makes sure that the others are given by name.
+      labels: A tensor of the shape of `logits` whose rows along the axis are probabilities that add up to 1.
+      logits: A tensor of a floating-point type: unscaled logarithms of probabilities.
+      dim: A deprecated name of `axis`.
+      name: A name for the operation.
+      axis: The axis of the classes; the last one by default.
+
+    Returns:
+      A tensor of the type of `logits` and of its shape without the axis.
+
+    Raises:
+      ValueError: Where an argument is not given by name or is missing.
+    """
+    check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
+    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
+        labels = stop_gradient(labels, name="labels_stop_gradient")
+    axis = dim if axis is None else axis
+    return softmax_cross_entropy_with_logits_v2(labels, logits, axis=axis, name=name)
 
 
 sparse_softmax_cross_entropy_with_logits_op = Op(
@@ -325,7 +412,22 @@ sparse_softmax_cross_entropy_with_logits_op.refuses((f32(2, 4), i32(3, low=0, hi
 def sparse_softmax_cross_entropy_with_logits(
     _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
 ) -> Tensor:
-    """The cross entropy between labels, the numbers of the right classes, and the softmax of logits."""
+    """Computes the cross entropy between the numbers of the right classes and the softmax of logits.
+
+    Args:
+      _sentinel: Not to be used: it makes sure that the others are given by name.
+      labels: An int32 or int64 tensor of class numbers, of the shape of `logits` without its last axis.
+      logits: A tensor of a floating-point type, whose last axis is that of the classes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape of `labels` and the type of `logits`.
+
+    Raises:
+      ValueError: Where an argument is not given by name or is missing, where `logits` is a scalar, or where
+        the two shapes do not fit.
+      InvalidArgumentError: In a step on the CPU whose labels are not all classes; on a GPU such rows are NaN.
+    """
     check_named("sparse_softmax_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
@@ -367,34 +469,3 @@ def _check_label_shape(labels: Tensor, logits: Tensor) -> None:
             f"Shape mismatch: The shape of labels (received {given}) should equal the shape of logits except "
             f"for the last dimension (received {expected})."
         )
-
-
-def is_zero(tensor: Tensor) -> bool:
-    """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
-    value = partial_value(tensor)
-    return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
-
-
-def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
-    """Labels and logits are easily swapped: they must be given, and by name."""
-    if sentinel is not None:
-        raise ValueError(f"Only call `{function}` with named arguments (labels=..., logits=..., ...)")
-    if labels is None or logits is None:
-        raise ValueError("Both labels and logits must be provided.")
-
-
-@export("nn.softmax_cross_entropy_with_logits")
-def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
-    dim: int = -1,
-    name: str | None = None,
-    axis: int | None = None,
-) -> Tensor:
-    """The cross entropy between labels and the softmax of logits; no gradient flows to the labels."""
-    check_named("softmax_cross_entropy_with_logits", _sentinel, labels, logits)
-    with name_scope(name, "softmax_cross_entropy_with_logits_sg", [logits, labels]) as name:
-        labels = stop_gradient(labels, name="labels_stop_gradient")
-    axis = dim if axis is None else axis
-    return softmax_cross_entropy_with_logits_v2(labels, logits, axis=axis, name=name)

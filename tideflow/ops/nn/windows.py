@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.graph.op import ShapeError
@@ -161,3 +162,35 @@ def _explicit_pairs(flat: Sequence[int], padding: str, rank: int, data_format: s
 def aten_padding(pairs: Sequence[tuple[int, int]]) -> list[int]:
     """Pairs of padding in the order of `constant_pad_nd`: the last axis first, flat."""
     return [size for pair in reversed(pairs) for size in pair]
+
+
+def windows_of(
+    images: np.ndarray,
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dilations: Sequence[int] | None = None,
+    fill: float = 0.0,
+) -> np.ndarray:
+    """What a window sees at each of its places, [batch, *places, *sizes, channels]: the definition, in NumPy,
+    of which the references of convolutions and pools are made.
+
+    Args:
+      images: An array [batch, *spatial sizes, channels].
+      sizes: The window's size along each spatial axis; `strides` and `dilations` likewise.
+      padding: "SAME", "VALID", or how many elements come before and after along each spatial axis.
+      fill: What stands outside of the images.
+    """
+    axes = range(1, len(sizes) + 1)
+    dilations = dilations or [1] * len(sizes)
+    extents = [(size - 1) * dilation + 1 for size, dilation in zip(sizes, dilations)]
+    if padding == "SAME":
+        rests = [(images.shape[axis] - 1) % stride + 1 for axis, stride in zip(axes, strides)]
+        missing = [max(extent - rest, 0) for extent, rest in zip(extents, rests)]
+        padding = [(size // 2, size - size // 2) for size in missing]
+    elif padding == "VALID":
+        padding = [(0, 0) for _ in sizes]
+    padded = np.pad(images, [(0, 0), *padding, (0, 0)], constant_values=fill)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, extents, tuple(axes))
+    every = [slice(None, None, step) for step in (*strides, 1, *dilations)]
+    return np.moveaxis(windows[(slice(None), *every)], len(sizes) + 1, -1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.export import export
@@ -49,32 +50,62 @@ def _given(op: Operation) -> dict[str, Any]:
     return {name: op.attrs[name] for name in _ARGS if name in op.attrs}
 
 
+def _levels(low: Any, high: Any, num_bits: int, narrow_range: bool) -> np.ndarray:
+    """In NumPy: the numbers that inputs are rounded to, along a last axis. One of them is 0."""
+    count = (1 << num_bits) - 1 - narrow_range
+    step = (np.asarray(high, np.float64) - low) / count
+    zero = np.clip(np.round(-np.asarray(low, np.float64) / step), 0, count)
+    return (np.arange(count + 1) - zero[..., None]) * step[..., None]
+
+
+def _rounded_reference(inputs, min, max, num_bits, narrow_range):
+    if not np.any(max) and not np.any(min):
+        return np.zeros_like(inputs)
+    levels = _levels(min, max, num_bits, narrow_range)
+    levels = np.broadcast_to(levels, (*inputs.shape, levels.shape[-1]))
+    nearest = np.abs(inputs[..., None] - levels).argmin(-1)
+    return np.take_along_axis(levels, nearest[..., None], -1)[..., 0]
+
+
+def _parted_reference(gradients, inputs, min, max, num_bits, narrow_range):
+    """The gradients of what is inside of the levels, below and above; with no levels all is inside."""
+    if not np.any(max) and not np.any(min):
+        return gradients, np.zeros_like(gradients), np.zeros_like(gradients)
+    levels = _levels(min, max, num_bits, narrow_range)
+    below, above = inputs < levels[..., 0], inputs > levels[..., -1]
+    return np.where(below | above, 0, gradients), np.where(below, gradients, 0), np.where(above, gradients, 0)
+
+
 _NARROW = {"num_bits": 4, "narrow_range": True}
 
-args_op = Op("FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS)
+fake_quant_with_min_max_args_op = Op("FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS)
 
 
-@args_op.shape
-def _args_shape(inputs):
-    return inputs
+fake_quant_with_min_max_args_op.shape(lambda inputs: inputs)
 
 
-@args_op.kernel
-def _args_kernel(inputs, *, min, max, num_bits, narrow_range):
+@fake_quant_with_min_max_args_op.kernel
+def _fake_quant_with_min_max_args_kernel(inputs, *, min, max, num_bits, narrow_range):
     low, high, scale = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
     # By the reciprocal, where the range given by tensors is divided by: a last bit of difference.
     return torch.floor((_clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
 
 
-@args_op.gradient
-def _args_gradient(op, grad):
-    return args_gradient_op(grad, op.inputs[0], **_given(op))
+@fake_quant_with_min_max_args_op.gradient
+def _fake_quant_with_min_max_args_gradient(op, grad):
+    return fake_quant_with_min_max_args_gradient_op(grad, op.inputs[0], **_given(op))
 
 
-args_op.samples(
-    f32(2, 3), (f32(4, low=-9.0, high=9.0), {"min": -2.0, "max": 3.0, **_NARROW}), f32(), f32(0, 2)
+fake_quant_with_min_max_args_op.samples(
+    f32(2, 3),
+    (f32(4, low=-9.0, high=9.0), {"min": -2.0, "max": 3.0, **_NARROW}),
+    f32(),
+    f32(0, 2),
+    against=_rounded_reference,
 )
-args_op.refuses((f32(2), {"min": 1.0, "max": 1.0}), "min has to be smaller than max", InvalidArgumentError)
+fake_quant_with_min_max_args_op.refuses(
+    (f32(2), {"min": 1.0, "max": 1.0}), "min has to be smaller than max", InvalidArgumentError
+)
 
 
 @export("quantization.fake_quant_with_min_max_args", "fake_quant_with_min_max_args")
@@ -86,28 +117,53 @@ def fake_quant_with_min_max_args(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The inputs clamped to a range and rounded to one of its levels."""
-    return args_op(inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    """Rounds numbers to those that integers of a few bits would hold in a range.
+
+    The range is moved so that 0 is held exactly. What lies outside becomes its nearest end.
+
+    Args:
+      inputs: A float32 tensor.
+      min: The lower end of the range.
+      max: The upper end.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor of the shape of `inputs`. Its gradient passes where the inputs are inside of the range.
+
+    Raises:
+      InvalidArgumentError: In a step, where `num_bits` is out of range, or `min` is not below `max`.
+    """
+    return fake_quant_with_min_max_args_op(
+        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
-args_gradient_op = Op(
+fake_quant_with_min_max_args_gradient_op = Op(
     "FakeQuantWithMinMaxArgsGradient", "gradients: float, inputs: float -> backprops: float", **_ARGS
 )
 
 
-@args_gradient_op.shape
-def _args_gradient_shape(gradients, inputs):
+@fake_quant_with_min_max_args_gradient_op.shape
+def _fake_quant_with_min_max_args_gradient_shape(gradients, inputs):
     return merged(gradients, inputs)
 
 
-@args_gradient_op.kernel
-def _args_gradient_kernel(gradients, inputs, *, min, max, num_bits, narrow_range):
+@fake_quant_with_min_max_args_gradient_op.kernel
+def _fake_quant_with_min_max_args_gradient_kernel(gradients, inputs, *, min, max, num_bits, narrow_range):
     low, high, _ = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
     return gradients * ((inputs >= low) & (inputs <= high))
 
 
-args_gradient_op.gradient(undefined_gradient)
-args_gradient_op.samples((f32(2, 3), f32(2, 3)), (f32(4), f32(4), {"min": -0.5, "max": 0.5, **_NARROW}))
+fake_quant_with_min_max_args_gradient_op.gradient(undefined_gradient)
+fake_quant_with_min_max_args_gradient_op.samples(
+    (f32(2, 3), f32(2, 3)),
+    (f32(4), f32(4), {"min": -0.5, "max": 0.5, **_NARROW}),
+    against=lambda *given, min, max, num_bits, narrow_range: _parted_reference(
+        *given, min, max, num_bits, narrow_range
+    )[0],
+)
 
 
 @export("quantization.fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_args_gradient")
@@ -120,8 +176,21 @@ def fake_quant_with_min_max_args_gradient(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The gradient of `fake_quant_with_min_max_args`."""
-    return args_gradient_op(
+    """Computes the gradient of `tf.quantization.fake_quant_with_min_max_args`.
+
+    Args:
+      gradients: The gradient by the outputs, a float32 tensor of the shape of `inputs`.
+      inputs: The inputs, a float32 tensor.
+      min: The lower end of the range.
+      max: The upper end.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor: `gradients` where the inputs are inside of the range, else 0.
+    """
+    return fake_quant_with_min_max_args_gradient_op(
         gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
@@ -132,36 +201,58 @@ def _quantized(inputs, min, max, num_bits, narrow_range):
     return torch.where((min == 0) & (max == 0), 0, result)
 
 
-vars_op = Op("FakeQuantWithMinMaxVars", "inputs: float, min: float, max: float -> outputs: float", **_BITS)
+fake_quant_with_min_max_vars_op = Op(
+    "FakeQuantWithMinMaxVars", "inputs: float, min: float, max: float -> outputs: float", **_BITS
+)
 
 
-@vars_op.shape
-def _vars_shape(inputs, min, max):
+@fake_quant_with_min_max_vars_op.shape
+def _fake_quant_with_min_max_vars_shape(inputs, min, max):
     of_rank(min, 0)
     of_rank(max, 0)
     return inputs
 
 
-@vars_op.kernel
-def _vars_kernel(inputs, min, max, *, num_bits, narrow_range):
+@fake_quant_with_min_max_vars_op.kernel
+def _fake_quant_with_min_max_vars_kernel(inputs, min, max, *, num_bits, narrow_range):
     return _quantized(inputs, min, max, num_bits, narrow_range)
 
 
-@vars_op.gradient
-def _vars_gradient(op, grad):
-    return vars_gradient_op(grad, *op.inputs, **_given(op))
+@fake_quant_with_min_max_vars_op.gradient
+def _fake_quant_with_min_max_vars_gradient(op, grad):
+    return fake_quant_with_min_max_vars_gradient_op(grad, *op.inputs, **_given(op))
 
 
-vars_op.samples((f32(2, 3), -0.7, 0.5), (f32(4), 0.0, 0.0), (f32(4), -0.3, 0.6, _NARROW))
-vars_op.refuses((f32(2), f32(1), f32()), "Shape must be rank 0 but is rank 1")
+fake_quant_with_min_max_vars_op.samples(
+    (f32(2, 3), -0.7, 0.5), (f32(4), 0.0, 0.0), (f32(4), -0.3, 0.6, _NARROW), against=_rounded_reference
+)
+fake_quant_with_min_max_vars_op.refuses((f32(2), f32(1), f32()), "Shape must be rank 0 but is rank 1")
 
 
 @export("quantization.fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars")
 def fake_quant_with_min_max_vars(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
-    """The inputs clamped to a range, given by tensors, and rounded to one of its levels."""
-    return vars_op(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    """Rounds numbers to those that integers of a few bits would hold in a range that can be trained.
+
+    Args:
+      inputs: A float32 tensor.
+      min: The lower end of the range, a float32 scalar.
+      max: The upper end, a float32 scalar.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor of the shape of `inputs`. Where the inputs are inside of the range, its gradient passes
+      to them, where they are below or above, to that end of the range.
+
+    Raises:
+      InvalidArgumentError: In a step, where `num_bits` is out of range.
+    """
+    return fake_quant_with_min_max_vars_op(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
 _VARS_GRAD = (
@@ -182,24 +273,35 @@ def _parted(gradients, inputs, min, max, num_bits, narrow_range):
     )
 
 
-vars_gradient_op = Op("FakeQuantWithMinMaxVarsGradient", _VARS_GRAD, **_BITS)
+fake_quant_with_min_max_vars_gradient_op = Op("FakeQuantWithMinMaxVarsGradient", _VARS_GRAD, **_BITS)
 
 
-@vars_gradient_op.shape
-def _vars_gradient_shape(gradients, inputs, min, max):
+@fake_quant_with_min_max_vars_gradient_op.shape
+def _fake_quant_with_min_max_vars_gradient_shape(gradients, inputs, min, max):
     of_rank(min, 0)
     of_rank(max, 0)
     return [merged(gradients, inputs), [], []]
 
 
-@vars_gradient_op.kernel
-def _vars_gradient_kernel(gradients, inputs, min, max, *, num_bits, narrow_range):
+@fake_quant_with_min_max_vars_gradient_op.kernel
+def _fake_quant_with_min_max_vars_gradient_kernel(gradients, inputs, min, max, *, num_bits, narrow_range):
     inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
     return inside, below.sum(), above.sum()
 
 
-vars_gradient_op.gradient(undefined_gradient)
-vars_gradient_op.samples((f32(2, 3), f32(2, 3), -0.7, 0.5), (f32(4), f32(4), 0.0, 0.0))
+fake_quant_with_min_max_vars_gradient_op.gradient(undefined_gradient)
+
+
+def _fake_quant_with_min_max_vars_gradient_reference(*given, num_bits, narrow_range):
+    inside, below, above = _parted_reference(*given, num_bits, narrow_range)
+    return inside, below.sum(), above.sum()
+
+
+fake_quant_with_min_max_vars_gradient_op.samples(
+    (f32(2, 3), f32(2, 3), -0.7, 0.5),
+    (f32(4), f32(4), 0.0, 0.0),
+    against=_fake_quant_with_min_max_vars_gradient_reference,
+)
 
 
 @export("quantization.fake_quant_with_min_max_vars_gradient", "fake_quant_with_min_max_vars_gradient")
@@ -212,8 +314,21 @@ def fake_quant_with_min_max_vars_gradient(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of `fake_quant_with_min_max_vars` by its inputs and the ends of the range."""
-    return vars_gradient_op(
+    """Computes the gradients of `tf.quantization.fake_quant_with_min_max_vars`.
+
+    Args:
+      gradients: The gradient by the outputs, a float32 tensor of the shape of `inputs`.
+      inputs: The inputs, a float32 tensor.
+      min: The lower end of the range, a float32 scalar.
+      max: The upper end, a float32 scalar.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      The gradients by `inputs`, a tensor of their shape, and by `min` and `max`, two scalars.
+    """
+    return fake_quant_with_min_max_vars_gradient_op(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
@@ -246,60 +361,95 @@ def _check_channels(
         )
 
 
-per_channel_op = Op(
+fake_quant_with_min_max_vars_per_channel_op = Op(
     "FakeQuantWithMinMaxVarsPerChannel", "inputs: float, min: float, max: float -> outputs: float", **_BITS
 )
 
 
-@per_channel_op.shape
-def _per_channel_shape(inputs, min, max):
+@fake_quant_with_min_max_vars_per_channel_op.shape
+def _fake_quant_with_min_max_vars_per_channel_shape(inputs, min, max):
     return _per_channel_shapes(inputs, min, max)[0]
 
 
-@per_channel_op.kernel
-def _per_channel_kernel(inputs, min, max, *, num_bits, narrow_range):
+@fake_quant_with_min_max_vars_per_channel_op.kernel
+def _fake_quant_with_min_max_vars_per_channel_kernel(inputs, min, max, *, num_bits, narrow_range):
     _check_channels(inputs, min, max)
     return _quantized(inputs, min, max, num_bits, narrow_range)
 
 
-@per_channel_op.gradient
-def _per_channel_gradient(op, grad):
-    return per_channel_gradient_op(grad, *op.inputs, **_given(op))
+@fake_quant_with_min_max_vars_per_channel_op.gradient
+def _fake_quant_with_min_max_vars_per_channel_gradient(op, grad):
+    return fake_quant_with_min_max_vars_per_channel_gradient_op(grad, *op.inputs, **_given(op))
 
 
-per_channel_op.samples(
-    (f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)), (f32(3), f32(3), f32(3), _NARROW)
+fake_quant_with_min_max_vars_per_channel_op.samples(
+    (f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)),
+    (f32(3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1), _NARROW),
+    against=_rounded_reference,
 )
-per_channel_op.refuses((f32(2, 3), f32(2), f32(2)), "Dimensions must be equal, but are 3 and 2")
+fake_quant_with_min_max_vars_per_channel_op.refuses(
+    (f32(2, 3), f32(2), f32(2)), "Dimensions must be equal, but are 3 and 2"
+)
 
 
 @export("quantization.fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel")
 def fake_quant_with_min_max_vars_per_channel(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
-    """The inputs clamped to a range of each channel and rounded to one of its levels."""
-    return per_channel_op(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    """Rounds numbers to those that integers of a few bits would hold in a range of each channel.
+
+    Args:
+      inputs: A float32 tensor whose last axis is that of the channels.
+      min: The lower end of each channel's range, a float32 vector.
+      max: The upper end of each, a float32 vector.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor of the shape of `inputs`.
+
+    Raises:
+      ValueError: Where channels and ranges differ in number.
+    """
+    return fake_quant_with_min_max_vars_per_channel_op(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
-per_channel_gradient_op = Op("FakeQuantWithMinMaxVarsPerChannelGradient", _VARS_GRAD, **_BITS)
+fake_quant_with_min_max_vars_per_channel_gradient_op = Op(
+    "FakeQuantWithMinMaxVarsPerChannelGradient", _VARS_GRAD, **_BITS
+)
 
 
-@per_channel_gradient_op.shape
-def _per_channel_gradient_shape(gradients, inputs, min, max):
+@fake_quant_with_min_max_vars_per_channel_gradient_op.shape
+def _fake_quant_with_min_max_vars_per_channel_gradient_shape(gradients, inputs, min, max):
     of_rank_at_least(gradients, 1)
     image, channels = _per_channel_shapes(merged(gradients, inputs), min, max)
     return [image, channels, channels]
 
 
-@per_channel_gradient_op.kernel
-def _per_channel_gradient_kernel(gradients, inputs, min, max, *, num_bits, narrow_range):
+@fake_quant_with_min_max_vars_per_channel_gradient_op.kernel
+def _fake_quant_with_min_max_vars_per_channel_gradient_kernel(
+    gradients, inputs, min, max, *, num_bits, narrow_range
+):
     _check_channels(inputs, min, max, gradients)
     inside, below, above = _parted(gradients, inputs, min, max, num_bits, narrow_range)
     return inside, *(part.unsqueeze(0).flatten(0, -2).sum(0) for part in (below, above))
 
 
-per_channel_gradient_op.gradient(undefined_gradient)
-per_channel_gradient_op.samples((f32(2, 3), f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)))
+fake_quant_with_min_max_vars_per_channel_gradient_op.gradient(undefined_gradient)
+
+
+def _fake_quant_with_min_max_vars_per_channel_gradient_reference(*given, num_bits, narrow_range):
+    inside, below, above = _parted_reference(*given, num_bits, narrow_range)
+    return inside, below.sum(0), above.sum(0)
+
+
+fake_quant_with_min_max_vars_per_channel_gradient_op.samples(
+    (f32(2, 3), f32(2, 3), f32(3, low=-1.0, high=0.0), f32(3, low=0.1)),
+    against=_fake_quant_with_min_max_vars_per_channel_gradient_reference,
+)
 
 
 @export(
@@ -315,7 +465,20 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of `fake_quant_with_min_max_vars_per_channel` by its inputs and the ranges' ends."""
-    return per_channel_gradient_op(
+    """Computes the gradients of `tf.quantization.fake_quant_with_min_max_vars_per_channel`.
+
+    Args:
+      gradients: The gradient by the outputs, a float32 tensor of the shape of `inputs`.
+      inputs: The inputs, a float32 tensor whose last axis is that of the channels.
+      min: The lower end of each channel's range, a float32 vector.
+      max: The upper end of each, a float32 vector.
+      num_bits: How many bits the integers have, from 2 to 16.
+      narrow_range: Whether the lowest integer is left out.
+      name: A name for the operation.
+
+    Returns:
+      The gradients by `inputs`, a tensor of their shape, and by `min` and `max`, two vectors.
+    """
+    return fake_quant_with_min_max_vars_per_channel_gradient_op(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )

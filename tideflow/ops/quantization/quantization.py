@@ -23,7 +23,16 @@ from tideflow.ops.helpers.axes import normal_axis, of_rank_at_least, scalar, vec
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.samples import quantized as sample_of
 from tideflow.ops.helpers.types import FLOATS, QUANTIZED, types
-from tideflow.ops.quantization.quantized_numbers import as_stored, bounds, dequantized, quantized, rounded
+from tideflow.ops.quantization.quantized_numbers import (
+    as_stored,
+    bounds,
+    dequantized,
+    numbers_of,
+    plain,
+    quantized,
+    rounded,
+    step_of,
+)
 
 _F = np.float32
 _MODE = attr("string", "MIN_COMBINED", allowed=("MIN_COMBINED", "MIN_FIRST", "SCALED"))
@@ -140,12 +149,25 @@ def _quantize_v2_kernel(
 
 
 quantize_v2_op.gradient(undefined_gradient)
+
+
+def _quantize_v2_law(input, low, high, output, new_low, new_high, axis):
+    """The integers stand for the numbers, as near as the range and float32 allow."""
+    if axis != -1:
+        others = [other for other in range(input.ndim) if other != axis]
+        new_low, new_high = np.expand_dims(new_low, others), np.expand_dims(new_high, others)
+    wanted = np.clip(input, new_low, new_high)
+    allowed = 0.51 * step_of(output, new_low, new_high) + 1e-6
+    return [np.abs(numbers_of(output, new_low, new_high) - wanted) <= allowed]
+
+
 quantize_v2_op.samples(
     *((f32(2, 3), -0.8, 0.7, {"T": kind, "mode": "MIN_FIRST"}) for kind in QUANTIZED),
     (f32(4), -0.5, 0.5, {"T": dtypes.qint8}),
     (f32(4), 0.0, 0.0, {"T": dtypes.quint8, "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}),
     (f32(2, 3), [-1.0, -0.5], [0.5, 1.0], {"T": dtypes.quint8, "axis": 0}),
     (f32(0, 3), -1.0, 1.0, {"T": dtypes.qint16}),
+    law=_quantize_v2_law,
 )
 quantize_v2_op.refuses(
     (f32(2), 1.0, 0.0, {"T": dtypes.quint8}), "input_max_range must be larger", InvalidArgumentError
@@ -163,8 +185,63 @@ def quantize(
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
+    """Finds the integers of a quantized type that stand for numbers in a range.
+
+    Args:
+      input: A float32 tensor.
+      min_range: The number that the lowest integer stands for, a float32 scalar.
+      max_range: The number that the highest integer stands for, a float32 scalar.
+      T: The quantized type: tf.qint8, tf.quint8, tf.qint16, tf.quint16 or tf.qint32.
+      mode: How integers stand for numbers: "MIN_COMBINED" (the default) or "MIN_FIRST" (so that 0 is exact),
+        evenly from the minimum to the maximum, or "SCALED", by one factor, so that 0 is 0.
+      round_mode: Where halves go: "HALF_AWAY_FROM_ZERO" (the default), or in mode "SCALED" also
+        "HALF_TO_EVEN".
+      name: A name for the operation.
+
+    Returns:
+      The integers, a tensor of type `T` and of the shape of `input`; and the minimum and maximum that were
+      really used, two scalars: the range is made to hold 0, and to be not too small.
+
+    Raises:
+      ValueError: Where an end of the range is not a scalar.
+      InvalidArgumentError: In a step, where the maximum is below the minimum.
+    """
     return quantize_v2_op(input, min_range, max_range, T=T, mode=mode, round_mode=round_mode, name=name)
+
+
+@export("quantize_v2")
+def quantize_v2(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Finds the integers of a quantized type that stand for numbers in a range; see
+    `tf.quantization.quantize`.
+
+    Args:
+      input: A float32 tensor.
+      min_range: The number that the lowest integer stands for, a float32 scalar.
+      max_range: The number that the highest integer stands for, a float32 scalar.
+      T: The quantized type: tf.qint8, tf.quint8, tf.qint16, tf.quint16 or tf.qint32.
+      mode: How integers stand for numbers: "MIN_COMBINED" (the default) or "MIN_FIRST" (so that 0 is exact),
+        evenly from the minimum to the maximum, or "SCALED", by one factor, so that 0 is 0.
+      name: A name for the operation.
+      round_mode: Where halves go: "HALF_AWAY_FROM_ZERO" (the default), or in mode "SCALED" also
+        "HALF_TO_EVEN".
+
+    Returns:
+      The integers, a tensor of type `T` and of the shape of `input`; and the minimum and maximum that were
+      really used, two scalars: the range is made to hold 0, and to be not too small.
+
+    Raises:
+      ValueError: Where an end of the range is not a scalar.
+      InvalidArgumentError: In a step, where the maximum is below the minimum.
+    """
+    return quantize(input, min_range, max_range, T, mode, round_mode, name)
 
 
 def _as_ranged(input: Any, low: Any, high: Any, axis: int) -> Any:
@@ -222,6 +299,24 @@ def _dequantize_kernel(input, min_range, max_range, *, T, mode, narrow_range, ax
 
 
 dequantize_op.gradient(undefined_gradient)
+
+
+def _dequantize_law(input, low, high, output, mode, narrow_range, axis):
+    """From the lowest number to the highest, in MIN_FIRST moved by up to half a step; or a factor."""
+    info = np.iinfo(plain(input).dtype)
+    if axis != -1:
+        others = [other for other in range(input.ndim) if other != axis]
+        low, high = np.expand_dims(low, others), np.expand_dims(high, others)
+    moved = 0.51 * step_of(input, low, high) if mode == "MIN_FIRST" else 0.0
+    wanted = numbers_of(input, low, high)
+    if mode == "SCALED":
+        from_low = np.asarray(low) / (info.min + narrow_range) if info.min else -np.inf
+        wanted = plain(input) * np.maximum(from_low, np.asarray(high) / info.max)
+    found = output.astype(np.float64)
+    precision = 1e-6 if output.dtype == np.float32 else 1e-2
+    return [np.abs(found - wanted) <= moved + precision * np.maximum(1, np.abs(wanted))]
+
+
 dequantize_op.samples(
     *((sample_of(kind, 2, 3), -0.8, 0.7, {"mode": "MIN_FIRST"}) for kind in QUANTIZED),
     (sample_of(dtypes.qint8, 4), -0.5, 0.5),
@@ -232,6 +327,7 @@ dequantize_op.samples(
         [0.5, 1.0],
         {"mode": "SCALED", "axis": 0, "narrow_range": True},
     ),
+    law=_dequantize_law,
 )
 dequantize_op.refuses((sample_of(dtypes.qint8, 2), 0.0, [1.0]), "Shape must be rank 0 but is rank 1")
 
@@ -240,7 +336,22 @@ dequantize_op.refuses((sample_of(dtypes.qint8, 2), 0.0, [1.0]), "Shape must be r
 def dequantize(
     input: Any, min_range: Any, max_range: Any, mode: str = "MIN_COMBINED", name: str | None = None
 ) -> Tensor:
-    """The numbers that quantized integers stand for."""
+    """Computes the numbers that quantized integers stand for.
+
+    Args:
+      input: A tensor of a quantized type.
+      min_range: The number that the lowest integer stands for, a float32 scalar.
+      max_range: The number that the highest integer stands for, a float32 scalar.
+      mode: How integers stand for numbers: "MIN_COMBINED" (the default) or "MIN_FIRST" (so that 0 is exact),
+        evenly from the minimum to the maximum, or "SCALED", by one factor, so that 0 is 0.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor of the shape of `input`.
+
+    Raises:
+      ValueError: Where an end of the range is not a scalar.
+    """
     return dequantize_op(input, min_range, max_range, mode=mode, name=name)
 
 
@@ -289,6 +400,23 @@ def _there_and_back(
     return whole * float(back)
 
 
+def _there_and_back_law(
+    input, output, low, high, signed_input, num_bits, range_given, narrow_range=False, axis=-1
+):
+    """Multiples of a step, so large that the integers reach both ends: the nearest to each number."""
+    if axis != -1:
+        others = [other for other in range(input.ndim) if other != axis]
+        low, high = np.expand_dims(low, others), np.expand_dims(high, others)
+    if not range_given:
+        low, high = input.min(initial=0), input.max(initial=0)
+    first = narrow_range - (1 << num_bits - 1) if signed_input else 0
+    last = (1 << num_bits - signed_input) - 1
+    step = np.maximum(np.asarray(low) / first if first else 0, np.asarray(high) / last)
+    places = output / step
+    wanted = np.clip(input, first * step, last * step)
+    return [np.abs(places - np.round(places)) < 1e-3, np.abs(output - wanted) <= step * 0.5 + 1e-6]
+
+
 def _unchanged(count: int) -> Callable:
     """The gradient of an op that is taken for the identity, with `count` inputs besides."""
     return lambda op, grad: (grad, *[None] * count)
@@ -305,9 +433,7 @@ quantize_and_dequantize_op = Op(
 )
 
 
-@quantize_and_dequantize_op.shape
-def _quantize_and_dequantize_shape(input):
-    return input
+quantize_and_dequantize_op.shape(lambda input: input)
 
 
 @quantize_and_dequantize_op.kernel
@@ -317,7 +443,11 @@ def _quantize_and_dequantize_kernel(input, *, signed_input, num_bits, range_give
 
 quantize_and_dequantize_op.gradient(_unchanged(0))
 quantize_and_dequantize_op.samples(
-    f32(2, 3), (f32(4), {"range_given": True, "input_min": -0.5, "input_max": 0.5, "num_bits": 4})
+    f32(2, 3),
+    (f32(4), {"range_given": True, "input_min": -0.5, "input_max": 0.5, "num_bits": 4}),
+    law=lambda input, output, input_min, input_max, signed_input, num_bits, range_given: _there_and_back_law(
+        input, output, input_min, input_max, signed_input, num_bits, range_given
+    ),
 )
 
 
@@ -354,11 +484,22 @@ def _quantize_and_dequantize_v2_kernel(
 
 
 quantize_and_dequantize_v2_op.gradient(_unchanged(2))
+
+
+def _quantize_and_dequantize_v2_law(
+    input, low, high, output, signed_input, num_bits, range_given, narrow_range, axis
+):
+    return _there_and_back_law(
+        input, output, low, high, signed_input, num_bits, range_given, narrow_range, axis
+    )
+
+
 quantize_and_dequantize_v2_op.samples(
     (f32(2, 3), 0.0, 0.0),
     (f32(4), -0.5, 0.7, {"range_given": True, "round_mode": "HALF_UP", "narrow_range": True}),
     (f32(2, 3), [-1.0, -0.5], [0.5, 1.0], {"axis": 0, "range_given": True}),
     (f32(0, 3), 0.0, 0.0),
+    law=_quantize_and_dequantize_v2_law,
 )
 quantize_and_dequantize_v2_op.refuses(
     (f32(2), 1.0, 0.0, {"range_given": True}), "Invalid range: input_min 1", InvalidArgumentError
@@ -377,7 +518,27 @@ def quantize_and_dequantize(
     name: str | None = None,
     narrow_range: bool = False,
 ) -> Tensor:
-    """The input as it comes back from being quantized; its gradient passes unchanged."""
+    """Rounds numbers to those that integers of a few bits would hold, where 0 is held exactly.
+
+    Its gradient passes to the input unchanged.
+
+    Args:
+      input: A tensor of a floating-point type.
+      input_min: The lower end of the range, a scalar of that type; not used unless `range_given`.
+      input_max: The upper end of the range.
+      signed_input: Whether the integers are signed.
+      num_bits: How many bits the integers have.
+      range_given: Whether the range is given, and not that of the input.
+      round_mode: Where halves go: "HALF_TO_EVEN" (the default) or "HALF_UP".
+      name: A name for the operation.
+      narrow_range: Whether the lowest signed integer is left out.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+
+    Raises:
+      InvalidArgumentError: In a step, where the range is empty, or `num_bits` is too large.
+    """
     return quantize_and_dequantize_v2_op(
         input,
         input_min,
@@ -418,20 +579,18 @@ def _quantize_and_dequantize_v3_kernel(
 
 
 quantize_and_dequantize_v3_op.gradient(_unchanged(3))
+
+
+def _quantize_and_dequantize_v3_law(
+    input, low, high, num_bits, output, signed_input, range_given, narrow_range, axis
+):
+    return _there_and_back_law(
+        input, output, low, high, signed_input, num_bits, range_given, narrow_range, axis
+    )
+
+
 quantize_and_dequantize_v3_op.samples(
-    (f32(2, 3), -0.5, 0.7, 5), (f32(3), 0.0, 0.0, 8, {"range_given": False})
+    (f32(2, 3), -0.5, 0.7, 5),
+    (f32(3), 0.0, 0.0, 8, {"range_given": False}),
+    law=_quantize_and_dequantize_v3_law,
 )
-
-
-@export("quantize_v2")
-def quantize_v2(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
-    mode: str = "MIN_COMBINED",
-    name: str | None = None,
-    round_mode: str = "HALF_AWAY_FROM_ZERO",
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The integers of type `T` that stand for the input in a range, and the range that was really used."""
-    return quantize(input, min_range, max_range, T, mode, round_mode, name)

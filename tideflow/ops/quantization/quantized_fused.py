@@ -22,16 +22,22 @@ from tideflow.ops.helpers.axes import host_rank, merged, of_rank
 from tideflow.ops.helpers.samples import f32, quantized
 from tideflow.ops.helpers.types import QUANTIZED, types
 from tideflow.ops.linalg import matmul
-from tideflow.ops.nn import convolution
+from tideflow.ops.nn import convolution, depthwise_convolution
 from tideflow.ops.quantization.quantized_math import exact_product
 from tideflow.ops.quantization.quantized_nn import whole_convolution
-from tideflow.ops.quantization.quantized_numbers import as_scalars, as_stored, bounds, check_scalars
+from tideflow.ops.quantization.quantized_numbers import (
+    as_scalars,
+    as_stored,
+    bounds,
+    check_scalars,
+    numbers_of,
+    plain,
+    step_of,
+)
 
 _F = np.float32
 _BIAS_TYPES = types("float qint32")
 _Ends = Any  # a number, or one for each channel
-
-# ---------------------------------------------------------------------------- units
 
 
 def _reach(low: _Ends, high: _Ends) -> np.ndarray:
@@ -89,6 +95,83 @@ def _finished(
 # ---------------------------------------------------------------------------- convolutions
 
 
+def _convolution_signature(bias: str, summand: str, requantize: bool) -> str:
+    inputs = ["input: Tinput", "filter: Tfilter"]
+    inputs += [f"bias: {bias}"] if bias else []
+    inputs += [f"{name}: float" for name in ("min_input", "max_input", "min_filter", "max_filter")]
+    inputs += ["min_freezed_output: float", "max_freezed_output: float"] if requantize else []
+    inputs += [f"summand: {summand}"] if summand else []
+    inputs += ["min_summand: float", "max_summand: float"] if summand == "Tsummand" else []
+    return f"{', '.join(inputs)} -> output: out_type, min_output: float, max_output: float"
+
+
+def _channel_ends(ends: Any) -> Any:
+    """The shape of a range's end: a number, or one for each channel."""
+    return None if ends is None else [len(ends)] if host_rank(ends) == 1 else []
+
+
+def _check_channels(ends: tuple, count: int) -> None:
+    for end in ends:
+        if isinstance(end, list) and len(end) != count:
+            raise ShapeError(
+                f"min_filter and max_filter must be scalars or have {count} elements, not {len(end)}"
+            )
+
+
+def _unit_reference(integers: np.ndarray, low: _Ends, high: _Ends) -> np.ndarray:
+    """In NumPy: what one stands for in a range symmetric around 0."""
+    return np.maximum(np.abs(low), np.abs(high)) / np.iinfo(plain(integers).dtype).max
+
+
+def _finished_law(numbers, unit, given, output, low, high, relu):
+    """The numbers with what follows them, to the nearest step: of the frozen range, or of the products."""
+    numbers = numbers + given.get("bias", 0.0)
+    if "min_summand" in given:
+        summand_unit = _unit_reference(given["summand"], given["min_summand"], given["max_summand"])
+        numbers = numbers + plain(given["summand"]) * summand_unit
+    else:
+        numbers = numbers + given.get("summand", 0.0)
+    info = np.iinfo(output.dtype)
+    claims = [np.allclose(high, unit * info.max)]
+    if "min_freezed_output" in given:
+        unit = _unit_reference(output, given["min_freezed_output"], given["max_freezed_output"])
+        claims = [low == given["min_freezed_output"], high == given["max_freezed_output"]]
+    wanted = np.clip(numbers, info.min * unit, info.max * unit)
+    wanted = np.maximum(wanted, 0) if relu else wanted
+    return [*claims, np.abs(output * unit - wanted) <= 1.01 * unit]
+
+
+def _add_convolution_samples(op: Op, depthwise: bool, relu: bool) -> None:
+    names = [arg.name for arg in op.inputs]
+
+    def law(*values, strides, padding, dilations):
+        given, outputs = dict(zip(names, values)), values[len(names) :]
+        ends = (given["min_input"], given["max_input"]), (given["min_filter"], given["max_filter"])
+        image, filter = plain(given["input"]), plain(given["filter"])
+        unit = _unit_reference(image, *ends[0]) * _unit_reference(filter, *ends[1])
+        filter = depthwise_convolution.in_groups(filter) if depthwise else filter
+        sums = convolution.convolution_by_definition(image, filter, strides, padding, dilations, "NHWC")
+        return _finished_law(sums * unit, unit, given, *outputs, relu)
+
+    channels = 2 if depthwise else 3
+    values = {
+        "input": quantized(dtypes.quint8, 1, 4, 5, 2),
+        "filter": quantized(dtypes.qint8, 2, 2, 2, 1 if depthwise else 3),
+        "bias": f32(channels),
+        **{"min_input": 0.0, "max_input": 3.0, "min_filter": -1.0, "max_filter": 1.0},
+        **{"min_freezed_output": -4.0, "max_freezed_output": 4.0, "min_summand": 0.0, "max_summand": 2.0},
+    }
+    kind = op.attrs.get("Tsummand")
+    each = {"min_filter": [-1.0, -0.5, -2.0][:channels], "max_filter": [1.0, 0.5, 2.0][:channels]}
+    for attrs, sizes, more in (
+        ({"strides": [1, 1, 1, 1], "padding": "VALID"}, (1, 3, 4, channels), {}),
+        ({"strides": [1, 2, 2, 1], "padding": "SAME"}, (1, 2, 3, channels), each),
+    ):
+        summand = {"summand": quantized(dtypes.quint8, *sizes) if kind else f32(*sizes)}
+        given = {**values, **summand, **more}
+        op.samples((*(given[name] for name in names), attrs), law=law)
+
+
 def _convolution(
     name: str,
     out_type: DType,
@@ -121,7 +204,7 @@ def _convolution(
     @op.shape
     def _shape(*inputs, strides, padding, dilations, padding_list=()):
         given = dict(zip(names, inputs, strict=True))
-        rule = convolution.depthwise_conv2d_native_op if depthwise else convolution.conv2d_op
+        rule = depthwise_convolution.depthwise_conv2d_native_op if depthwise else convolution.conv2d_op
         window = {
             "strides": strides,
             "padding": "EXPLICIT" if padding_list else padding,
@@ -145,7 +228,7 @@ def _convolution(
         return [shape, ends, ends]
 
     @op.kernel
-    def kernel(*inputs, node, device):
+    def _kernel(*inputs, node, device):
         given, attrs = dict(zip(names, inputs, strict=True)), node.attrs
         sums = whole_convolution(
             given["input"].double(),
@@ -163,78 +246,55 @@ def _convolution(
         return _finished(sums, unit, levels, given, attrs, attrs["out_type"], relu, device)
 
     op.gradient(undefined_gradient)
-    _add_convolution_samples(op, depthwise)
+    _add_convolution_samples(op, depthwise, relu)
     return op
 
 
-def _convolution_signature(bias: str, summand: str, requantize: bool) -> str:
-    inputs = ["input: Tinput", "filter: Tfilter"]
-    inputs += [f"bias: {bias}"] if bias else []
-    inputs += [f"{name}: float" for name in ("min_input", "max_input", "min_filter", "max_filter")]
-    inputs += ["min_freezed_output: float", "max_freezed_output: float"] if requantize else []
-    inputs += [f"summand: {summand}"] if summand else []
-    inputs += ["min_summand: float", "max_summand: float"] if summand == "Tsummand" else []
-    return f"{', '.join(inputs)} -> output: out_type, min_output: float, max_output: float"
-
-
-def _channel_ends(ends: Any) -> Any:
-    """The shape of a range's end: a number, or one for each channel."""
-    return None if ends is None else [len(ends)] if host_rank(ends) == 1 else []
-
-
-def _check_channels(ends: tuple, count: int) -> None:
-    for end in ends:
-        if isinstance(end, list) and len(end) != count:
-            raise ShapeError(
-                f"min_filter and max_filter must be scalars or have {count} elements, not {len(end)}"
-            )
-
-
-def _add_convolution_samples(op: Op, depthwise: bool) -> None:
-    channels = 2 if depthwise else 3
-    values = {
-        "input": quantized(dtypes.quint8, 1, 4, 5, 2),
-        "filter": quantized(dtypes.qint8, 2, 2, 2, 1 if depthwise else 3),
-        "bias": f32(channels),
-        **{"min_input": 0.0, "max_input": 3.0, "min_filter": -1.0, "max_filter": 1.0},
-        **{"min_freezed_output": -4.0, "max_freezed_output": 4.0, "min_summand": 0.0, "max_summand": 2.0},
-    }
-    kind = op.attrs.get("Tsummand")
-    each = {"min_filter": [-1.0, -0.5, -2.0][:channels], "max_filter": [1.0, 0.5, 2.0][:channels]}
-    for attrs, sizes, more in (
-        ({"strides": [1, 1, 1, 1], "padding": "VALID"}, (1, 3, 4, channels), {}),
-        ({"strides": [1, 2, 2, 1], "padding": "SAME"}, (1, 2, 3, channels), each),
-    ):
-        summand = {"summand": quantized(dtypes.quint8, *sizes) if kind else f32(*sizes)}
-        given = {**values, **summand, **more}
-        op.samples((*(given[arg.name] for arg in op.inputs), attrs))
-
-
-_NARROW = {"padding_list": False}
-_convolution("QuantizedConv2DAndRelu", dtypes.qint32, relu=True)
-_convolution("QuantizedConv2DAndRequantize", dtypes.qint8, requantize=True)
-_convolution("QuantizedConv2DAndReluAndRequantize", dtypes.quint8, relu=True, requantize=True)
-_convolution("QuantizedConv2DPerChannel", dtypes.qint32, **_NARROW)
-_convolution("QuantizedConv2DWithBias", dtypes.qint32, bias="float")
-_convolution("QuantizedConv2DWithBiasAndRelu", dtypes.qint32, bias="float", relu=True)
-_convolution("QuantizedConv2DWithBiasAndRequantize", dtypes.qint8, bias="Tbias", requantize=True)
-_convolution(
+quantized_conv2d_and_relu_op = _convolution("QuantizedConv2DAndRelu", dtypes.qint32, relu=True)
+quantized_conv2d_and_requantize_op = _convolution(
+    "QuantizedConv2DAndRequantize", dtypes.qint8, requantize=True
+)
+quantized_conv2d_and_relu_and_requantize_op = _convolution(
+    "QuantizedConv2DAndReluAndRequantize", dtypes.quint8, relu=True, requantize=True
+)
+quantized_conv2d_per_channel_op = _convolution("QuantizedConv2DPerChannel", dtypes.qint32, padding_list=False)
+quantized_conv2d_with_bias_op = _convolution("QuantizedConv2DWithBias", dtypes.qint32, bias="float")
+quantized_conv2d_with_bias_and_relu_op = _convolution(
+    "QuantizedConv2DWithBiasAndRelu", dtypes.qint32, bias="float", relu=True
+)
+quantized_conv2d_with_bias_and_requantize_op = _convolution(
+    "QuantizedConv2DWithBiasAndRequantize", dtypes.qint8, bias="Tbias", requantize=True
+)
+quantized_conv2d_with_bias_and_relu_and_requantize_op = _convolution(
     "QuantizedConv2DWithBiasAndReluAndRequantize", dtypes.quint8, bias="Tbias", relu=True, requantize=True
 )
-_convolution("QuantizedConv2DWithBiasSumAndRelu", dtypes.qint32, bias="float", summand="float", relu=True)
-for _signed in ("", "Signed"):
-    _convolution(
-        f"QuantizedConv2DWithBias{_signed}SumAndReluAndRequantize",
-        dtypes.quint8,
-        bias="Tbias",
-        summand="Tsummand",
-        relu=True,
-        requantize=True,
-    )
-_convolution("QuantizedDepthwiseConv2D", dtypes.qint32, **_NARROW)
-_convolution("QuantizedDepthwiseConv2DWithBias", dtypes.qint32, bias="float", **_NARROW)
-_convolution("QuantizedDepthwiseConv2DWithBiasAndRelu", dtypes.qint32, bias="float", relu=True)
-_convolution(
+quantized_conv2d_with_bias_sum_and_relu_op = _convolution(
+    "QuantizedConv2DWithBiasSumAndRelu", dtypes.qint32, bias="float", summand="float", relu=True
+)
+quantized_conv2d_with_bias_sum_and_relu_and_requantize_op = _convolution(
+    "QuantizedConv2DWithBiasSumAndReluAndRequantize",
+    dtypes.quint8,
+    bias="Tbias",
+    summand="Tsummand",
+    relu=True,
+    requantize=True,
+)
+quantized_conv2d_with_bias_signed_sum_and_relu_and_requantize_op = _convolution(
+    "QuantizedConv2DWithBiasSignedSumAndReluAndRequantize",
+    dtypes.quint8,
+    bias="Tbias",
+    summand="Tsummand",
+    relu=True,
+    requantize=True,
+)
+quantized_depthwise_conv2d_op = _convolution("QuantizedDepthwiseConv2D", dtypes.qint32, padding_list=False)
+quantized_depthwise_conv2d_with_bias_op = _convolution(
+    "QuantizedDepthwiseConv2DWithBias", dtypes.qint32, bias="float", padding_list=False
+)
+quantized_depthwise_conv2d_with_bias_and_relu_op = _convolution(
+    "QuantizedDepthwiseConv2DWithBiasAndRelu", dtypes.qint32, bias="float", relu=True
+)
+quantized_depthwise_conv2d_with_bias_and_relu_and_requantize_op = _convolution(
     "QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize",
     dtypes.quint8,
     bias="Tbias",
@@ -271,7 +331,7 @@ def _product(name: str, out_type: DType, *, bias: str, relu: bool = False, requa
         return [shape, [], []]
 
     @op.kernel
-    def kernel(*inputs, node, device):
+    def _kernel(*inputs, node, device):
         given, attrs = dict(zip(names, inputs, strict=True)), node.attrs
         left, right = (given["min_a"], given["max_a"]), (given["min_b"], given["max_b"])
         turned = attrs["transpose_a"], attrs["transpose_b"]
@@ -287,17 +347,29 @@ def _product(name: str, out_type: DType, *, bias: str, relu: bool = False, requa
         return _finished(sums, unit, levels, given, attrs, attrs["Toutput"], relu, device)
 
     op.gradient(undefined_gradient)
+
+    def law(*values):
+        given, outputs = dict(zip(names, values)), values[len(names) :]
+        left = numbers_of(given["a"], given["min_a"], given["max_a"])
+        right_unit = _unit_reference(given["b"], given["min_b"], given["max_b"])
+        unit = step_of(given["a"], given["min_a"], given["max_a"]) * right_unit
+        return _finished_law(left @ plain(given["b"]) * right_unit, unit, given, *outputs, relu)
+
     ends = (0.0, 3.0, -1.0, 1.0, *((0.0, 4.0) if requantize else ()))
     matrices = quantized(dtypes.quint8, 2, 3), quantized(dtypes.qint8, 3, 4)
     op.samples(
-        (*matrices, f32(4), *ends), (*matrices, f32(4), -1.0, *ends[1:], {"input_quant_mode": "MIN_FIRST"})
+        (*matrices, f32(4), *ends),
+        (*matrices, f32(4), -1.0, *ends[1:], {"input_quant_mode": "MIN_FIRST"}),
+        law=law,
     )
     op.refuses((matrices[0], matrices[0], f32(3), *ends), "Dimensions must be equal, but are 3 and 2")
     return op
 
 
-_product("QuantizedMatMulWithBias", dtypes.qint32, bias="Tbias")
-_product("QuantizedMatMulWithBiasAndRelu", dtypes.qint32, bias="float", relu=True)
-_product(
+quantized_matmul_with_bias_op = _product("QuantizedMatMulWithBias", dtypes.qint32, bias="Tbias")
+quantized_matmul_with_bias_and_relu_op = _product(
+    "QuantizedMatMulWithBiasAndRelu", dtypes.qint32, bias="float", relu=True
+)
+quantized_matmul_with_bias_and_relu_and_requantize_op = _product(
     "QuantizedMatMulWithBiasAndReluAndRequantize", dtypes.quint8, bias="Tbias", relu=True, requantize=True
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.export import export
@@ -28,8 +29,11 @@ from tideflow.ops.quantization.quantized_numbers import (
     meaning,
     nearest,
     nearest_inside,
+    numbers_of,
     product_range,
+    products_of,
     requantized,
+    step_of,
     zero_point,
 )
 
@@ -43,7 +47,7 @@ _PAIR_TYPES = {"T1": QUANTIZED, "T2": QUANTIZED, "Toutput": _WIDE_TYPE}
 _RESULT = "z: Toutput, min_z: float, max_z: float"
 
 
-def _quantized_add_family_shape(x, y, min_x, max_x, min_y, max_y):
+def _pair_shapes(x, y, min_x, max_x, min_y, max_y):
     check_scalars(min_x, max_x, min_y, max_y)
     return [broadcast_shapes(x, y), [], []]
 
@@ -58,13 +62,13 @@ _X, _ROW = quantized(dtypes.quint8, 2, 3), quantized(dtypes.quint8, 3)
 _BOTH = -1.0, 2.0, 0.0, 3.0
 
 
-def _add_refuses_of_quantized_add_family(op: Op) -> None:
+def _add_pair_refusals(op: Op) -> None:
     op.refuses((_X, quantized(dtypes.quint8, 2), *_BOTH), "must be equal, but are 3 and 2")
     op.refuses((_X, _X, 1.0, 1.0, 0.0, 3.0), "max_x must be larger than min_x", InvalidArgumentError)
 
 
 quantized_add_op = Op("QuantizedAdd", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
-quantized_add_op.shape(_quantized_add_family_shape)
+quantized_add_op.shape(_pair_shapes)
 
 _SUM_BITS = 14  # how much wider than its terms a sum's range is: enough bits for both, and for many more sums
 
@@ -93,11 +97,21 @@ def _quantized_add_kernel(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, 
 
 
 quantized_add_op.gradient(undefined_gradient)
-quantized_add_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (_X, quantized(dtypes.quint8), *_BOTH))
-_add_refuses_of_quantized_add_family(quantized_add_op)
+
+
+def _quantized_add_law(x, y, min_x, max_x, min_y, max_y, z, min_z, max_z):
+    """The sum of the numbers; each step of a term is rounded to whole steps of the sum."""
+    wanted = numbers_of(x, min_x, max_x) + numbers_of(y, min_y, max_y)
+    return [np.abs(numbers_of(z, min_z, max_z) - wanted) <= 256 * step_of(z, min_z, max_z)]
+
+
+quantized_add_op.samples(
+    (_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (_X, quantized(dtypes.quint8), *_BOTH), law=_quantized_add_law
+)
+_add_pair_refusals(quantized_add_op)
 
 quantized_mul_op = Op("QuantizedMul", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
-quantized_mul_op.shape(_quantized_add_family_shape)
+quantized_mul_op.shape(_pair_shapes)
 
 
 @quantized_mul_op.kernel
@@ -111,8 +125,20 @@ def _quantized_mul_kernel(x, y, min_x, max_x, min_y, max_y, *, T1, T2, Toutput, 
 
 
 quantized_mul_op.gradient(undefined_gradient)
-quantized_mul_op.samples((_X, _X, *_BOTH), (_X, _ROW, *_BOTH), (quantized(dtypes.qint8, 2, 1), _ROW, *_BOTH))
-_add_refuses_of_quantized_add_family(quantized_mul_op)
+
+
+def _quantized_mul_law(x, y, min_x, max_x, min_y, max_y, z, min_z, max_z):
+    wanted = numbers_of(x, min_x, max_x) * numbers_of(y, min_y, max_y)
+    return [np.allclose(products_of(z, max_z), wanted, 1e-6, 1e-6)]
+
+
+quantized_mul_op.samples(
+    (_X, _X, *_BOTH),
+    (_X, _ROW, *_BOTH),
+    (quantized(dtypes.qint8, 2, 1), _ROW, *_BOTH),
+    law=_quantized_mul_law,
+)
+_add_pair_refusals(quantized_mul_op)
 
 quantized_bias_add_op = Op(
     "QuantizedBiasAdd",
@@ -151,12 +177,30 @@ def _quantized_bias_add_kernel(
 
 
 quantized_bias_add_op.gradient(undefined_gradient)
+
+
+def _quantized_bias_add_law(input, bias, min_input, max_input, min_bias, max_bias, output, low, high):
+    """The sum of the numbers, to the nearest steps of the result."""
+    wanted = numbers_of(input, min_input, max_input) + numbers_of(bias, min_bias, max_bias)
+    return [np.abs(numbers_of(output, low, high) - wanted) <= 3 * step_of(output, low, high)]
+
+
 quantized_bias_add_op.samples(
     (_X, _ROW, *_BOTH, {"out_type": dtypes.qint32}),
     (quantized(dtypes.qint8, 2, 3), quantized(dtypes.qint8, 3), *_BOTH, {"out_type": dtypes.qint32}),
+    law=_quantized_bias_add_law,
 )
 
 _TYPE = attr("type", "quint8", allowed=QUANTIZED)
+
+
+def exact_product(
+    left: torch.Tensor, right: torch.Tensor, transpose_left: bool, transpose_right: bool, out_type: DType
+) -> torch.Tensor:
+    """The matrix product of whole numbers in float64, which holds it exactly, as integers."""
+    product = torch.matmul(left.T if transpose_left else left, right.T if transpose_right else right)
+    return as_stored(product, out_type)
+
 
 quantized_matmul_op = Op(
     "QuantizedMatMul",
@@ -190,10 +234,19 @@ def _quantized_matmul_kernel(
 
 
 quantized_matmul_op.gradient(undefined_gradient)
+
+
+def _quantized_matmul_law(a, b, min_a, max_a, min_b, max_b, out, low, high, transpose_a, transpose_b):
+    left, right = numbers_of(a, min_a, max_a), numbers_of(b, min_b, max_b)
+    wanted = (left.T if transpose_a else left) @ (right.T if transpose_b else right)
+    return [np.allclose(products_of(out, high), wanted, 1e-6, 1e-6)]
+
+
 quantized_matmul_op.samples(
     (_X, quantized(dtypes.quint8, 3, 4), *_BOTH),
     (_X, quantized(dtypes.quint8, 4, 2), *_BOTH, {"transpose_a": True, "transpose_b": True}),
     (quantized(dtypes.quint8, 2, 0), quantized(dtypes.quint8, 0, 4), *_BOTH),
+    law=_quantized_matmul_law,
 )
 quantized_matmul_op.refuses((_X, _X, *_BOTH), "Dimensions must be equal, but are 3 and 2")
 
@@ -204,7 +257,7 @@ _ACTIVATIONS = "activations: out_type, min_activations: float, max_activations: 
 _RELU_TYPES = {"Tinput": QUANTIZED, "out_type": _TYPE}
 
 
-def _quantized_relu_family_shape(features, min_features, max_features):
+def _rectified_shapes(features, min_features, max_features):
     check_scalars(min_features, max_features)
     return [features, [], []]
 
@@ -223,15 +276,26 @@ def _rectified(
     return inside.to(out_type.torch), *as_scalars(device, *within)
 
 
-def _add_samples_and_refuses_of_quantized_relu_family(op: Op) -> None:
-    op.samples((_X, -5.0, 9.0), (quantized(dtypes.qint32, 4), -5.0, 9.0, {"out_type": dtypes.qint32}))
+def _rectified_law(features, largest, low, high, activations, new_low, new_high):
+    """The numbers cut off at 0 and at the largest, to the nearest step; the range stays."""
+    wanted = np.clip(numbers_of(features, low, high), 0, largest)
+    close = np.abs(numbers_of(activations, new_low, new_high) - wanted) <= 0.51 * step_of(features, low, high)
+    return [close, new_low == low, new_high == high]
+
+
+def _add_rectified_samples(op: Op, largest: float) -> None:
+    op.samples(
+        (_X, -5.0, 9.0),
+        (quantized(dtypes.qint32, 4), -5.0, 9.0, {"out_type": dtypes.qint32}),
+        law=lambda features, *rest: _rectified_law(features, largest, *rest),
+    )
     op.refuses((_X, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
 
 
 quantized_relu_op = Op(
     "QuantizedRelu", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
 )
-quantized_relu_op.shape(_quantized_relu_family_shape)
+quantized_relu_op.shape(_rectified_shapes)
 
 
 @quantized_relu_op.kernel
@@ -240,12 +304,12 @@ def _quantized_relu_kernel(features, min_features, max_features, *, Tinput, out_
 
 
 quantized_relu_op.gradient(undefined_gradient)
-_add_samples_and_refuses_of_quantized_relu_family(quantized_relu_op)
+_add_rectified_samples(quantized_relu_op, np.inf)
 
 quantized_relu6_op = Op(
     "QuantizedRelu6", f"{_FEATURES} -> {_ACTIVATIONS}", host="min_features max_features", **_RELU_TYPES
 )
-quantized_relu6_op.shape(_quantized_relu_family_shape)
+quantized_relu6_op.shape(_rectified_shapes)
 
 
 @quantized_relu6_op.kernel
@@ -254,7 +318,7 @@ def _quantized_relu6_kernel(features, min_features, max_features, *, Tinput, out
 
 
 quantized_relu6_op.gradient(undefined_gradient)
-_add_samples_and_refuses_of_quantized_relu_family(quantized_relu6_op)
+_add_rectified_samples(quantized_relu6_op, 6.0)
 
 quantized_relu_x_op = Op(
     "QuantizedReluX",
@@ -276,7 +340,7 @@ def _quantized_relu_x_kernel(features, max_value, min_features, max_features, *,
 
 
 quantized_relu_x_op.gradient(undefined_gradient)
-quantized_relu_x_op.samples((_X, 2.5, -5.0, 9.0))
+quantized_relu_x_op.samples((_X, 2.5, -5.0, 9.0), law=_rectified_law)
 
 
 @export("nn.quantized_relu_x")
@@ -288,13 +352,18 @@ def quantized_relu_x(
     out_type: Any = dtypes.quint8,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """min(max(features, 0), max_value) of quantized features."""
+    """Computes min(max(x, 0), max_value) of the numbers that quantized integers stand for.
+
+    Args:
+      features: A tensor of a quantized type.
+      max_value: The largest number that stays, a float32 scalar.
+      min_features: The number that the lowest integer stands for, a float32 scalar.
+      max_features: The number that the highest integer stands for, a float32 scalar.
+      out_type: The quantized type of the result.
+      name: A name for the operation.
+
+    Returns:
+      The integers, a tensor of the shape of `features` and of type `out_type`, and the minimum and maximum of
+      their range, which are the given ones.
+    """
     return quantized_relu_x_op(features, max_value, min_features, max_features, out_type=out_type, name=name)
-
-
-def exact_product(
-    left: torch.Tensor, right: torch.Tensor, transpose_left: bool, transpose_right: bool, out_type: DType
-) -> torch.Tensor:
-    """The matrix product of whole numbers in float64, which holds it exactly, as integers."""
-    product = torch.matmul(left.T if transpose_left else left, right.T if transpose_right else right)
-    return as_stored(product, out_type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.samples import quantized
 from tideflow.ops.helpers.types import QUANTIZED
-from tideflow.ops.nn import convolution, pooling
+from tideflow.ops.nn import conv_kernels, convolution, mean_pooling, pooling
 from tideflow.ops.nn.windows import Window, aten_padding, spatial
 from tideflow.ops.quantization.quantized_numbers import (
     Range,
@@ -28,17 +28,46 @@ from tideflow.ops.quantization.quantized_numbers import (
     dequantized,
     meaning,
     nearest_inside,
+    numbers_of,
+    plain,
     product_range,
+    products_of,
+    step_of,
     zero_point,
 )
 from tideflow.ops.quantization.quantized_numbers import quantized as quantize
 from tideflow.runtime.values import to_numpy
 
+_F = np.float32
 _PADDING = attr("string", allowed=("SAME", "VALID"))
 _IMAGE, _VECTOR = quantized(dtypes.quint8, 2, 5, 4, 3), quantized(dtypes.quint8, 3)
 _ONCE, _TWICE = {"strides": [1, 1, 1, 1], "padding": "VALID"}, {"strides": [1, 2, 2, 1], "padding": "SAME"}
 
 # ---------------------------------------------------------------------------- convolution
+
+
+def whole_convolution(
+    image: torch.Tensor,
+    filter: torch.Tensor,
+    strides: Sequence[int],
+    padding: str,
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int] = (),
+    depthwise: bool = False,
+) -> torch.Tensor:
+    """The convolution of whole numbers in float64, which holds it exactly; 0 is around the image."""
+    rule = "EXPLICIT" if explicit_paddings else padding
+    window = Window.of(filter.shape[:2], "NHWC", strides, rule, dilations, explicit_paddings)
+    sizes = spatial(image.shape, "NHWC")
+    places = window.output_sizes(sizes)
+    if not image.numel() or not filter.numel():
+        count = filter.shape[2] * filter.shape[3] if depthwise else filter.shape[3]
+        return image.new_zeros(image.shape[0], *places, count)
+    margin = aten_padding(window.paddings(sizes))
+    groups = image.shape[3] // (1 if depthwise else filter.shape[2])
+    function = conv_kernels.convolve_depthwise if depthwise else conv_kernels.convolve
+    return function(image, filter, "NHWC", groups, window.strides, [0, 0], window.dilations, margin)
+
 
 quantized_conv2d_op = Op(
     "QuantizedConv2D",
@@ -89,9 +118,31 @@ def _quantized_conv2d_kernel(
 
 
 quantized_conv2d_op.gradient(undefined_gradient)
+
+
+def _quantized_conv2d_law(
+    input,
+    filter,
+    min_input,
+    max_input,
+    min_filter,
+    max_filter,
+    output,
+    low,
+    high,
+    strides,
+    padding,
+    dilations,
+):
+    image, weights = numbers_of(input, min_input, max_input), numbers_of(filter, min_filter, max_filter)
+    wanted = convolution.convolution_by_definition(image, weights, strides, padding, dilations, "NHWC")
+    return [np.allclose(products_of(output, high), wanted, 1e-6, 1e-5)]
+
+
 quantized_conv2d_op.samples(
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 3, 2), -1.0, 2.0, 0.0, 3.0, _ONCE),
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 3, 2), -1.0, 2.0, 0.0, 3.0, _TWICE),
+    law=_quantized_conv2d_law,
 )
 quantized_conv2d_op.refuses(
     (_IMAGE, quantized(dtypes.quint8, 2, 3, 2, 2), -1.0, 2.0, 0.0, 3.0, _ONCE), "is not a multiple"
@@ -112,7 +163,29 @@ def quantized_conv2d(
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The convolution of a quantized image by a quantized filter, and the range of the result."""
+    """Computes the 2-D convolution of quantized images by a quantized filter.
+
+    Args:
+      input: Images [batch, height, width, channels] of a quantized type.
+      filter: A tensor of a quantized type, [height, width, in channels, out channels].
+      min_input: The number that the lowest integer of `input` stands for, a float32 scalar.
+      max_input: The number that the highest integer of `input` stands for, a float32 scalar.
+      min_filter: The number that the lowest integer of `filter` stands for, a float32 scalar.
+      max_filter: The number that the highest integer of `filter` stands for, a float32 scalar.
+      strides: How far the window moves from place to place along each axis, a list of four numbers.
+      padding: "SAME" (zeros around the images let the window begin at every stride-th element) or "VALID"
+        (the window stays inside).
+      out_type: The quantized type of the result.
+      dilations: How far apart the elements are that neighbouring elements of the filter see, a list of four
+        numbers.
+      name: A name for the operation.
+
+    Returns:
+      The integers, images of type `out_type`, and the minimum and maximum of their range, two scalars.
+
+    Raises:
+      ValueError: Where the channels do not fit, or where the window is larger than the images.
+    """
     return quantized_conv2d_op(
         input,
         filter,
@@ -134,28 +207,35 @@ _POOL = {"ksize": attr("list(int)"), "strides": attr("list(int)"), "padding": _P
 _POOLED = "input: T, min_input: float, max_input: float -> output: T, min_output: float, max_output: float"
 
 
-def _quantized_avg_pool_family_shape(input, min_input, max_input, *, ksize, strides, padding):
+def _pooled_shapes(input, min_input, max_input, *, ksize, strides, padding):
     check_scalars(min_input, max_input)
     window = {"ksize": ksize, "strides": strides, "padding": padding, "data_format": "NHWC"}
-    return [pooling.avg_pool_op.shape_rule(input, **window), [], []]
+    return [mean_pooling.avg_pool_op.shape_rule(input, **window), [], []]
 
 
-def _add_samples_and_refuses_of_quantized_avg_pool_family(op: Op) -> None:
+def _add_pool_samples(op: Op, pool: Callable) -> None:
+    """What is common to both pools; `pool` is NumPy's function of the integers that a window sees."""
+
+    def reference(input, low, high, ksize, strides, padding):
+        windows = pooling.windows_in(plain(input).astype(np.float64), ksize, strides, padding, "NHWC")
+        return np.trunc(pool(windows, -2)), low, high
+
     op.samples(
         (_IMAGE, -1.0, 1.0, {"ksize": [1, 2, 3, 1], **_ONCE}),
         (_IMAGE, -1.0, 1.0, {"ksize": [1, 3, 2, 1], **_TWICE}),
         (quantized(dtypes.qint8, 1, 3, 3, 1), -1.0, 1.0, {"ksize": [1, 2, 2, 1], **_TWICE}),
+        against=reference,
     )
     op.refuses((_IMAGE, -1.0, 1.0, {"ksize": [1, 6, 3, 1], **_ONCE}), "subtracting 6 from 5")
 
 
 quantized_avg_pool_op = Op("QuantizedAvgPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
-quantized_avg_pool_op.shape(_quantized_avg_pool_family_shape)
+quantized_avg_pool_op.shape(_pooled_shapes)
 
 
 @quantized_avg_pool_op.kernel
 def _quantized_avg_pool_kernel(input, min_input, max_input, *, T, ksize, strides, padding, device):
-    pool = pooling.avg_pool_op.kernels[""]
+    pool = mean_pooling.avg_pool_op.kernels[""]
     whole = input.to(torch.float64)
     result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
     # The mean of many integers is rounded down to one; it may come out a hair below it.
@@ -165,7 +245,7 @@ def _quantized_avg_pool_kernel(input, min_input, max_input, *, T, ksize, strides
 
 
 quantized_avg_pool_op.gradient(undefined_gradient)
-_add_samples_and_refuses_of_quantized_avg_pool_family(quantized_avg_pool_op)
+_add_pool_samples(quantized_avg_pool_op, np.nanmean)
 
 
 @export("nn.quantized_avg_pool")
@@ -178,14 +258,32 @@ def quantized_avg_pool(
     padding: str,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The mean of each window of a quantized image, and the image's range."""
+    """Computes the mean of each window of quantized images, of the elements that lie inside.
+
+    Args:
+      input: Images [batch, height, width, channels] of a quantized type.
+      min_input: The number that the lowest integer of `input` stands for, a float32 scalar.
+      max_input: The number that the highest integer of `input` stands for, a float32 scalar.
+      ksize: The window's size along each axis, a list of four numbers; those of batch and channels are 1.
+      strides: How far the window moves from place to place along each axis, a list of four numbers.
+      padding: "SAME" (the window begins at every stride-th element and may reach over the edge) or "VALID"
+        (it stays inside).
+      name: A name for the operation.
+
+    Returns:
+      The integers, images of the type of `input`, and the minimum and maximum of their range, which are the
+      given ones.
+
+    Raises:
+      ValueError: Where the window is larger than the images.
+    """
     return quantized_avg_pool_op(
         input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name
     )
 
 
 quantized_max_pool_op = Op("QuantizedMaxPool", _POOLED, host="min_input max_input", T=QUANTIZED, **_POOL)
-quantized_max_pool_op.shape(_quantized_avg_pool_family_shape)
+quantized_max_pool_op.shape(_pooled_shapes)
 
 
 @quantized_max_pool_op.kernel
@@ -197,7 +295,7 @@ def _quantized_max_pool_kernel(input, min_input, max_input, *, T, ksize, strides
 
 
 quantized_max_pool_op.gradient(undefined_gradient)
-_add_samples_and_refuses_of_quantized_avg_pool_family(quantized_max_pool_op)
+_add_pool_samples(quantized_max_pool_op, np.nanmax)
 
 
 @export("nn.quantized_max_pool")
@@ -210,13 +308,29 @@ def quantized_max_pool(
     padding: str,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The maximum of each window of a quantized image, and the image's range."""
+    """Computes the maximum of each window of quantized images.
+
+    Args:
+      input: Images [batch, height, width, channels] of a quantized type.
+      min_input: The number that the lowest integer of `input` stands for, a float32 scalar.
+      max_input: The number that the highest integer of `input` stands for, a float32 scalar.
+      ksize: The window's size along each axis, a list of four numbers; those of batch and channels are 1.
+      strides: How far the window moves from place to place along each axis, a list of four numbers.
+      padding: "SAME" (the window begins at every stride-th element and may reach over the edge) or "VALID"
+        (it stays inside).
+      name: A name for the operation.
+
+    Returns:
+      The integers, images of the type of `input`, and the minimum and maximum of their range, which are the
+      given ones.
+
+    Raises:
+      ValueError: Where the window is larger than the images.
+    """
     return quantized_max_pool_op(
         input, min_input, max_input, ksize=ksize, strides=strides, padding=padding, name=name
     )
 
-
-_F = np.float32
 
 # ---------------------------------------------------------------------------- normalization
 
@@ -267,39 +381,36 @@ def _quantized_batch_norm_kernel(
     offset = -mean * scale + meaning(to_numpy(beta), Tinput, (beta_min, beta_max))
     image = meaning(to_numpy(t), Tinput, (t_min, t_max))
     image, scale, offset, one = (_fixed(each, out_type) for each in (image, scale, offset, _F(1)))
-    product = (
-        (image * scale).astype(out_type.numpy).astype(np.int64)
-    )  # cut to the type's bits, as its product is
+    product = (image * scale).astype(out_type.numpy).astype(np.int64)  # as its product is, cut to its bits
     quotient = np.abs(product) // one * np.sign(product)
     result = torch.from_numpy((quotient + offset).astype(out_type.numpy)).to(device)
     return result, *as_scalars(device, *_NORMALIZED_RANGE)
 
 
 quantized_batch_norm_op.gradient(undefined_gradient)
+
+
+def _quantized_batch_norm_law(*values, variance_epsilon, scale_after_normalization):
+    """The formula on the numbers; `t` and `m` are off alike, `beta` and the fixed point by little."""
+    *inputs, result, low, high = values
+    t, m, v, beta, gamma = (numbers_of(*inputs[place : place + 3]) for place in range(0, 15, 3))
+    scale = gamma if scale_after_normalization else 1.0
+    wanted = (t - m) / np.sqrt(v + variance_epsilon) * scale + beta
+    return [np.abs(numbers_of(result, low, high) - wanted) < 0.02]
+
+
+_NORMALIZED = (
+    *(_IMAGE, -1.0, 1.0),
+    *(_VECTOR, -1.0, 1.0),
+    *(_VECTOR, 0.0, 2.0),
+    *(_VECTOR, -1.0, 1.0),
+    *(_VECTOR, 0.0, 1.0),
+)
+_SETTINGS = {"out_type": dtypes.qint32, "variance_epsilon": 0.01}
 quantized_batch_norm_op.samples(
-    *(
-        (
-            *(
-                _IMAGE,
-                -1.0,
-                1.0,
-                _VECTOR,
-                -1.0,
-                1.0,
-                _VECTOR,
-                0.0,
-                2.0,
-                _VECTOR,
-                -1.0,
-                1.0,
-                _VECTOR,
-                0.0,
-                1.0,
-            ),
-            {"out_type": dtypes.qint32, "variance_epsilon": 0.01, "scale_after_normalization": scale},
-        )
-        for scale in (True, False)
-    )
+    (*_NORMALIZED, {**_SETTINGS, "scale_after_normalization": True}),
+    (*_NORMALIZED, {**_SETTINGS, "scale_after_normalization": False}),
+    law=_quantized_batch_norm_law,
 )
 
 quantized_instance_norm_op = Op(
@@ -363,31 +474,19 @@ def _quantized_instance_norm_kernel(
 
 
 quantized_instance_norm_op.gradient(undefined_gradient)
+
+
+def _quantized_instance_norm_law(x, x_min, x_max, y, y_min, y_max, variance_epsilon):
+    """Each channel of each image less its mean, over its deviation, to the nearest step."""
+    numbers = numbers_of(x, x_min, x_max)
+    mean, variance = numbers.mean((1, 2), keepdims=True), numbers.var((1, 2), keepdims=True)
+    wanted = np.clip((numbers - mean) / np.sqrt(variance + variance_epsilon), y_min, y_max)
+    return [np.abs(numbers_of(y, y_min, y_max) - wanted) <= step_of(y, y_min, y_max)]
+
+
 quantized_instance_norm_op.samples(
     (_IMAGE, -1.0, 1.0),
     (_IMAGE, -1.0, 1.0, {"output_range_given": True, "given_y_min": -1.0, "given_y_max": 2.0}),
+    law=_quantized_instance_norm_law,
 )
 quantized_instance_norm_op.refuses((_IMAGE, 1.0, 1.0), "input_min must be less", InvalidArgumentError)
-
-
-def whole_convolution(
-    image: torch.Tensor,
-    filter: torch.Tensor,
-    strides: Sequence[int],
-    padding: str,
-    dilations: Sequence[int],
-    explicit_paddings: Sequence[int] = (),
-    depthwise: bool = False,
-) -> torch.Tensor:
-    """The convolution of whole numbers in float64, which holds it exactly; 0 is around the image."""
-    rule = "EXPLICIT" if explicit_paddings else padding
-    window = Window.of(filter.shape[:2], "NHWC", strides, rule, dilations, explicit_paddings)
-    sizes = spatial(image.shape, "NHWC")
-    places = window.output_sizes(sizes)
-    if not image.numel() or not filter.numel():
-        count = filter.shape[2] * filter.shape[3] if depthwise else filter.shape[3]
-        return image.new_zeros(image.shape[0], *places, count)
-    margin = aten_padding(window.paddings(sizes))
-    groups = image.shape[3] // (1 if depthwise else filter.shape[2])
-    function = convolution.convolve_depthwise if depthwise else convolution.convolve
-    return function(image, filter, "NHWC", groups, window.strides, [0, 0], window.dilations, margin)

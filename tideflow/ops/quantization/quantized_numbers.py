@@ -161,3 +161,28 @@ def product_range(dtype: DType, within: Range, other: DType, other_within: Range
     worth = level(dtype, within) * level(other, other_within)
     lowest, highest = bounds(out_type)
     return float(worth * _F(lowest)), float(worth * _F(highest))
+
+
+# ---------------------------------------------------------------------------- for references, in NumPy
+
+
+def plain(integers: np.ndarray) -> np.ndarray:
+    """Integers of a quantized type as those of NumPy's type."""
+    return integers.view(integers.dtype[0]) if integers.dtype.names else integers
+
+
+def step_of(integers: np.ndarray, low: Any, high: Any) -> Any:
+    """How far apart the numbers are that neighbouring integers of this array's type stand for."""
+    info = np.iinfo(plain(integers).dtype)
+    return np.subtract(high, low, dtype=np.float64) / (info.max - info.min)
+
+
+def numbers_of(integers: np.ndarray, low: Any, high: Any) -> np.ndarray:
+    """The numbers that integers stand for, evenly from `low` to `high`, in float64."""
+    from_lowest = plain(integers).astype(np.float64) - np.iinfo(plain(integers).dtype).min
+    return np.float64(low) + from_lowest * step_of(integers, low, high)
+
+
+def products_of(integers: np.ndarray, high: float) -> np.ndarray:
+    """The numbers that products of integers stand for: 0 is 0, and the highest integer is `high`."""
+    return integers.astype(np.float64) * high / np.iinfo(integers.dtype).max

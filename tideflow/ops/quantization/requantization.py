@@ -25,7 +25,10 @@ from tideflow.ops.quantization.quantized_numbers import (
     bounds,
     check_scalars,
     meaning,
+    numbers_of,
+    plain,
     requantized,
+    step_of,
 )
 
 _GIVEN = "input: Tinput, input_min: float, input_max: float"
@@ -61,7 +64,16 @@ def _requantization_range_kernel(input, input_min, input_max, *, Tinput, device)
 
 
 requantization_range_op.gradient(undefined_gradient)
-requantization_range_op.samples((_WIDE, -3.0, 5.0), (_NARROW, 0.0, 1.0))
+
+
+def _requantization_range_reference(input, input_min, input_max):
+    numbers = numbers_of(input, input_min, input_max)
+    return min(numbers.min(), 0.0), numbers.max()
+
+
+requantization_range_op.samples(
+    (_WIDE, -3.0, 5.0), (_NARROW, 0.0, 1.0), against=_requantization_range_reference
+)
 requantization_range_op.refuses((_WIDE, [0.0], 1.0), "Shape must be rank 0 but is rank 1")
 
 _RESULT = "output: out_type, output_min: float, output_max: float"
@@ -99,9 +111,23 @@ def _requantize_kernel(
 
 
 requantize_op.gradient(undefined_gradient)
+
+
+def _requantized_law(numbers, step, output, low, high):
+    """The new integers stand for the numbers, as near as the steps of the old and the new range allow."""
+    allowed = 0.51 * step + 1.01 * step_of(output, low, high) + 1e-5
+    return [np.abs(numbers_of(output, low, high) - np.clip(numbers, low, high)) <= allowed]
+
+
+def _requantize_law(input, input_min, input_max, requested_min, requested_max, output, low, high):
+    numbers, step = (of(input, input_min, input_max) for of in (numbers_of, step_of))
+    return [low == requested_min, high == requested_max, *_requantized_law(numbers, step, output, low, high)]
+
+
 requantize_op.samples(
     *((_WIDE, -3.0, 5.0, -1.0, 2.0, {"out_type": kind}) for kind in QUANTIZED),
     (_NARROW, -1.0, 1.0, -0.5, 0.5, {"out_type": dtypes.qint8}),
+    law=_requantize_law,
 )
 requantize_op.refuses(
     (_WIDE, -3.0, 5.0, 1.0, 2.0, {"out_type": dtypes.quint8}), "must be <= 0", InvalidArgumentError
@@ -130,9 +156,19 @@ def _quantize_down_and_shrink_range_kernel(input, input_min, input_max, *, Tinpu
 
 
 quantize_down_and_shrink_range_op.gradient(undefined_gradient)
-quantize_down_and_shrink_range_op.samples((_WIDE, -3.0, 5.0, {"out_type": dtypes.quint8}))
 
-_F = np.float32
+
+def _quantize_down_and_shrink_range_law(input, input_min, input_max, output, low, high):
+    wanted = _requantization_range_reference(input, input_min, input_max)
+    numbers, step = (of(input, input_min, input_max) for of in (numbers_of, step_of))
+    return [np.allclose([low, high], wanted), *_requantized_law(numbers, step, output, low, high)]
+
+
+quantize_down_and_shrink_range_op.samples(
+    (_WIDE, -3.0, 5.0, {"out_type": dtypes.quint8}), law=_quantize_down_and_shrink_range_law
+)
+
+# ---------------------------------------------------------------------------- a range for each channel
 
 
 def _spans(values: torch.Tensor, low: list[float], high: list[float]) -> torch.Tensor:
@@ -143,13 +179,11 @@ def _spans(values: torch.Tensor, low: list[float], high: list[float]) -> torch.T
             f"input_min and input_max must have an element for each of the channels of shape "
             f"{list(values.shape)}, but have {len(low)} and {len(high)}"
         )
-    ends = np.maximum(np.abs(_F(low)), np.abs(_F(high)))
+    ends = np.maximum(np.abs(np.float32(low)), np.abs(np.float32(high)))
     return torch.from_numpy(np.asarray(ends)).to(values.device)
 
 
 _EACH = [-1.0, -2.0, -0.5], [1.0, 2.0, 0.5]
-
-# ---------------------------------------------------------------------------- a range for each channel
 
 requantization_range_per_channel_op = Op(
     "RequantizationRangePerChannel",
@@ -179,8 +213,24 @@ def _requantization_range_per_channel_kernel(input, input_min, input_max, *, T, 
 
 
 requantization_range_per_channel_op.gradient(undefined_gradient)
+
+
+def _numbers_by_channel(input: np.ndarray, low: list[float], high: list[float]) -> np.ndarray:
+    """In NumPy: the numbers that integers stand for, each channel in a range symmetric around 0."""
+    info = np.iinfo(plain(input).dtype)
+    return plain(input) / (info.max + 1) * np.maximum(np.abs(low), np.abs(high))
+
+
+def _requantization_range_per_channel_reference(input, input_min, input_max, clip_value_max):
+    numbers = _numbers_by_channel(input, input_min, input_max)
+    reach = min(np.abs(numbers).max(), clip_value_max)
+    return -reach if numbers.min() < 0 else 0.0, reach
+
+
 requantization_range_per_channel_op.samples(
-    (_WIDE, *_EACH, {"clip_value_max": 9.0}), (_WIDE, *_EACH, {"clip_value_max": 0.5})
+    (_WIDE, *_EACH, {"clip_value_max": 9.0}),
+    (_WIDE, *_EACH, {"clip_value_max": 0.5}),
+    against=_requantization_range_per_channel_reference,
 )
 
 requantize_per_channel_op = Op(
@@ -214,8 +264,20 @@ def _requantize_per_channel_kernel(
 
 
 requantize_per_channel_op.gradient(undefined_gradient)
+
+
+def _requantize_per_channel_law(input, input_min, input_max, requested_min, requested_max, output, low, high):
+    """The new integers stand for the numbers, as near as they reach."""
+    numbers, info = _numbers_by_channel(input, input_min, input_max), np.iinfo(output.dtype)
+    unit = max(abs(low), abs(high)) / info.max
+    error = output * unit - np.clip(numbers, info.min * unit, info.max * unit)
+    return [low == requested_min, high == requested_max, np.abs(error) <= 0.51 * unit]
+
+
 requantize_per_channel_op.samples(
-    (_WIDE, *_EACH, 0.0, 1.0), (_WIDE, *_EACH, -1.0, 1.0, {"out_type": dtypes.qint8})
+    (_WIDE, *_EACH, 0.0, 1.0),
+    (_WIDE, *_EACH, -1.0, 1.0, {"out_type": dtypes.qint8}),
+    law=_requantize_per_channel_law,
 )
 
 quantized_reshape_op = Op(
@@ -239,7 +301,10 @@ def _quantized_reshape_kernel(tensor, shape, input_min, input_max, *, device):
 
 
 quantized_reshape_op.gradient(undefined_gradient)
-quantized_reshape_op.samples((_NARROW, [3, -1], -1.0, 1.0))
+quantized_reshape_op.samples(
+    (_NARROW, [3, -1], -1.0, 1.0),
+    against=lambda tensor, shape, low, high: (plain(tensor).reshape(shape), low, high),
+)
 quantized_reshape_op.refuses((_NARROW, [4], -1.0, 1.0), "6 elements to shape [4]")
 
 quantized_concat_op = Op(
@@ -276,8 +341,20 @@ def _quantized_concat_kernel(concat_dim, values, input_mins, input_maxes, *, T, 
 
 
 quantized_concat_op.gradient(undefined_gradient)
+
+
+def _quantized_concat_law(axis, values, lows, highs, output, low, high):
+    """The numbers one after the other, in a range that holds all of theirs."""
+    numbers = np.concatenate([numbers_of(*each) for each in zip(values, lows, highs)], axis)
+    step = max(step_of(*each) for each in zip(values, lows, highs))
+    is_around = low <= min(lows) and high >= max(highs)
+    return [is_around, *_requantized_law(numbers, step, output, low, high)]
+
+
 quantized_concat_op.samples(
-    (0, [_NARROW, _NARROW], [-1.0, 0.0], [1.0, 2.0]), (1, [_WIDE, _WIDE], [-1.0, 0.0], [1.0, 2.0])
+    (0, [_NARROW, _NARROW], [-1.0, 0.0], [1.0, 2.0]),
+    (1, [_WIDE, _WIDE], [-1.0, 0.0], [1.0, 2.0]),
+    law=_quantized_concat_law,
 )
 quantized_concat_op.refuses(
     (0, [_NARROW, quantized(dtypes.quint8, 2, 4)], [0.0, 0.0], [1.0, 1.0]), "must be equal, but are 3 and 4"
@@ -288,5 +365,19 @@ quantized_concat_op.refuses(
 def quantized_concat(
     concat_dim: Any, values: list, input_mins: list, input_maxes: list, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Quantized tensors, joined along an axis in a range that holds all of theirs."""
+    """Joins quantized tensors along an axis, in a range that holds all of theirs.
+
+    Args:
+      concat_dim: The axis, an int32 scalar.
+      values: At least two tensors of one quantized type and of one shape but for that axis.
+      input_mins: The number that the lowest integer of each stands for, as many float32 scalars.
+      input_maxes: The number that the highest integer of each stands for, as many float32 scalars.
+      name: A name for the operation.
+
+    Returns:
+      The joined tensor, and the minimum and maximum of its range, two scalars.
+
+    Raises:
+      ValueError: Where shapes do not fit.
+    """
     return quantized_concat_op(concat_dim, values, input_mins, input_maxes, name=name)

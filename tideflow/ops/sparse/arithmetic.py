@@ -22,7 +22,7 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC, REAL, types
 from tideflow.ops.math import segments
 from tideflow.ops.sparse import index_rows, parts, sparse_reductions, with_dense
-from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes
+from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes, elements_of, parts_of
 
 _PAIR = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64"
 _A, _B = np.array([[0, 1], [0, 2], [1, 0]]), np.array([[0, 0], [0, 2], [1, 1], [1, 2]])
@@ -49,8 +49,6 @@ sparse_add_op = Op(
     Treal=REAL,
     host="a_shape, b_shape",
 )
-
-# ------------------------------------------------------------------------------------------------------ sums
 
 
 @sparse_add_op.shape
@@ -87,11 +85,19 @@ def _sparse_add_gradient(op, _, grad, __):
     return [None, a_grad, None, None, b_grad, None, None]
 
 
+def _sparse_add_reference(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+    a, b = elements_of(a_indices, a_values), elements_of(b_indices, b_values)
+    total = {**a, **b, **{at: a[at] + b[at] for at in a.keys() & b.keys()}}
+    kept = {at: value for at, value in total.items() if not (at in a and at in b) or abs(value) >= thresh}
+    return *parts_of(kept, 2, a_values.dtype), a_shape
+
+
 _ZERO = np.float32(0.0)
 sparse_add_op.samples(
     (_A, f32(3), _SIZES, _B, f32(4), _SIZES, _ZERO),
     (_A, f32(3, low=0.1), _SIZES, _B, f32(4, low=0.1), _SIZES, np.float32(9.0)),
     (_A, i32(3), _SIZES, _NO_INDICES, i32(0), _SIZES, np.int32(0)),
+    against=_sparse_add_reference,
 )
 sparse_add_op.refuses(
     (_A, f32(3), _SIZES, _B, f32(4), np.array([2, 4]), _ZERO),
@@ -107,8 +113,21 @@ sparse_add_op.refuses(
 
 @export("sparse.add", "sparse_add")
 def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
-    """The sum of two tensors of which at least one is sparse; of two, sums closer to 0 than `threshold` are
-    left out.
+    """Adds two tensors of which at least one is sparse.
+
+    Args:
+      a: A SparseTensor, or a tensor of the same type and shape as the other.
+      b: A SparseTensor, or a tensor of the same type and shape as the other.
+      threshold: Of two SparseTensors, sums of two elements that are closer to 0 than this are left out; a
+        scalar, 0 by default.
+      thresh: A deprecated name of `threshold`.
+
+    Returns:
+      A SparseTensor where both are sparse, else a tensor.
+
+    Raises:
+      TypeError: Where neither is sparse.
+      InvalidArgumentError: In a step in which the shapes differ.
     """
     threshold = renamed("threshold", threshold, "thresh", thresh)
     sparse = [isinstance(value, (SparseTensor, SparseTensorValue)) for value in (a, b)]
@@ -147,16 +166,21 @@ def _sparse_add_grad_kernel(backprop_val_grad, a_indices, b_indices, sum_indices
     return [grads.view(backprop_val_grad.dtype) for grads in found]
 
 
+def _sparse_add_grad_reference(grad, a_indices, b_indices, sum_indices):
+    found = elements_of(sum_indices, grad)
+    a_grad, b_grad = ([found.get(tuple(at), 0) for at in indices] for indices in (a_indices, b_indices))
+    return np.array(a_grad), np.array(b_grad)
+
+
 sparse_add_grad_op.samples(
     (f32(6), _A, _B, np.array([[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]])),
     (f32(1), _A, _B, np.array([[0, 2]])),
     (f32(0), _NO_INDICES, _NO_INDICES, _NO_INDICES),
+    against=_sparse_add_grad_reference,
 )
 
-# -------------------------------------------------------------------------------------------------- extremes
 
-
-def _sparse_maximum_family_shape(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+def _extreme_shapes(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
     of_rank(a_indices, 2)
     of_rank(b_indices, 2)
     return [[None, None], [None]]
@@ -167,7 +191,7 @@ def _extreme(is_better: Callable) -> Callable:
     0.
     """
 
-    def kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+    def _kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
         a, b = (unsigned.bits(a_values).new_zeros(groups.count) for _ in range(2))
         a[groups.members[: len(a_values)]] = unsigned.bits(a_values)
@@ -175,15 +199,20 @@ def _extreme(is_better: Callable) -> Callable:
         comparable = (unsigned.comparable(x.view(a_values.dtype)) for x in (a, b))
         return groups.rows, torch.where(is_better(*comparable), b, a).view(a_values.dtype)
 
-    return kernel
+    return _kernel
 
 
-def _add_gradient_and_samples_and_refuses_of_sparse_maximum_family(op: Op) -> None:
-    op.gradient(undefined_gradient)
+def _add_extreme_samples(op: Op, choose: Callable) -> None:
+    def reference(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+        a, b = elements_of(a_indices, a_values), elements_of(b_indices, b_values)
+        found = {at: choose(a.get(at, 0), b.get(at, 0)) for at in a.keys() | b.keys()}
+        return parts_of(found, 2, a_values.dtype)
+
     op.samples(
         (_A, f32(3), _SIZES, _B, f32(4), _SIZES),
         (_A, i32(3), _SIZES, _B, i32(4), _SIZES),
         (_A, f32(3), _SIZES, _NO_INDICES, f32(0), _SIZES),
+        against=reference,
     )
     op.refuses(
         (_A, f32(3), _SIZES, _B, f32(4), np.array([2, 4])),
@@ -192,44 +221,72 @@ def _add_gradient_and_samples_and_refuses_of_sparse_maximum_family(op: Op) -> No
     )
 
 
-sparse_maximum_op = Op(
-    "SparseSparseMaximum",
-    f"{_PAIR} -> output_indices: int64, output_values: T",
-    T=REAL,
-    host="a_shape, b_shape",
-)
-sparse_maximum_op.shape(_sparse_maximum_family_shape)
-sparse_maximum_op.kernel(_extreme(lambda a, b: b > a))
-_add_gradient_and_samples_and_refuses_of_sparse_maximum_family(sparse_maximum_op)
-
-
-@export("sparse.maximum", "sparse_maximum")
-def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The larger of two sparse tensors, element by element; an element that one lacks counts as 0."""
-    return _of_pair(sparse_maximum_op, sp_a, sp_b, name)
-
-
 def _of_pair(op: Op, a: SparseTensor, b: SparseTensor, name: str | None) -> SparseTensor:
     with name_scope(name, op.name, [a.indices, a.values, b.indices, b.values]) as scope:
         indices, values = op(*_parts(a), *_parts(b), name=scope)
     return SparseTensor(indices, values, a.dense_shape)
 
 
-sparse_minimum_op = Op(
+sparse_sparse_maximum_op = Op(
+    "SparseSparseMaximum",
+    f"{_PAIR} -> output_indices: int64, output_values: T",
+    T=REAL,
+    host="a_shape, b_shape",
+)
+sparse_sparse_maximum_op.shape(_extreme_shapes)
+sparse_sparse_maximum_op.kernel(_extreme(lambda a, b: b > a))
+sparse_sparse_maximum_op.gradient(undefined_gradient)
+_add_extreme_samples(sparse_sparse_maximum_op, max)
+
+
+@export("sparse.maximum", "sparse_maximum")
+def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
+    """Takes the larger of two sparse tensors, element by element.
+
+    Args:
+      sp_a: A SparseTensor of a real type.
+      sp_b: A SparseTensor of the same type and shape.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor of that shape with the elements that one of them has; one that the other lacks counts as
+      0.
+
+    Raises:
+      InvalidArgumentError: In a step in which the shapes differ.
+    """
+    return _of_pair(sparse_sparse_maximum_op, sp_a, sp_b, name)
+
+
+sparse_sparse_minimum_op = Op(
     "SparseSparseMinimum",
     f"{_PAIR} -> output_indices: int64, output_values: T",
     T=NUMERIC,
     host="a_shape, b_shape",
 )
-sparse_minimum_op.shape(_sparse_maximum_family_shape)
-sparse_minimum_op.kernel(_extreme(lambda a, b: b < a))
-_add_gradient_and_samples_and_refuses_of_sparse_maximum_family(sparse_minimum_op)
+sparse_sparse_minimum_op.shape(_extreme_shapes)
+sparse_sparse_minimum_op.kernel(_extreme(lambda a, b: b < a))
+sparse_sparse_minimum_op.gradient(undefined_gradient)
+_add_extreme_samples(sparse_sparse_minimum_op, min)
 
 
 @export("sparse.minimum", "sparse_minimum")
 def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The smaller of two sparse tensors, element by element; an element that one lacks counts as 0."""
-    return _of_pair(sparse_minimum_op, sp_a, sp_b, name)
+    """Takes the smaller of two sparse tensors, element by element.
+
+    Args:
+      sp_a: A SparseTensor of a real type.
+      sp_b: A SparseTensor of the same type and shape.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor of that shape with the elements that one of them has; one that the other lacks counts as
+      0.
+
+    Raises:
+      InvalidArgumentError: In a step in which the shapes differ.
+    """
+    return _of_pair(sparse_sparse_minimum_op, sp_a, sp_b, name)
 
 
 sparse_softmax_op = Op(
@@ -238,8 +295,6 @@ sparse_softmax_op = Op(
     T=types("half float double"),
     host="sp_shape",
 )
-
-# --------------------------------------------------------------------------------------------------- softmax
 
 
 @sparse_softmax_op.shape
@@ -269,17 +324,33 @@ def _sparse_softmax_gradient(op, grad):
     return [None, centred.values * probabilities, None]
 
 
+def _sparse_softmax_reference(sp_indices, sp_values, sp_shape):
+    dense = np.full(sp_shape, -np.inf)
+    dense[tuple(sp_indices.T)] = sp_values
+    powers = np.exp(dense)
+    return (powers / powers.sum(-1, keepdims=True))[tuple(sp_indices.T)]
+
+
 sparse_softmax_op.samples(
     (_B, f32(4), _SIZES),
     (np.array([[0, 0, 1], [0, 0, 2], [1, 1, 0]]), f32(3), np.array([2, 2, 3])),
     (_NO_INDICES, f32(0), _SIZES),
+    against=_sparse_softmax_reference,
 )
 sparse_softmax_op.refuses((_A[:, :1], f32(3), _SIZES[:1]), "should have rank >= 2", InvalidArgumentError)
 
 
 @export("sparse.softmax", "sparse_softmax")
 def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The softmax along the last axis, of the elements that are there."""
+    """Computes the softmax along the last axis, of the elements that are there.
+
+    Args:
+      sp_input: A SparseTensor of half, float32 or float64, of at least two dimensions.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor with the same indices.
+    """
     with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
         values = sparse_softmax_op(*_parts(sp_input))
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)

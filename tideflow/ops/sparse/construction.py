@@ -24,7 +24,16 @@ from tideflow.ops.control_flow import grouping
 from tideflow.ops.helpers.axes import brackets, of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.math import binary, casting, checks, reductions
-from tideflow.ops.sparse.index_rows import as_sparse, check_parts, order, places, rows_at, taken
+from tideflow.ops.sparse.index_rows import (
+    as_sparse,
+    check_parts,
+    elements_of,
+    order,
+    parts_of,
+    places,
+    rows_at,
+    taken,
+)
 
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _NO_INDICES = np.zeros((0, 2), np.int64)
@@ -34,8 +43,6 @@ sparse_reorder_op = Op(
     "input_indices: int64, input_values: T, input_shape: int64 -> output_indices: int64, output_values: T",
     host="input_shape",
 )
-
-# --------------------------------------------------------------------------------------------------- reorder
 
 
 @sparse_reorder_op.shape
@@ -64,26 +71,29 @@ sparse_reorder_op.samples(
     (_MIXED, np.array([b"a", b"b", b"c", b"d"], dtype=object), np.array([4, 4])),
     (_INDICES, f32(3), np.array([2, 3])),
     (_NO_INDICES, f32(0), np.array([2, 3])),
+    against=lambda indices, values, sizes: parts_of(elements_of(indices, values), len(sizes), values.dtype),
 )
 
 
 @export("sparse.reorder", "sparse_reorder")
 def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """The same elements, their indices in row-major order."""
+    """Puts the elements of a sparse tensor in order: row by row.
+
+    Args:
+      sp_input: A SparseTensor.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor with the same elements.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+    """
     sp_input = as_sparse(sp_input)
     indices, values = sparse_reorder_op(sp_input.indices, sp_input.values, sp_input.dense_shape, name=name)
     known = sp_input.shape
     sizes = known.as_list() if known.is_fully_defined() else constants.identity(sp_input.dense_shape)
     return SparseTensor(indices, values, sizes)
-
-
-sparse_reshape_op = Op(
-    "SparseReshape",
-    "input_indices: int64, input_shape: int64, new_shape: int64 "
-    "-> output_indices: int64, output_shape: int64",
-    host="input_shape, new_shape",
-    differentiable=False,
-)
 
 
 def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
@@ -99,7 +109,13 @@ def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
     return sizes
 
 
-# --------------------------------------------------------------------------------------------------- reshape
+sparse_reshape_op = Op(
+    "SparseReshape",
+    "input_indices: int64, input_shape: int64, new_shape: int64 "
+    "-> output_indices: int64, output_shape: int64",
+    host="input_shape, new_shape",
+    differentiable=False,
+)
 
 
 @sparse_reshape_op.shape
@@ -126,27 +142,23 @@ def _sparse_reshape_kernel(input_indices, input_shape, new_shape, *, device):
     )
 
 
+def _sparse_reshape_reference(input_indices, input_shape, new_shape):
+    sizes = np.zeros(input_shape).reshape(new_shape).shape
+    if not len(input_indices):
+        return np.zeros([0, len(sizes)]), np.array(sizes)
+    flat = np.ravel_multi_index(tuple(input_indices.T), input_shape)
+    return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes)
+
+
 sparse_reshape_op.samples(
     (_INDICES, np.array([2, 3]), np.array([3, 2])),
     (_INDICES, np.array([2, 3]), np.array([-1])),
     (_INDICES, np.array([2, 3]), np.array([1, 3, -1, 1])),
     (_NO_INDICES, np.array([0, 3]), np.array([3, -1])),
+    against=_sparse_reshape_reference,
 )
 sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6")
 sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension")
-
-
-@export("sparse.reshape", "sparse_reshape")
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """The same elements in another shape, read in the same order; one size may be -1."""
-    sp_input = as_sparse(sp_input)
-    shape = casting.cast(shape, dtypes.int64)
-    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
-        indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
-        known = _known_sizes(sp_input.shape, shape)
-        if known is not None:
-            sizes = constants.constant(known, dtypes.int64)
-        return SparseTensor(indices, constants.identity(sp_input.values), sizes)
 
 
 def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
@@ -160,12 +172,47 @@ def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
     return _resolved(old.tuple, [-1 if size is None else size for size in new])
 
 
+@export("sparse.reshape", "sparse_reshape")
+def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+    """Gives a sparse tensor another shape; its elements, read row by row, keep their order.
+
+    Args:
+      sp_input: A SparseTensor.
+      shape: The new shape, an int32 or int64 vector; one size may be -1, which the others decide.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor of that shape.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+      ValueError: Where the new shape has not as many elements, or more than one -1.
+    """
+    sp_input = as_sparse(sp_input)
+    shape = casting.cast(shape, dtypes.int64)
+    with name_scope(name, "SparseReshape", [sp_input.values]) as scope:
+        indices, sizes = sparse_reshape_op(sp_input.indices, sp_input.dense_shape, shape, name=scope)
+        known = _known_sizes(sp_input.shape, shape)
+        if known is not None:
+            sizes = constants.constant(known, dtypes.int64)
+        return SparseTensor(indices, constants.identity(sp_input.values), sizes)
+
+
 # ---------------------------------------------------------------------------------------------------- making
 
 
 @export("sparse_placeholder", "sparse.placeholder")
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
-    """A SparseTensor whose parts each step is given by its feed_dict."""
+    """Makes a SparseTensor that each step must be fed.
+
+    Args:
+      dtype: The type of its values.
+      shape: Its shape, sizes that are not known as None; by default any shape, which is fed too.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor to be fed with a `tf.SparseTensorValue`, or a tuple (indices, values, shape).
+    """
     part = lambda word: None if name is None else f"{name}/{word}"
     sizes, rank = _placeholder_sizes(shape, part("shape"))
     values = constants.placeholder(dtype, [None], name=part("values"))
@@ -188,7 +235,20 @@ def _placeholder_sizes(shape: Any, name: str | None) -> tuple[Tensor, Any]:
 def sparse_eye(
     num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
 ) -> SparseTensor:
-    """A sparse matrix with ones on its diagonal."""
+    """Makes a sparse matrix with ones on its diagonal.
+
+    Args:
+      num_rows: How many rows it has.
+      num_columns: How many columns it has; as many as rows by default.
+      dtype: The type of its values.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor [num_rows, num_columns].
+
+    Raises:
+      TypeError: Where a number is not an integer.
+    """
     with name_scope(name, "eye", [num_rows, num_columns]):
         rows = _as_int64(num_rows, "num_rows")
         columns = rows if num_columns is None else _as_int64(num_columns, "num_columns")
@@ -209,7 +269,19 @@ def _as_int64(value: Any, name: str) -> Tensor:
 
 @export("sparse.expand_dims")
 def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | None = None) -> SparseTensor:
-    """The same elements with an axis of size 1 put in before `axis`; at the end by default."""
+    """Inserts an axis of size 1 into the shape of a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor.
+      axis: Where the axis stands in the result, from -rank - 1 to rank; at the end by default.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor with the same values.
+
+    Raises:
+      TypeError: Where `axis` is not an integer.
+    """
     rank = sp_input.dense_shape.shape[0]
     with name_scope(name, "expand_dims", [sp_input.values]):
         axis = -1 if axis is None else axis
@@ -237,7 +309,16 @@ def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | Non
 
 @export("sparse.transpose", "sparse_transpose")
 def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """The same elements with their axes in another order, reversed by default."""
+    """Puts the axes of a sparse tensor in another order.
+
+    Args:
+      sp_input: A SparseTensor.
+      perm: For each axis of the result, which one of `sp_input` it is; by default their order is reversed.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor, its elements in order.
+    """
     with name_scope(name, "SparseTranspose", [sp_input.values]):
         known = None if perm is None else constant_value(convert_to_tensor(perm))
         if perm is None:
@@ -254,7 +335,20 @@ def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None 
 
 @export("sparse.reset_shape", "sparse_reset_shape")
 def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """The same elements in a larger shape, or in the smallest that holds them."""
+    """Gives a sparse tensor a larger shape, or the smallest that holds its elements.
+
+    Args:
+      sp_input: A SparseTensor.
+      new_shape: A shape of the same rank that is nowhere smaller; by default the smallest that fits.
+
+    Returns:
+      A SparseTensor with the same elements.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+      ValueError: Where `new_shape` is of another rank, or known to be smaller.
+      InvalidArgumentError: In a step in which it turns out to be smaller.
+    """
     sp_input = as_sparse(sp_input)
     indices, values = constants.identity(sp_input.indices), constants.identity(sp_input.values)
     sizes = constants.identity(sp_input.dense_shape)
@@ -291,7 +385,19 @@ def _at_least(wanted: Tensor, sizes: Tensor, known_sizes: TensorShape) -> Any:
 
 @export("sparse.retain", "sparse_retain")
 def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
-    """Only those elements whose flag in `to_retain` is true."""
+    """Keeps some of the elements of a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor.
+      to_retain: A bool vector with a flag for each element: whether it is kept.
+
+    Returns:
+      A SparseTensor of the same shape.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+      ValueError: Where elements and flags are known to differ in number.
+    """
     sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
     to_retain.shape.assert_has_rank(1)
@@ -308,8 +414,22 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 def sparse_merge(
     sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
 ) -> SparseTensor:
-    """`sp_values` with the last axis replaced by the ids that stand in `sp_ids`, or by one axis for each of
-    several.
+    """Replaces the last axis of sparse values by the ids that stand beside them.
+
+    Args:
+      sp_ids: A SparseTensor of int32 or int64 ids, or a list of them.
+      sp_values: A SparseTensor with the same indices.
+      vocab_size: The number that all ids are below, the size of the new axis; as many as `sp_ids`.
+      name: A name for the operation.
+      already_sorted: Whether the ids of each row are in rising order, so that the result need not be sorted.
+
+    Returns:
+      A SparseTensor in which `sp_values` stand at their ids, with one axis for each of `sp_ids` in place of
+      the last.
+
+    Raises:
+      TypeError: Where an argument is not of that kind.
+      ValueError: Where `sp_ids` and `vocab_size` differ in number.
     """
     sp_ids, vocab_size = _ids_and_sizes(sp_ids, vocab_size)
     with name_scope(name, "SparseMerge", [*(ids.values for ids in sp_ids), sp_values.values]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +18,8 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.types import types
 from tideflow.ops.math import casting
-from tideflow.ops.sparse.index_rows import check_parts
-from tideflow.runtime.fingerprints import fingerprints
+from tideflow.ops.sparse.index_rows import check_parts, parts_of
+from tideflow.runtime.fingerprints import fingerprint64, fingerprints
 from tideflow.runtime.values import to_numpy, to_torch
 
 _FEATURES = types("int64 string")
@@ -154,6 +156,38 @@ def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output
     )
 
 
+def _hash_pair(first: int, second: int) -> int:
+    """The fingerprint of two fingerprints, one number after the other."""
+    bits, multiplier = 2**64, 0xC6A4A7935BD1E995
+    mixed = second * multiplier % bits
+    mixed = first ^ multiplier ^ (mixed ^ mixed >> 47) * multiplier % bits
+    mixed = mixed * multiplier % bits
+    mixed = (mixed ^ mixed >> 47) * multiplier % bits
+    return mixed ^ mixed >> 47
+
+
+def _sparse_cross_reference(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key):
+    """Row by row, every combination."""
+
+    def word(feature: Any) -> bytes:
+        return feature if isinstance(feature, bytes) else str(feature).encode()
+
+    def bits(feature: Any) -> int:
+        return fingerprint64(feature) if isinstance(feature, bytes) else int(feature) % 2**64
+
+    batch = shapes[0][0] if shapes else len(dense_inputs[0]) if dense_inputs else 0
+    crosses = {}
+    for row in range(batch):
+        columns = [[value for at, value in zip(*column) if at[0] == row] for column in zip(indices, values)]
+        columns += [dense[row].tolist() for dense in dense_inputs]
+        for number, features in enumerate(product(*columns)):
+            hashed = reduce(_hash_pair, map(bits, features), hash_key)
+            bucket = hashed % (num_buckets or 2**63 - 1)
+            crosses[row, number] = bucket if hashed_output else b"_X_".join(map(word, features))
+    widest = max((number + 1 for _, number in crosses), default=0)
+    return *parts_of(crosses, 2, np.int64 if hashed_output else object), np.array([batch, widest])
+
+
 _INDICES, _SIZES = np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 2])
 _NUMBERS = np.array([1, -2, 3])
 _TEXT = {
@@ -171,6 +205,7 @@ sparse_cross_op.samples(
     (*_BOTH, [np.array([[7, 8], [9, 10]])], {**_HASH, "num_buckets": 100}),
     ([_INDICES], [_NUMBERS], [_SIZES], [], _HASH),
     ([], [], [], [], _TEXT),
+    against=_sparse_cross_reference,
 )
 sparse_cross_op.refuses(
     (_BOTH[0], _BOTH[1], [_SIZES, np.array([3, 2])], [], _TEXT),
@@ -179,12 +214,6 @@ sparse_cross_op.refuses(
 )
 
 _DEFAULT_HASH_KEY = 0xDECAFCAFFE
-
-
-@export("sparse.cross")
-def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
-    """Every combination of the features that a row has in the inputs, as texts joined by "_X_"."""
-    return _cross(inputs, False, 0, None, name)
 
 
 def _feature(value: Tensor) -> Tensor:
@@ -219,11 +248,41 @@ def _cross(
     )
 
 
+@export("sparse.cross")
+def sparse_cross(inputs: list[Any], name: str | None = None) -> SparseTensor:
+    """Makes every combination of the features that a row has in several columns, as text joined by "_X_".
+
+    Args:
+      inputs: A list of SparseTensors or tensors [batch, features] of strings or integers.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor [batch, combinations] of strings.
+
+    Raises:
+      TypeError: Where `inputs` is not a list of that kind.
+      InvalidArgumentError: In a step in which the inputs differ in their number of rows.
+    """
+    return _cross(inputs, False, 0, None, name)
+
+
 @export("sparse.cross_hashed")
 def sparse_cross_hashed(
     inputs: list[Any], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Every combination of the features that a row has in the inputs, as hashes: below `num_buckets` if
-    given.
+    """Makes every combination of the features that a row has in several columns, as hashes.
+
+    Args:
+      inputs: A list of SparseTensors or tensors [batch, features] of strings or integers.
+      num_buckets: If not 0, the number that hashes are below.
+      hash_key: The key that the hash begins with.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor [batch, combinations] of int64.
+
+    Raises:
+      TypeError: Where `inputs` is not a list of that kind.
+      InvalidArgumentError: In a step in which the inputs differ in their number of rows.
     """
     return _cross(inputs, True, num_buckets, hash_key, name)

@@ -173,3 +173,18 @@ def check_same_sizes(a: Sequence[int], b: Sequence[int]) -> None:
     for axis, (x, y) in enumerate(zip(a, b, strict=True)):
         if x != y:
             raise ShapeError(f"Operands' shapes do not match: got {x} and {y} for dimension {axis}")
+
+
+# ---------------------------------------------------------------------------------------- for references
+
+
+def elements_of(indices: np.ndarray, values: np.ndarray) -> dict[tuple[int, ...], Any]:
+    """In NumPy: the elements of a sparse tensor by their indices."""
+    return dict(zip(map(tuple, indices.tolist()), values))
+
+
+def parts_of(elements: dict[tuple[int, ...], Any], rank: int, dtype: np.dtype) -> list[np.ndarray]:
+    """In NumPy: indices, in order, and values of a sparse tensor with these elements."""
+    rows = sorted(elements)
+    values = np.array([elements[row] for row in rows], dtype)
+    return [np.array(rows, np.int64).reshape(len(rows), rank), values]

@@ -25,7 +25,15 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.math import reductions
 from tideflow.ops.sparse import index_rows
-from tideflow.ops.sparse.index_rows import as_sparse, check_parts, joined, of_parts, taken
+from tideflow.ops.sparse.index_rows import (
+    as_sparse,
+    check_parts,
+    elements_of,
+    joined,
+    of_parts,
+    parts_of,
+    taken,
+)
 
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _SIZES = np.array([2, 3])
@@ -46,8 +54,6 @@ sparse_concat_op = Op(
     host="shapes",
     differentiable=False,
 )
-
-# ---------------------------------------------------------------------------------------------------- concat
 
 
 @sparse_concat_op.shape
@@ -98,17 +104,41 @@ def _sparse_concat_kernel(indices, values, shapes, *, concat_dim, device):
 
 
 _TWO = [_INDICES, _INDICES], [f32(3), f32(3)], [_SIZES, _SIZES]
+
+
+def _sparse_concat_reference(indices, values, shapes, concat_dim):
+    sizes, found = np.array(shapes[0]), {}
+    sizes[concat_dim] = 0
+    for rows, part, shape in zip(indices, values, shapes):
+        moved = rows.copy()
+        moved[:, concat_dim] += sizes[concat_dim]
+        found |= elements_of(moved, part)
+        sizes[concat_dim] += shape[concat_dim]
+    return *parts_of(found, len(sizes), values[0].dtype), sizes
+
+
 sparse_concat_op.samples(
     (*_TWO, {"concat_dim": 0}),
     (*_TWO, {"concat_dim": -1}),
     ([_INDICES, _INDICES], [_WORDS, _WORDS], [_SIZES, _SIZES], {"concat_dim": 1}),
     ([_INDICES, _NO_INDICES], [f32(3), f32(0)], [_SIZES, np.array([2, 5])], {"concat_dim": 1}),
+    against=_sparse_concat_reference,
 )
 sparse_concat_op.refuses(
     (_TWO[0], _TWO[1], [_SIZES, np.array([2, 4])], {"concat_dim": 0}),
     "expected 3 for dimension 1 but got 4 at position 1",
     InvalidArgumentError,
 )
+
+
+def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
+    """The shapes with the largest size of all in every dimension but `axis`."""
+    rows = joining.concat([shapes.reshape(size, [1, -1]) for size in sizes], 0)
+    largest = reductions.reduce_max(rows, 0)
+    end = axis + 1 or None
+    return [
+        joining.concat([largest[:axis], size[axis:end], largest[end:] if end else []], 0) for size in sizes
+    ]
 
 
 @export("sparse.concat", "sparse_concat")
@@ -120,8 +150,22 @@ def sparse_concat(
     concat_dim: int | None = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
-    """Sparse tensors one after the other along an axis; with `expand_nonconcat_dim`, each as wide as the
-    widest in the other axes.
+    """Joins sparse tensors along an axis.
+
+    Args:
+      axis: The axis along which they are joined.
+      sp_inputs: A list of SparseTensors of one type and rank.
+      name: A name for the operation.
+      expand_nonconcat_dim: Whether sizes along the other axes may differ; the result has the largest.
+      concat_dim: A deprecated name of `axis`.
+      expand_nonconcat_dims: Another name of `expand_nonconcat_dim`.
+
+    Returns:
+      A SparseTensor, its elements in order.
+
+    Raises:
+      TypeError: Where `sp_inputs` is not a list of SparseTensors.
+      InvalidArgumentError: In a step in which sizes along other axes differ.
     """
     if expand_nonconcat_dims is not None and expand_nonconcat_dim:
         raise ValueError("Cannot specify both 'expand_nonconcat_dim' and 'expand_nonconcat_dims'")
@@ -147,16 +191,6 @@ def sparse_concat(
     return SparseTensor(indices, values, shape)
 
 
-def _widened(sizes: list[Tensor], axis: int) -> list[Tensor]:
-    """The shapes with the largest size of all in every dimension but `axis`."""
-    rows = joining.concat([shapes.reshape(size, [1, -1]) for size in sizes], 0)
-    largest = reductions.reduce_max(rows, 0)
-    end = axis + 1 or None
-    return [
-        joining.concat([largest[:axis], size[axis:end], largest[end:] if end else []], 0) for size in sizes
-    ]
-
-
 sparse_split_op = Op(
     "SparseSplit",
     "split_dim: int64, indices: int64, values: T, shape: int64 "
@@ -164,8 +198,6 @@ sparse_split_op = Op(
     num_split=attr("int", minimum=1),
     host="split_dim, shape",
 )
-
-# ----------------------------------------------------------------------------------------------------- split
 
 
 @sparse_split_op.shape
@@ -204,11 +236,25 @@ def _sparse_split_kernel(split_dim, indices, values, shape, *, num_split, device
 
 
 sparse_split_op.gradient(undefined_gradient)
+
+
+def _sparse_split_reference(split_dim, indices, values, shape, num_split):
+    parts = []
+    for columns in np.array_split(np.arange(shape[split_dim]), num_split):
+        mine = np.isin(indices[:, split_dim], columns)
+        moved, sizes = indices[mine], np.array(shape)
+        moved[:, split_dim] -= columns[0]
+        sizes[split_dim] = len(columns)
+        parts.append((moved, values[mine], sizes))
+    return [part for kind in zip(*parts) for part in kind]
+
+
 sparse_split_op.samples(
     (1, _INDICES, f32(3), _SIZES, {"num_split": 2}),
     (0, _INDICES, f32(3), _SIZES, {"num_split": 1}),
     (0, _INDICES, _WORDS, _SIZES, {"num_split": 2}),
     (1, _NO_INDICES, f32(0), _SIZES, {"num_split": 3}),
+    against=_sparse_split_reference,
 )
 sparse_split_op.refuses(
     (1, _INDICES, f32(3), _SIZES, {"num_split": 4}),
@@ -236,8 +282,24 @@ def sparse_split(
     name: str | None = None,
     split_dim: Any = None,
 ) -> list[SparseTensor]:
-    """A sparse tensor cut into `num_split` parts along an axis; the first ones are longer by one where it
-    does not divide.
+    """Cuts a sparse tensor into parts along an axis.
+
+    Args:
+      keyword_required: Not to be used: it makes sure that the others are given by name.
+      sp_input: A SparseTensor.
+      num_split: How many parts there are. Where the size is no multiple of it, the first parts are longer by
+        one.
+      axis: The axis that is cut, an integer or a scalar.
+      name: A name for the operation.
+      split_dim: A deprecated name of `axis`.
+
+    Returns:
+      A list of `num_split` SparseTensors.
+
+    Raises:
+      ValueError: Where an argument is not given by name, or is missing.
+      TypeError: Where `sp_input` is not a SparseTensor.
+      InvalidArgumentError: In a step in which there is no such axis, or it is shorter than `num_split`.
     """
     if not isinstance(keyword_required, KeywordRequired):
         raise ValueError("Keyword arguments are required for this function.")
@@ -258,8 +320,6 @@ sparse_slice_op = Op(
     "-> output_indices: int64, output_values: T, output_shape: int64",
     host="shape, start, size",
 )
-
-# ----------------------------------------------------------------------------------------------------- slice
 
 
 @sparse_slice_op.shape
@@ -295,11 +355,22 @@ def _sparse_slice_gradient(op, _, grad, __):
     return [None, back, None, None, None]
 
 
+def _sparse_slice_reference(indices, values, shape, start, size):
+    sizes = np.minimum(size, shape - start).clip(min=0)
+    found = {
+        tuple(np.subtract(at, start)): value
+        for at, value in elements_of(indices, values).items()
+        if all(0 <= place < length for place, length in zip(np.subtract(at, start), sizes))
+    }
+    return *parts_of(found, len(shape), values.dtype), sizes
+
+
 sparse_slice_op.samples(
     (_INDICES, f32(3), _SIZES, np.array([0, 1]), np.array([2, 1])),
     (_INDICES, f32(3), _SIZES, np.array([0, 0]), np.array([9, 9])),
     (_INDICES, _WORDS, _SIZES, np.array([1, 0]), np.array([1, 3])),
     (_NO_INDICES, f32(0), _SIZES, np.array([0, 1]), np.array([2, 1])),
+    against=_sparse_slice_reference,
 )
 sparse_slice_op.refuses(
     (_INDICES, f32(3), _SIZES, np.array([0]), np.array([2, 1])),
@@ -310,13 +381,37 @@ sparse_slice_op.refuses(
 
 @export("sparse.slice", "sparse_slice")
 def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a block of a sparse tensor, given by its first index and its size."""
+    """Takes a block out of a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor.
+      start: The first index of the block, an int64 vector.
+      size: The size of the block, an int64 vector. It ends with the tensor.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor whose indices are counted from `start`.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+      InvalidArgumentError: In a step in which a vector has another length than the rank.
+    """
     sp_input = as_sparse(sp_input)
     start, size = convert_to_tensor(start, dtypes.int64), convert_to_tensor(size, dtypes.int64)
     with name_scope(name, "SparseSlice", [sp_input.values]) as scope:
         return SparseTensor(
             *sparse_slice_op(sp_input.indices, sp_input.values, sp_input.dense_shape, start, size, name=scope)
         )
+
+
+def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
+    """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
+    if len(values) != len(at):
+        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
+    groups = index_rows.grouped(torch.cat([at, *wanted]))
+    table = values.new_zeros(groups.count)
+    table[groups.members[: len(at)]] = values
+    return list(table[groups.members[len(at) :]].split([len(rows) for rows in wanted]))
 
 
 sparse_slice_grad_op = Op(
@@ -346,9 +441,15 @@ def _sparse_slice_grad_gradient(op, grad):
     return [sparse_slice_grad_op(grad, taken_indices, -start, indices), None, None, None]
 
 
+def _sparse_slice_grad_reference(grad, input_indices, input_start, output_indices):
+    found = elements_of(output_indices + input_start, grad)
+    return np.array([found.get(tuple(at), 0) for at in input_indices.tolist()])
+
+
 sparse_slice_grad_op.samples(
     (f32(1), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
     (f32(0), _INDICES, np.array([0, 1]), _NO_INDICES),
+    against=_sparse_slice_grad_reference,
 )
 sparse_slice_grad_op.refuses(
     (f32(2), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
@@ -362,8 +463,6 @@ sparse_fill_empty_rows_op = Op(
     "-> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64",
     host="dense_shape",
 )
-
-# ------------------------------------------------------------------------------------------- fill empty rows
 
 
 @sparse_fill_empty_rows_op.shape
@@ -419,6 +518,18 @@ def _sparse_fill_empty_rows_gradient(op, _, grad, *__):
     return [None, d_values, None, d_default]
 
 
+def _sparse_fill_empty_rows_reference(indices, values, dense_shape, default_value):
+    """Row after row: its elements as they come, or the default value."""
+    rows, filled, where_to = [], [], np.zeros(len(indices), np.int64)
+    for row in range(dense_shape[0]):
+        mine = np.flatnonzero(indices[:, 0] == row)
+        where_to[mine] = len(rows) + np.arange(len(mine))
+        rows += indices[mine].tolist() or [[row, *[0] * (len(dense_shape) - 1)]]
+        filled += values[mine].tolist() or [default_value.item()]
+    empty = np.bincount(indices[:, 0], minlength=dense_shape[0]) == 0
+    return np.reshape(rows, [-1, len(dense_shape)]), np.array(filled, values.dtype), empty, where_to
+
+
 _ROWS = np.array([[3, 1], [1, 0], [3, 0]])
 sparse_fill_empty_rows_op.samples(
     (_INDICES, f32(3), np.array([4, 3]), f32()),
@@ -426,6 +537,7 @@ sparse_fill_empty_rows_op.samples(
     (_ROWS, _WORDS, np.array([5, 2]), np.array(b"z", dtype=object)),
     (_NO_INDICES, f32(0), _SIZES, f32()),
     (_NO_INDICES, f32(0), np.array([0, 2]), f32()),
+    against=_sparse_fill_empty_rows_reference,
 )
 sparse_fill_empty_rows_op.refuses(
     (_INDICES, f32(3), np.array([1, 3]), f32()), "indices(2, 0) is invalid: 1 >= 1", InvalidArgumentError
@@ -439,8 +551,18 @@ sparse_fill_empty_rows_op.refuses(
 def sparse_fill_empty_rows(
     sp_input: Any, default_value: Any, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
-    """The sparse tensor with `default_value` at the start of every row that has no element, and which rows
-    those are.
+    """Puts a value into every row of a sparse tensor that has no element.
+
+    Args:
+      sp_input: A SparseTensor.
+      default_value: The value, a scalar of its type; it stands at the start of the row.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor of the same shape, and a bool vector that tells which rows had no element.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
     """
     sp_input = as_sparse(sp_input)
     with name_scope(name, "SparseFillEmptyRows", [sp_input.values]):
@@ -481,17 +603,8 @@ sparse_fill_empty_rows_grad_op.samples(
     (np.array([2, 0, 3]), f32(5)),
     (np.zeros(0, np.int64), f32(2)),
     (np.zeros(0, np.int64), f32(0)),
+    against=lambda where, grads: (grads[where], np.delete(grads, where).sum()),
 )
 sparse_fill_empty_rows_grad_op.refuses(
     (np.array([2, 7]), f32(5)), "Elements in reverse index must be in [0, 5)", InvalidArgumentError
 )
-
-
-def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
-    """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
-    if len(values) != len(at):
-        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
-    groups = index_rows.grouped(torch.cat([at, *wanted]))
-    table = values.new_zeros(groups.count)
-    table[groups.members[: len(at)]] = values
-    return list(table[groups.members[len(at) :]].split([len(rows) for rows in wanted]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tideflow.ops.helpers.samples import f32, text
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.helpers.unbroadcast import ways_back
 from tideflow.ops.math import casting, segments
+from tideflow.ops.sparse.index_rows import parts_of
 from tideflow.runtime.values import to_numpy, to_torch
 
 _TSPLITS = attr("type", dtypes.int64, allowed=INDICES)
@@ -37,6 +39,23 @@ def _splits_of(lengths: np.ndarray, dtype: Any) -> Any:
     return to_torch(np.cumsum([0, *lengths]).astype(dtype.as_numpy_dtype))
 
 
+def _nested(splits: Sequence[np.ndarray], values: np.ndarray) -> list:
+    """The rows of a ragged tensor as lists, for references."""
+    rows = list(values)
+    for one in reversed(splits):
+        rows = [rows[start:end] for start, end in pairwise(one)]
+    return rows
+
+
+def _flattened(rows: list, ragged_rank: int, values: np.ndarray) -> list[np.ndarray]:
+    """Splits and values of rows as lists; the values are like these."""
+    splits = []
+    for _ in range(ragged_rank):
+        splits.append(np.cumsum([0, *map(len, rows)]))
+        rows = [item for row in rows for item in row]
+    return [*splits, np.array(rows, values.dtype).reshape(-1, *values.shape[1:])]
+
+
 ragged_range_op = Op(
     "RaggedRange",
     "starts: T, limits: T, deltas: T -> rt_nested_splits: Tsplits, rt_dense_values: T",
@@ -45,8 +64,6 @@ ragged_range_op = Op(
     on_host=True,
     differentiable=False,
 )
-
-# ------------------------------------------------------------------------------------------------ ranges
 
 
 @ragged_range_op.shape
@@ -82,12 +99,18 @@ def _ragged_range_kernel(starts, limits, deltas, *, T, Tsplits):
     return _splits_of(lengths, Tsplits), to_torch(values.astype(T.as_numpy_dtype))
 
 
+def _ragged_range_reference(starts, limits, deltas):
+    rows = [np.arange(*row) for row in np.nditer([starts, limits, deltas], ["zerosize_ok"])]
+    return _flattened(rows, 1, np.zeros(0, starts.dtype))
+
+
 ragged_range_op.samples(
     (np.int32([0, 5, 8]), np.int32([3, 5, 12]), np.int32(1)),
     (np.int32(9), np.int32([3, 0]), np.int32(-2), {"Tsplits": dtypes.int32}),
     (np.float32([0, 1]), np.float32([3, -1.5]), np.float32([0.7, -0.5]), {"T": dtypes.float32}),
     (np.int64(0), np.int64(3), np.int64(1), {"T": dtypes.int64}),
     (np.zeros(0, np.int32), np.int32(3), np.int32(1)),
+    against=_ragged_range_reference,
 )
 ragged_range_op.refuses(
     (np.int32([0, 1]), np.int32([3]), np.int32(1)), "Dimensions must be equal, but are 1 and 2"
@@ -106,8 +129,6 @@ ragged_gather_op = Op(
     OUTPUT_RAGGED_RANK=attr("int", minimum=0),
     on_host=True,
 )
-
-# ------------------------------------------------------------------------------------------------ gathering
 
 
 @ragged_gather_op.shape
@@ -159,12 +180,22 @@ def _ragged_gather_gradient(op, *grads):
     return [*[None] * len(splits), IndexedSlices(grads[-1], came_from, shapes.shape(values)), None]
 
 
+def _ragged_gather_reference(splits, values, indices, OUTPUT_RAGGED_RANK):
+    rows = _nested(splits, values)
+
+    def taken(at: Any) -> list:
+        return [taken(each) for each in at] if isinstance(at, list) else rows[at]
+
+    return _flattened(taken(indices.tolist()), OUTPUT_RAGGED_RANK, values)
+
+
 ragged_gather_op.samples(
     ([_SPLITS], text(*"abcde"), np.int32([2, 0, 2]), {"OUTPUT_RAGGED_RANK": 1}),
     ([_SPLITS], f32(5, 2), np.array([[2, 0], [1, 1]]), {"OUTPUT_RAGGED_RANK": 2}),
     ([np.array([0, 2, 3]), _SPLITS], f32(5), np.int32([1, 0, 1]), {"OUTPUT_RAGGED_RANK": 2}),
     ([np.int32([0, 2, 2, 5])], f32(5), np.array(2), {"OUTPUT_RAGGED_RANK": 0}),
     ([_SPLITS], f32(5), np.zeros((0, 3), np.int32), {"OUTPUT_RAGGED_RANK": 2}),
+    against=_ragged_gather_reference,
 )
 ragged_gather_op.refuses(
     ([_SPLITS], f32(5), np.int32([1, 3]), {"OUTPUT_RAGGED_RANK": 1}),
@@ -187,33 +218,6 @@ def _places(splits: list[np.ndarray]) -> np.ndarray:
     return places
 
 
-ragged_to_sparse_op = Op(
-    "RaggedTensorToSparse",
-    "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T "
-    "-> sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
-    RAGGED_RANK=attr("int", minimum=1),
-    Tsplits=_TSPLITS,
-    on_host=True,
-)
-
-# ------------------------------------------------------------------------------------------------ to sparse
-
-
-@ragged_to_sparse_op.shape
-def _ragged_to_sparse_shape(rt_nested_splits, rt_dense_values):
-    for shape in rt_nested_splits:
-        of_rank(shape, 1)
-    sizes = of_rank_at_least(rt_dense_values, 1).tuple
-    if sizes is None:
-        return [[None, None], [None], [None]]
-    rank = len(rt_nested_splits) + len(sizes)
-    count = size_product(*sizes)
-    return [[count, rank], [count], [rank]]
-
-
-# ------------------------------------------------------------------------------------------------ rows
-
-
 def _checked_splits(nested: Sequence[Any], values: np.ndarray) -> list[np.ndarray]:
     """Splits from the outermost in, each of which must cut up all that the next one stands for."""
     splits = [to_numpy(one).astype(np.int64) for one in nested]
@@ -232,9 +236,31 @@ def _checked_splits(nested: Sequence[Any], values: np.ndarray) -> list[np.ndarra
     return splits
 
 
-@ragged_to_sparse_op.kernel
-@ragged_to_sparse_op.kernel("string")
-def _ragged_to_sparse_kernel(rt_nested_splits, rt_dense_values):
+ragged_tensor_to_sparse_op = Op(
+    "RaggedTensorToSparse",
+    "rt_nested_splits: RAGGED_RANK * Tsplits, rt_dense_values: T "
+    "-> sparse_indices: int64, sparse_values: T, sparse_dense_shape: int64",
+    RAGGED_RANK=attr("int", minimum=1),
+    Tsplits=_TSPLITS,
+    on_host=True,
+)
+
+
+@ragged_tensor_to_sparse_op.shape
+def _ragged_tensor_to_sparse_shape(rt_nested_splits, rt_dense_values):
+    for shape in rt_nested_splits:
+        of_rank(shape, 1)
+    sizes = of_rank_at_least(rt_dense_values, 1).tuple
+    if sizes is None:
+        return [[None, None], [None], [None]]
+    rank = len(rt_nested_splits) + len(sizes)
+    count = size_product(*sizes)
+    return [[count, rank], [count], [rank]]
+
+
+@ragged_tensor_to_sparse_op.kernel
+@ragged_tensor_to_sparse_op.kernel("string")
+def _ragged_tensor_to_sparse_kernel(rt_nested_splits, rt_dense_values):
     values = to_numpy(rt_dense_values)
     splits = _checked_splits(rt_nested_splits, values)
     inner = values.shape[1:]
@@ -246,38 +272,42 @@ def _ragged_to_sparse_kernel(rt_nested_splits, rt_dense_values):
     return to_torch(indices.astype(np.int64)), to_torch(values.reshape(-1)), to_torch(shape)
 
 
-@ragged_to_sparse_op.gradient
-def _ragged_to_sparse_gradient(op, *grads):
+@ragged_tensor_to_sparse_op.gradient
+def _ragged_tensor_to_sparse_gradient(op, *grads):
     values = op.inputs[-1]
     return [*[None] * (len(op.inputs) - 1), shapes.reshape(grads[1], shapes.shape(values))]
 
 
-ragged_to_sparse_op.samples(
+def _ragged_tensor_to_sparse_reference(splits, values):
+    """Element by element of the nested lists."""
+    found = {}
+
+    def visit(item: Any, place: tuple[int, ...]) -> None:
+        if isinstance(item, (list, np.ndarray)):
+            for i, part in enumerate(item):
+                visit(part, (*place, i))
+        else:
+            found[place] = item
+
+    visit(_nested(splits, values), ())
+    widest = [max(np.diff(one), default=0) for one in splits]
+    sizes = [len(splits[0]) - 1, *widest, *values.shape[1:]]
+    return *parts_of(found, len(sizes), values.dtype), np.array(sizes)
+
+
+ragged_tensor_to_sparse_op.samples(
     ([_SPLITS], text(*"abcde")),
     ([np.array([0, 2, 3]), _SPLITS], f32(5)),
     ([np.int32([0, 2, 2, 5])], f32(5, 2)),
     ([np.array([0])], f32(0)),
+    against=_ragged_tensor_to_sparse_reference,
 )
-ragged_to_sparse_op.refuses(
+ragged_tensor_to_sparse_op.refuses(
     ([np.array([0, 2, 4])], f32(5)), "Final value of ragged splits must match", InvalidArgumentError
 )
-ragged_to_sparse_op.refuses(
+ragged_tensor_to_sparse_op.refuses(
     ([np.array([1, 5])], f32(5)), "First value of ragged splits", InvalidArgumentError
 )
-
-ragged_to_tensor_op = Op(
-    "RaggedTensorToTensor",
-    "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex "
-    "-> result: T",
-    Tindex=attr("type", allowed=types("int64 int32")),
-    Tshape=attr("type", allowed=types("int64 int32")),
-    num_row_partition_tensors=attr("int", minimum=1),
-    row_partition_types=attr("list(string)"),
-    host="shape",
-    on_host=True,
-)
-
-# ------------------------------------------------------------------------------------------------ to dense
 
 _PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
 
@@ -307,8 +337,23 @@ def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: in
     return [*asked[: 1 + ragged], *tail]
 
 
-@ragged_to_tensor_op.shape
-def _ragged_to_tensor_shape(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+ragged_tensor_to_tensor_op = Op(
+    "RaggedTensorToTensor",
+    "shape: Tshape, values: T, default_value: T, row_partition_tensors: num_row_partition_tensors * Tindex "
+    "-> result: T",
+    Tindex=attr("type", allowed=types("int64 int32")),
+    Tshape=attr("type", allowed=types("int64 int32")),
+    num_row_partition_tensors=attr("int", minimum=1),
+    row_partition_types=attr("list(string)"),
+    host="shape",
+    on_host=True,
+)
+
+
+@ragged_tensor_to_tensor_op.shape
+def _ragged_tensor_to_tensor_shape(
+    shape, values, default_value, row_partition_tensors, *, row_partition_types
+):
     ragged = _ragged_dimensions(row_partition_types)
     asked = None if shape == -1 or shape is None else as_sizes(shape)
     return _dense_shape(asked, values, ragged)
@@ -332,9 +377,11 @@ def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list
     return splits
 
 
-@ragged_to_tensor_op.kernel
-@ragged_to_tensor_op.kernel("string")
-def _ragged_to_tensor_kernel(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+@ragged_tensor_to_tensor_op.kernel
+@ragged_tensor_to_tensor_op.kernel("string")
+def _ragged_tensor_to_tensor_kernel(
+    shape, values, default_value, row_partition_tensors, *, row_partition_types
+):
     values, default_value = to_numpy(values), to_numpy(default_value)
     splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
     natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
@@ -350,14 +397,14 @@ def _ragged_to_tensor_kernel(shape, values, default_value, row_partition_tensors
     return to_torch(result)
 
 
-@ragged_to_tensor_op.gradient
-def _ragged_to_tensor_gradient(op, grad):
+@ragged_tensor_to_tensor_op.gradient
+def _ragged_tensor_to_tensor_gradient(op, grad):
     """The numbers of the values, made dense in the same way, tell which value stands where; -1 is none."""
     _, values, default, *partitions = op.inputs
     ragged = _ragged_dimensions(op.attrs["row_partition_types"])
     count = shapes.shape(values, out_type=dtypes.int64)[0]
     outer = shapes.shape(grad)[: 1 + ragged]
-    numbers = ragged_to_tensor_op(
+    numbers = ragged_tensor_to_tensor_op(
         outer,
         creation.range(count),
         casting.cast(-1, dtypes.int64),
@@ -370,7 +417,31 @@ def _ragged_to_tensor_gradient(op, grad):
     return None, of_values, to_default(filled), *[None] * len(partitions)
 
 
-ragged_to_tensor_op.samples(
+def _ragged_tensor_to_tensor_reference(shape, values, default_value, partitions, row_partition_types):
+    """Row by row of the nested lists, as far as they fit."""
+    if row_partition_types[0] == "FIRST_DIM_SIZE":
+        count, ids = partitions
+        partitions = [np.cumsum([0, *(np.sum(ids == row) for row in range(count))])]
+    widest = [
+        len(partitions[0]) - 1,
+        *(max(np.diff(one), default=0) for one in partitions),
+        *values.shape[1:],
+    ]
+    sizes = [found if size == -1 else size for size, found in zip(shape, widest)]
+    result = np.full(sizes, default_value, values.dtype)
+
+    def fill(part: np.ndarray, rows: list, depth: int) -> None:
+        for place, row in enumerate(rows[: len(part)]):
+            if depth:
+                fill(part[place], row, depth - 1)
+            else:
+                part[place] = row
+
+    fill(result, _nested(partitions, values), len(partitions))
+    return result
+
+
+ragged_tensor_to_tensor_op.samples(
     ([-1, -1], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
     ([4, 2], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
     (
@@ -388,12 +459,13 @@ ragged_to_tensor_op.samples(
         {"row_partition_types": ["ROW_SPLITS"] * 2},
     ),
     ([-1, -1], f32(0), f32(), [np.array([0])], {"row_partition_types": ["ROW_SPLITS"]}),
+    against=_ragged_tensor_to_tensor_reference,
 )
-ragged_to_tensor_op.refuses(
+ragged_tensor_to_tensor_op.refuses(
     ([-1, -1, 3], f32(5, 2), f32(), [_SPLITS], {"row_partition_types": ["ROW_SPLITS"]}),
     "Value and shape dimension are inconsistent",
 )
-ragged_to_tensor_op.refuses(
+ragged_tensor_to_tensor_op.refuses(
     ([-1, -1], f32(5), f32(), [_SPLITS], {"row_partition_types": ["ROWS"]}),
     "Unknown string for partition info type: ROWS",
 )

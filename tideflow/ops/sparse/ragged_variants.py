@@ -73,7 +73,7 @@ def _ragged_tensor_to_variant_kernel(rt_nested_splits, rt_dense_values, *, batch
     return cells
 
 
-ragged_tensor_to_variant_op.samples(covered_by="tests/ragged/test_ragged.py")
+ragged_tensor_to_variant_op.samples(covered_by="tests/ragged/test_spec.py")
 
 ragged_tensor_from_variant_op = Op(
     "RaggedTensorFromVariant",
@@ -138,4 +138,4 @@ def _ragged_tensor_from_variant_kernel(
     return [*regular, of_parts, *joined.splits, joined.values]
 
 
-ragged_tensor_from_variant_op.samples(covered_by="tests/ragged/test_ragged.py")
+ragged_tensor_from_variant_op.samples(covered_by="tests/ragged/test_spec.py")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,8 +39,6 @@ _SPARSE = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _CELLS = attr("type", dtypes.string, allowed=types("string variant"))
 _PLAIN = dict(on_host=True, differentiable=False)
 
-# ----------------------------------------------------------------------------------------------------- parts
-
 
 class Parts(NamedTuple):
     """A sparse tensor as a step has it."""
@@ -48,6 +46,37 @@ class Parts(NamedTuple):
     indices: torch.Tensor
     values: Any
     sizes: list[int]
+
+
+def rows_of(sparse: Parts) -> list[Parts]:
+    """The sparse tensors that stand along the first axis."""
+    check_parts(*sparse)
+    if len(sparse.sizes) < 2:
+        raise ShapeError(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse.sizes)}")
+    check_order(sparse.indices, sparse.sizes)
+    numbers = torch.arange(sparse.sizes[0] + 1)
+    ends = torch.searchsorted(sparse.indices[:, 0].contiguous(), numbers).tolist()
+    return [
+        Parts(sparse.indices[start:end, 1:], sparse.values[start:end], sparse.sizes[1:])
+        for start, end in itertools.pairwise(ends)
+    ]
+
+
+def together(rows: Sequence[Parts], groups: Sequence[int]) -> tuple[torch.Tensor, Any, torch.Tensor]:
+    """Sparse tensors, as large as the largest, in one whose first axes, of sizes `groups`, number them."""
+    rank = len(rows[0].sizes)
+    for i, row in enumerate(rows):
+        check_parts(*row)
+        if len(row.sizes) != rank:
+            raise ShapeError(
+                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {rank} but "
+                f"rank of SparseTensor[{i}] is: {len(row.sizes)}"
+            )
+    counts = torch.tensor([len(row.indices) for row in rows])
+    numbers = rows_at(torch.repeat_interleave(torch.arange(len(rows)), counts), groups)
+    indices = torch.cat([numbers, torch.cat([row.indices for row in rows])], 1)
+    largest = [max(sizes) for sizes in zip(*(row.sizes for row in rows), strict=True)]
+    return indices, joined([row.values for row in rows]), torch.tensor([*groups, *largest], dtype=torch.int64)
 
 
 def _varint(number: int) -> bytes:
@@ -70,9 +99,6 @@ def _message(array: np.ndarray, dtype: dtypes.DType) -> bytes:
     else:
         proto.tensor_content = array.tobytes()
     return proto.SerializeToString()
-
-
-# ----------------------------------------------------------------------------------------------------- cells
 
 
 def _cells(rows: Sequence[Parts], dtype: dtypes.DType, cell_type: dtypes.DType) -> list[Any]:
@@ -106,74 +132,126 @@ _INDICES, _SIZES = np.array([[0, 1], [0, 2], [2, 0]]), np.array([3, 4])
 _WORDS = np.array([b"a", b"", b"c" * 200], dtype=object)
 
 
-def _add_samples_of_serialize_family(op: Op) -> None:
+def _is_message_of(message: bytes, array: np.ndarray) -> bool:
+    """Whether a TensorProto holds this array: its type, its shape and, all at its end, its contents."""
+    proto = TensorProto.FromString(message)
+    contents = b"".join(array) if array.dtype == object else array.tobytes()
+    return (
+        dtypes.as_dtype(proto.dtype).as_numpy_dtype == array.dtype
+        and [dim.size for dim in proto.tensor_shape.dim] == list(array.shape)
+        and proto.tensor_content.endswith(contents)
+    )
+
+
+def _add_serialize_samples(op: Op, law: Callable) -> None:
     op.samples(
         (_INDICES, f32(3), _SIZES),
         (_INDICES, _WORDS, _SIZES),
         (_INDICES, f32(3), _SIZES, {"out_type": dtypes.variant}),
         (_INDICES[:0], f32(0), _SIZES),
+        law=law,
     )
 
 
-serialize_op = Op("SerializeSparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN)
+serialize_sparse_op = Op(
+    "SerializeSparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN
+)
 
-# ------------------------------------------------------------------------------------------------- serialize
 
-
-@serialize_op.shape
-def _serialize_shape(sparse_indices, sparse_values, sparse_shape):
+@serialize_sparse_op.shape
+def _serialize_sparse_shape(sparse_indices, sparse_values, sparse_shape):
     _check_ranks(sparse_indices, sparse_values, sparse_shape)
     return [3]
 
 
-@serialize_op.kernel
-def _serialize_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+@serialize_sparse_op.kernel
+def _serialize_sparse_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
     sparse = Parts(sparse_indices, sparse_values, sparse_shape.tolist())
     check_parts(*sparse)
     return _filled(_cells([sparse], T, out_type), [3])
 
 
-_add_samples_of_serialize_family(serialize_op)
+def _serialize_sparse_law(indices, values, sizes, *outputs):
+    """The three messages, if they are strings: variants cannot be fetched."""
+    return [_is_message_of(*each) for cells in outputs for each in zip(cells, (indices, values, sizes))]
+
+
+_add_serialize_samples(serialize_sparse_op, _serialize_sparse_law)
 
 
 @export("io.serialize_sparse", "serialize_sparse")
 def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """A sparse tensor as a vector of three strings (or variants)."""
+    """Serializes a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor.
+      name: A name for the operation.
+      out_type: tf.string (the default) or tf.variant.
+
+    Returns:
+      A vector of three elements: indices, values and shape.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+    """
     sp_input = as_sparse(sp_input)
-    return serialize_op(sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name)
+    return serialize_sparse_op(
+        sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
+    )
 
 
-serialize_many_op = Op(
+serialize_many_sparse_op = Op(
     "SerializeManySparse", f"{_SPARSE} -> serialized_sparse: out_type", out_type=_CELLS, **_PLAIN
 )
 
 
-@serialize_many_op.shape
-def _serialize_many_shape(sparse_indices, sparse_values, sparse_shape):
+@serialize_many_sparse_op.shape
+def _serialize_many_sparse_shape(sparse_indices, sparse_values, sparse_shape):
     _check_ranks(sparse_indices, sparse_values, sparse_shape)
     return [None, 3]
 
 
-@serialize_many_op.kernel
-def _serialize_many_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+@serialize_many_sparse_op.kernel
+def _serialize_many_sparse_kernel(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
     rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
     return _filled(_cells(rows, T, out_type), [len(rows), 3])
 
 
-_add_samples_of_serialize_family(serialize_many_op)
-serialize_many_op.refuses(
+def _serialize_many_sparse_law(indices, values, sizes, *outputs):
+    """Three messages for each row, if they are strings."""
+    claims = []
+    for row, cells in enumerate(outputs[0] if outputs else []):
+        mine = indices[:, 0] == row
+        claims += _serialize_sparse_law(indices[mine, 1:], values[mine], sizes[1:], cells)
+    return claims
+
+
+_add_serialize_samples(serialize_many_sparse_op, _serialize_many_sparse_law)
+serialize_many_sparse_op.refuses(
     (_INDICES[:, :1], f32(3), _SIZES[:1]), "should be > 1, but saw rank: 1", InvalidArgumentError
 )
-serialize_many_op.refuses(
+serialize_many_sparse_op.refuses(
     (_INDICES[::-1], f32(3), _SIZES), "indices[1] = [0,2] is out of order", InvalidArgumentError
 )
 
 
 @export("io.serialize_many_sparse", "serialize_many_sparse")
 def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """The sparse tensors along the first axis as a matrix of three strings (or variants) each."""
+    """Serializes each of the sparse tensors along the first axis.
+
+    Args:
+      sp_input: A SparseTensor of at least two dimensions, its elements in order.
+      name: A name for the operation.
+      out_type: tf.string (the default) or tf.variant.
+
+    Returns:
+      A matrix with a row of three elements for each: indices, values and shape.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+    """
     sp_input = as_sparse(sp_input)
-    return serialize_many_op(
+    return serialize_many_sparse_op(
         sp_input.indices, sp_input.values, sp_input.dense_shape, out_type=out_type, name=name
     )
 
@@ -228,16 +306,13 @@ def _parts(cells: np.ndarray, position: int, dtype: dtypes.DType) -> Parts:
     return Parts(indices, values, sizes.tolist())
 
 
-# ----------------------------------------------------------------------------------------------- deserialize
-
-
 def _check_cells(serialized: TensorShape) -> None:
     last = of_rank_at_least(serialized, 1).tuple[-1] if serialized.tuple else None
     if last not in (None, 3):
         raise ShapeError(f"Dimension must be 3 but is {last}")
 
 
-def _deserialize_family_kernel(serialized_sparse, *, dtype):
+def _deserialized(serialized_sparse, *, dtype):
     sizes = serialized_sparse.shape
     if not sizes or sizes[-1] != 3:
         raise ShapeError(f"Serialized sparse should have 3 as the last dimension {brackets(sizes)}")
@@ -254,7 +329,15 @@ _EXAMPLE = Parts(torch.tensor([[0, 1], [2, 0]]), torch.tensor([1.0, 2.0]), [3, 4
 _ROW = _filled(_cells([_EXAMPLE], dtypes.float32, dtypes.string), [3])
 
 
-def _add_refuses_of_deserialize_family(op: Op) -> None:
+def _deserialized_reference(serialized_sparse):
+    """As often as the row of the example stands there: its elements, under new first indices."""
+    groups = serialized_sparse.shape[:-1]
+    indices = [(*group, *at) for group in np.ndindex(groups) for at in _EXAMPLE.indices.tolist()]
+    values = np.tile(_EXAMPLE.values.numpy(), math.prod(groups))
+    return np.array(indices), values, np.array([*groups, *_EXAMPLE.sizes])
+
+
+def _add_deserialize_refusals(op: Op) -> None:
     op.refuses(
         (np.array([[b"a", b"b", b"c"]], dtype=object), {"dtype": dtypes.float32}),
         "Could not parse serialized proto",
@@ -275,58 +358,73 @@ def _of_rank(parts: Sequence[Tensor], rank: int | None) -> SparseTensor:
     return SparseTensor(indices, values, sizes)
 
 
-deserialize_op = Op(
+deserialize_sparse_op = Op(
     "DeserializeSparse", f"serialized_sparse: Tserialized -> {_RESULT}", Tserialized=_CELLS, **_PLAIN
 )
 
 
-@deserialize_op.shape
-def _deserialize_shape(serialized_sparse):
+@deserialize_sparse_op.shape
+def _deserialize_sparse_shape(serialized_sparse):
     _check_cells(serialized_sparse)
     return [[None, None], [None], [None]]
 
 
-deserialize_op.kernel(_deserialize_family_kernel)
-deserialize_op.samples(
+deserialize_sparse_op.kernel(_deserialized)
+deserialize_sparse_op.samples(
     (_ROW, {"dtype": dtypes.float32}),
     (np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}),
     (np.stack([_ROW] * 4).reshape(2, 2, 3), {"dtype": dtypes.float32}),
+    against=_deserialized_reference,
 )
-_add_refuses_of_deserialize_family(deserialize_op)
+_add_deserialize_refusals(deserialize_sparse_op)
 
 
 def deserialize_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """The sparse tensor in three cells, or one of many, with new axes in front."""
-    return _of_rank(deserialize_op(serialized_sparse, dtype=dtype, name=name), rank)
+    return _of_rank(deserialize_sparse_op(serialized_sparse, dtype=dtype, name=name), rank)
 
 
-deserialize_many_op = Op("DeserializeManySparse", f"serialized_sparse: string -> {_RESULT}", **_PLAIN)
+deserialize_many_sparse_op = Op("DeserializeManySparse", f"serialized_sparse: string -> {_RESULT}", **_PLAIN)
 
 
-@deserialize_many_op.shape
-def _deserialize_many_shape(serialized_sparse):
+@deserialize_many_sparse_op.shape
+def _deserialize_many_sparse_shape(serialized_sparse):
     _check_cells(of_rank(serialized_sparse, 2))
     return [[None, None], [None], [None]]
 
 
-deserialize_many_op.kernel(_deserialize_family_kernel)
-deserialize_many_op.samples((np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}))
-_add_refuses_of_deserialize_family(deserialize_many_op)
+deserialize_many_sparse_op.kernel(_deserialized)
+deserialize_many_sparse_op.samples(
+    (np.stack([_ROW, _ROW]), {"dtype": dtypes.float32}), against=_deserialized_reference
+)
+_add_deserialize_refusals(deserialize_many_sparse_op)
 
 
 @export("io.deserialize_many_sparse", "deserialize_many_sparse")
 def deserialize_many_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """One sparse tensor of many serialized ones, a new first axis in front; `rank` is that of the result."""
-    return _of_rank(deserialize_many_op(serialized_sparse, dtype=dtype, name=name), rank)
+    """Makes one sparse tensor of many serialized ones, with a new first axis.
+
+    Args:
+      serialized_sparse: A string matrix with a row of three elements for each, as
+        `tf.io.serialize_many_sparse` gives.
+      dtype: The type of the values.
+      rank: The rank of each of them, where it is known.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor, as large as the largest of them.
+
+    Raises:
+      InvalidArgumentError: In a step whose strings are not sparse tensors of this type.
+    """
+    return _of_rank(deserialize_many_sparse_op(serialized_sparse, dtype=dtype, name=name), rank)
 
 
 _STORED = dict(on_host=True, differentiable=False, stateful=True, container="", shared_name="")
-
-# ---------------------------------------------------------------------------------------------- tensors maps
 
 
 class TensorsMap:
@@ -359,24 +457,28 @@ def _map_of(resources: ResourceManager, container: str, name: str) -> TensorsMap
     return resources.get_or_create(container, "sparse tensors map", name, lambda: TensorsMap(name))
 
 
-add_op = Op("AddSparseToTensorsMap", f"{_SPARSE} -> sparse_handle: int64", **_STORED)
+add_sparse_to_tensors_map_op = Op("AddSparseToTensorsMap", f"{_SPARSE} -> sparse_handle: int64", **_STORED)
 
 
-@add_op.shape
-def _add_shape(sparse_indices, sparse_values, sparse_shape):
+@add_sparse_to_tensors_map_op.shape
+def _add_sparse_to_tensors_map_shape(sparse_indices, sparse_values, sparse_shape):
     _check_ranks(sparse_indices, sparse_values, sparse_shape)
     return []
 
 
-@add_op.kernel
-def _add_kernel(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
+@add_sparse_to_tensors_map_op.kernel
+def _add_sparse_to_tensors_map_kernel(
+    sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node
+):
     sparse = Parts(sparse_indices, sparse_values, sparse_shape.tolist())
     check_parts(*sparse)
     handles = _map_of(resources, container, shared_name or node.name).add([sparse])
     return torch.tensor(handles[0], dtype=torch.int64)
 
 
-add_op.samples((_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES))
+add_sparse_to_tensors_map_op.samples(
+    (_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES), against=lambda *parts: 0
+)
 
 
 def add_sparse_to_tensors_map(
@@ -384,7 +486,7 @@ def add_sparse_to_tensors_map(
 ) -> Tensor:
     """Keeps a sparse tensor in a map; returns its handle."""
     sp_input = as_sparse(sp_input)
-    return add_op(
+    return add_sparse_to_tensors_map_op(
         sp_input.indices,
         sp_input.values,
         sp_input.dense_shape,
@@ -394,23 +496,31 @@ def add_sparse_to_tensors_map(
     )
 
 
-add_many_op = Op("AddManySparseToTensorsMap", f"{_SPARSE} -> sparse_handles: int64", **_STORED)
+add_many_sparse_to_tensors_map_op = Op(
+    "AddManySparseToTensorsMap", f"{_SPARSE} -> sparse_handles: int64", **_STORED
+)
 
 
-@add_many_op.shape
-def _add_many_shape(sparse_indices, sparse_values, sparse_shape):
+@add_many_sparse_to_tensors_map_op.shape
+def _add_many_sparse_to_tensors_map_shape(sparse_indices, sparse_values, sparse_shape):
     _check_ranks(sparse_indices, sparse_values, sparse_shape)
     return [None]
 
 
-@add_many_op.kernel
-def _add_many_kernel(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node):
+@add_many_sparse_to_tensors_map_op.kernel
+def _add_many_sparse_to_tensors_map_kernel(
+    sparse_indices, sparse_values, sparse_shape, *, container, shared_name, resources, node
+):
     rows = rows_of(Parts(sparse_indices, sparse_values, sparse_shape.tolist()))
     handles = _map_of(resources, container, shared_name or node.name).add(rows)
     return torch.tensor(handles, dtype=torch.int64)
 
 
-add_many_op.samples((_INDICES, f32(3), _SIZES), (_INDICES, _WORDS, _SIZES))
+add_many_sparse_to_tensors_map_op.samples(
+    (_INDICES, f32(3), _SIZES),
+    (_INDICES, _WORDS, _SIZES),
+    against=lambda indices, values, sizes: np.arange(sizes[0]),
+)
 
 
 def add_many_sparse_to_tensors_map(
@@ -418,7 +528,7 @@ def add_many_sparse_to_tensors_map(
 ) -> Tensor:
     """Keeps the sparse tensors along the first axis in a map; returns their handles."""
     sp_input = as_sparse(sp_input)
-    return add_many_op(
+    return add_many_sparse_to_tensors_map_op(
         sp_input.indices,
         sp_input.values,
         sp_input.dense_shape,
@@ -428,17 +538,21 @@ def add_many_sparse_to_tensors_map(
     )
 
 
-take_many_op = Op("TakeManySparseFromTensorsMap", f"sparse_handles: int64 -> {_RESULT}", **_STORED)
+take_many_sparse_from_tensors_map_op = Op(
+    "TakeManySparseFromTensorsMap", f"sparse_handles: int64 -> {_RESULT}", **_STORED
+)
 
 
-@take_many_op.shape
-def _take_many_shape(sparse_handles):
+@take_many_sparse_from_tensors_map_op.shape
+def _take_many_sparse_from_tensors_map_shape(sparse_handles):
     of_rank(sparse_handles, 1)
     return [[None, None], [None], [None]]
 
 
-@take_many_op.kernel
-def _take_many_kernel(sparse_handles, *, dtype, container, shared_name, resources, node):
+@take_many_sparse_from_tensors_map_op.kernel
+def _take_many_sparse_from_tensors_map_kernel(
+    sparse_handles, *, dtype, container, shared_name, resources, node
+):
     handles = sparse_handles.tolist()
     if not handles:
         raise ShapeError("Must have at least 1 handle of a SparseTensor")
@@ -446,8 +560,8 @@ def _take_many_kernel(sparse_handles, *, dtype, container, shared_name, resource
     return together(rows, [len(rows)])
 
 
-take_many_op.samples(covered_by="tests/ops/sparse/test_construction.py")
-take_many_op.refuses(
+take_many_sparse_from_tensors_map_op.samples(covered_by="tests/ops/sparse/test_construction.py")
+take_many_sparse_from_tensors_map_op.refuses(
     (np.array([5]), {"dtype": dtypes.float32, "shared_name": "kept"}),
     "Unable to find SparseTensor: 5 in map: kept",
     InvalidArgumentError,
@@ -460,13 +574,13 @@ def take_many_sparse_from_tensors_map(
     """One sparse tensor of those that an op of the two above kept under these handles; they are forgotten."""
     if not isinstance(sparse_map_op, Operation):
         raise TypeError("sparse_map_op be an Operation")
-    if sparse_map_op.type not in (add_op.name, add_many_op.name):
+    allowed = add_sparse_to_tensors_map_op.name, add_many_sparse_to_tensors_map_op.name
+    if sparse_map_op.type not in allowed:
         raise TypeError(
-            f"sparse_map_op must be one of {add_op.name} or {add_many_op.name}. Instead, found "
-            f"`{sparse_map_op.type}`."
+            f"sparse_map_op must be one of {' or '.join(allowed)}. Instead, found `{sparse_map_op.type}`."
         )
     with colocate_with(sparse_map_op):
-        parts = take_many_op(
+        parts = take_many_sparse_from_tensors_map_op(
             sparse_handles,
             dtype=sparse_map_op.get_attr("T"),
             container=sparse_map_op.get_attr("container"),
@@ -474,34 +588,3 @@ def take_many_sparse_from_tensors_map(
             name=name,
         )
     return _of_rank(parts, rank)
-
-
-def rows_of(sparse: Parts) -> list[Parts]:
-    """The sparse tensors that stand along the first axis."""
-    check_parts(*sparse)
-    if len(sparse.sizes) < 2:
-        raise ShapeError(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse.sizes)}")
-    check_order(sparse.indices, sparse.sizes)
-    numbers = torch.arange(sparse.sizes[0] + 1)
-    ends = torch.searchsorted(sparse.indices[:, 0].contiguous(), numbers).tolist()
-    return [
-        Parts(sparse.indices[start:end, 1:], sparse.values[start:end], sparse.sizes[1:])
-        for start, end in itertools.pairwise(ends)
-    ]
-
-
-def together(rows: Sequence[Parts], groups: Sequence[int]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-    """Sparse tensors, as large as the largest, in one whose first axes, of sizes `groups`, number them."""
-    rank = len(rows[0].sizes)
-    for i, row in enumerate(rows):
-        check_parts(*row)
-        if len(row.sizes) != rank:
-            raise ShapeError(
-                f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {rank} but "
-                f"rank of SparseTensor[{i}] is: {len(row.sizes)}"
-            )
-    counts = torch.tensor([len(row.indices) for row in rows])
-    numbers = rows_at(torch.repeat_interleave(torch.arange(len(rows)), counts), groups)
-    indices = torch.cat([numbers, torch.cat([row.indices for row in rows])], 1)
-    largest = [max(sizes) for sizes in zip(*(row.sizes for row in rows), strict=True)]
-    return indices, joined([row.values for row in rows]), torch.tensor([*groups, *largest], dtype=torch.int64)

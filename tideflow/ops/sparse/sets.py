@@ -19,7 +19,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import brackets, merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import i32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.sparse.index_rows import check_inside, check_order
+from tideflow.ops.sparse.index_rows import check_inside, check_order, parts_of
 from tideflow.runtime.values import to_numpy, to_torch
 
 ELEMENTS = types("int8 int16 int32 int64 uint8 uint16 string")
@@ -44,6 +44,27 @@ class Sets(NamedTuple):
     groups: tuple[int, ...]
     numbers: np.ndarray
     elements: np.ndarray
+
+
+def dense_sets(values: Any) -> Sets:
+    """The sets that the last dimension of an array holds."""
+    values = to_numpy(values)
+    if values.ndim < 2:
+        raise ShapeError(f"Shape {brackets(values.shape)} has rank {values.ndim} < 2")
+    groups, size = values.shape[:-1], values.shape[-1]
+    return Sets(groups, np.repeat(np.arange(math.prod(groups)), size), values.reshape(-1))
+
+
+def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
+    """The sets that the last dimension of a sparse tensor holds."""
+    sizes = tuple(shape.tolist())
+    if len(sizes) < 2:
+        raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
+    (check_order if validate else check_inside)(indices, sizes)
+    indices, values = to_numpy(indices), to_numpy(values)
+    groups = sizes[:-1]
+    numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
+    return Sets(groups, numbers, values)
 
 
 _OPERATIONS = {
@@ -74,11 +95,38 @@ def _combined(a: Sets, b: Sets, operation: str) -> tuple[Any, Any, Any]:
     return to_torch(indices), to_torch(table[places]), to_torch(shape)
 
 
-dense_to_dense_op = Op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", **_OPTIONS)
+def _parts(sparse: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+    return sparse.indices, sparse.values, sparse.dense_shape
 
 
-@dense_to_dense_op.shape
-def _dense_to_dense_shape(set1, set2):
+def _sets_reference(*operands: Any) -> dict[tuple[int, ...], set]:
+    """Python's sets by their place: of an array, or of the parts of a sparse tensor."""
+    if len(operands) == 1:
+        (values,) = operands
+        return {place: set(values[place].tolist()) for place in np.ndindex(values.shape[:-1])}
+    indices, values, sizes = operands
+    found = {place: set() for place in np.ndindex(*sizes[:-1])}
+    for at, value in zip(indices.tolist(), values.tolist()):
+        found[tuple(at[:-1])].add(value)
+    return found
+
+
+def _combined_reference(first: dict, second: dict, operation: str, dtype: np.dtype) -> tuple:
+    combine = {"a-b": set.difference, "intersection": set.intersection, "union": set.union}
+    if operation == "b-a":
+        first, second, operation = second, first, "a-b"
+    rows = {place: sorted(combine[operation](elements, second[place])) for place, elements in first.items()}
+    found = {(*place, i): value for place, row in rows.items() for i, value in enumerate(row)}
+    groups = np.max([*first], axis=0) + 1 if first else [0]
+    sizes = np.array([*groups, max(map(len, rows.values()), default=0)])
+    return *parts_of(found, len(sizes), dtype), sizes
+
+
+dense_to_dense_set_operation_op = Op("DenseToDenseSetOperation", f"set1: T, set2: T -> {_RESULT}", **_OPTIONS)
+
+
+@dense_to_dense_set_operation_op.shape
+def _dense_to_dense_set_operation_shape(set1, set2):
     of_rank_at_least(set1, 2)
     of_rank_at_least(set2, 2)
     if set1.ndims is not None and set2.ndims is not None:
@@ -86,25 +134,30 @@ def _dense_to_dense_shape(set1, set2):
     return _result_shapes(set1.ndims, set2.ndims)
 
 
-@dense_to_dense_op.kernel
-@dense_to_dense_op.kernel("string")
-def _dense_to_dense_kernel(set1, set2, *, set_operation):
+@dense_to_dense_set_operation_op.kernel
+@dense_to_dense_set_operation_op.kernel("string")
+def _dense_to_dense_set_operation_kernel(set1, set2, *, set_operation):
     return _combined(dense_sets(set1), dense_sets(set2), set_operation)
 
 
 _WORDS = np.array([[b"a", b"b"], [b"c", b"c"]], dtype=object)
-dense_to_dense_op.samples(
+dense_to_dense_set_operation_op.samples(
     (i32(2, 3, low=0, high=4), i32(2, 5, low=0, high=4), {"set_operation": "intersection"}),
     (i32(2, 1, 4, low=0, high=4), i32(2, 1, 0), {"set_operation": "a-b"}),
     (i32(0, 3), i32(0, 2), {"set_operation": "b-a"}),
     (_WORDS, _WORDS[::-1], {"set_operation": "union"}),
+    against=lambda a, b, set_operation: _combined_reference(
+        _sets_reference(a), _sets_reference(b), set_operation, a.dtype
+    ),
 )
-dense_to_dense_op.refuses(
+dense_to_dense_set_operation_op.refuses(
     (i32(2, 3), i32(1, 3), {"set_operation": "union"}),
     "Dimension 0 in both shapes must be equal, but are 2 and 1",
 )
-dense_to_dense_op.refuses((i32(3), i32(3), {"set_operation": "union"}), "Shape must be at least rank 2")
-dense_to_dense_op.refuses(
+dense_to_dense_set_operation_op.refuses(
+    (i32(3), i32(3), {"set_operation": "union"}), "Shape must be at least rank 2"
+)
+dense_to_dense_set_operation_op.refuses(
     (i32(2, 3), i32(2, 3), {"set_operation": "sum"}), "Invalid set_operation sum", InvalidArgumentError
 )
 
@@ -118,32 +171,37 @@ def _sparse_rank(indices: Any, values: Any, shape: Any) -> int | None:
 
 _SPARSE = np.array([[0, 0], [0, 2], [1, 0]]), np.array([3, 1, 3], np.int32), np.array([2, 3])
 
-dense_to_sparse_op = Op(
+dense_to_sparse_set_operation_op = Op(
     "DenseToSparseSetOperation",
     f"set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
     **_OPTIONS,
 )
 
 
-@dense_to_sparse_op.shape
-def _dense_to_sparse_shape(set1, set2_indices, set2_values, set2_shape):
+@dense_to_sparse_set_operation_op.shape
+def _dense_to_sparse_set_operation_shape(set1, set2_indices, set2_values, set2_shape):
     of_rank_at_least(set1, 2)
     return _result_shapes(set1.ndims, _sparse_rank(set2_indices, set2_values, set2_shape))
 
 
-@dense_to_sparse_op.kernel
-@dense_to_sparse_op.kernel("string")
-def _dense_to_sparse_kernel(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+@dense_to_sparse_set_operation_op.kernel
+@dense_to_sparse_set_operation_op.kernel("string")
+def _dense_to_sparse_set_operation_kernel(
+    set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices
+):
     second = sparse_sets(set2_indices, set2_values, set2_shape, validate_indices)
     return _combined(dense_sets(set1), second, set_operation)
 
 
-dense_to_sparse_op.samples(
+dense_to_sparse_set_operation_op.samples(
     (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "union"}),
     (i32(2, 4, low=0, high=4), *_SPARSE, {"set_operation": "b-a", "validate_indices": False}),
+    against=lambda a, *b, set_operation: _combined_reference(
+        _sets_reference(a), _sets_reference(*b), set_operation, a.dtype
+    ),
 )
 
-sparse_to_sparse_op = Op(
+sparse_to_sparse_set_operation_op = Op(
     "SparseToSparseSetOperation",
     "set1_indices: int64, set1_values: T, set1_shape: int64, "
     f"set2_indices: int64, set2_values: T, set2_shape: int64 -> {_RESULT}",
@@ -151,17 +209,19 @@ sparse_to_sparse_op = Op(
 )
 
 
-@sparse_to_sparse_op.shape
-def _sparse_to_sparse_shape(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape):
+@sparse_to_sparse_set_operation_op.shape
+def _sparse_to_sparse_set_operation_shape(
+    set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape
+):
     return _result_shapes(
         _sparse_rank(set1_indices, set1_values, set1_shape),
         _sparse_rank(set2_indices, set2_values, set2_shape),
     )
 
 
-@sparse_to_sparse_op.kernel
-@sparse_to_sparse_op.kernel("string")
-def _sparse_to_sparse_kernel(
+@sparse_to_sparse_set_operation_op.kernel
+@sparse_to_sparse_set_operation_op.kernel("string")
+def _sparse_to_sparse_set_operation_kernel(
     set1_indices,
     set1_values,
     set1_shape,
@@ -177,13 +237,13 @@ def _sparse_to_sparse_kernel(
     return _combined(first, second, set_operation)
 
 
-sparse_to_sparse_op.samples(
-    (*_SPARSE, *_SPARSE, {"set_operation": "intersection"}), (*_SPARSE, *_SPARSE, {"set_operation": "a-b"})
+sparse_to_sparse_set_operation_op.samples(
+    (*_SPARSE, *_SPARSE, {"set_operation": "intersection"}),
+    (*_SPARSE, *_SPARSE, {"set_operation": "a-b"}),
+    against=lambda *parts, set_operation: _combined_reference(
+        _sets_reference(*parts[:3]), _sets_reference(*parts[3:]), set_operation, parts[1].dtype
+    ),
 )
-
-
-def _parts(sparse: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
-    return sparse.indices, sparse.values, sparse.dense_shape
 
 
 set_size_op = Op(
@@ -212,10 +272,16 @@ def _set_size_kernel(set_indices, set_values, set_shape, *, validate_indices):
     return to_torch(counts.astype(np.int32).reshape(sets.groups))
 
 
+def _set_size_reference(*parts):
+    sizes = [len(elements) for elements in _sets_reference(*parts).values()]
+    return np.array(sizes, np.int32).reshape(parts[2][:-1])
+
+
 set_size_op.samples(
     _SPARSE,
     (np.array([[0, 0], [0, 1]]), np.array([7, 7], np.int64), np.array([3, 2])),
     (np.zeros((0, 2), np.int64), np.zeros(0, np.int32), np.array([0, 2])),
+    against=_set_size_reference,
 )
 set_size_op.refuses(
     (np.array([[0, 5]]), np.array([3], np.int32), np.array([2, 3])),
@@ -231,34 +297,24 @@ set_size_op.refuses(
 
 @export("sets.size", "sets.set_size")
 def set_size(a: Any, validate_indices: bool = True) -> Tensor:
-    """How many different elements each set has."""
+    """Counts the different elements of each set.
+
+    Args:
+      a: A SparseTensor of integers or strings whose last axis holds the elements of a set.
+      validate_indices: Whether it is checked that its elements are in order.
+
+    Returns:
+      An int32 tensor of the shape of `a` without its last axis.
+
+    Raises:
+      TypeError: Where `a` is not a SparseTensor of such a type.
+    """
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(a, SparseTensor):
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
     if a.dtype.base_dtype not in ELEMENTS:
         raise TypeError(f"Invalid dtype {a.dtype}.")
     return set_size_op(*_parts(a), validate_indices=validate_indices)
-
-
-def dense_sets(values: Any) -> Sets:
-    """The sets that the last dimension of an array holds."""
-    values = to_numpy(values)
-    if values.ndim < 2:
-        raise ShapeError(f"Shape {brackets(values.shape)} has rank {values.ndim} < 2")
-    groups, size = values.shape[:-1], values.shape[-1]
-    return Sets(groups, np.repeat(np.arange(math.prod(groups)), size), values.reshape(-1))
-
-
-def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
-    """The sets that the last dimension of a sparse tensor holds."""
-    sizes = tuple(shape.tolist())
-    if len(sizes) < 2:
-        raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
-    (check_order if validate else check_inside)(indices, sizes)
-    indices, values = to_numpy(indices), to_numpy(values)
-    groups = sizes[:-1]
-    numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
-    return Sets(groups, numbers, values)
 
 
 def _operand(value: Any, name: str) -> Tensor | SparseTensor:
@@ -277,25 +333,65 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
         operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
     options = dict(set_operation=operation, validate_indices=validate_indices)
     if isinstance(a, SparseTensor):
-        return SparseTensor(*sparse_to_sparse_op(*_parts(a), *_parts(b), **options))
+        return SparseTensor(*sparse_to_sparse_set_operation_op(*_parts(a), *_parts(b), **options))
     if isinstance(b, SparseTensor):
-        return SparseTensor(*dense_to_sparse_op(a, *_parts(b), **options))
-    return SparseTensor(*dense_to_dense_op(a, b, **options))
+        return SparseTensor(*dense_to_sparse_set_operation_op(a, *_parts(b), **options))
+    return SparseTensor(*dense_to_dense_set_operation_op(a, b, **options))
 
 
 @export("sets.intersection", "sets.set_intersection")
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in both sets, for each pair of sets."""
+    """Finds the elements that are in both sets, for each pair of sets.
+
+    Args:
+      a: A tensor or SparseTensor of integers or strings whose last axis holds the elements of a set.
+      b: One of the same type, and of the same shape but for the last axis.
+      validate_indices: Whether it is checked that the elements of SparseTensors are in order.
+
+    Returns:
+      A SparseTensor whose last axis holds the elements of each result in rising order, each once.
+
+    Raises:
+      TypeError: Where a type is another, or they differ.
+      ValueError: Where shapes do not fit.
+    """
     return _set_operation(a, b, "intersection", validate_indices)
 
 
 @export("sets.difference", "sets.set_difference")
 def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
-    """The elements of `a` that are not in `b` (or the other way round), for each pair of sets."""
+    """Finds the elements of one set that are not in the other, for each pair of sets.
+
+    Args:
+      a: A tensor or SparseTensor of integers or strings whose last axis holds the elements of a set.
+      b: One of the same type, and of the same shape but for the last axis.
+      aminusb: Whether elements of `a` are wanted that are not in `b`, and not the other way round.
+      validate_indices: Whether it is checked that the elements of SparseTensors are in order.
+
+    Returns:
+      A SparseTensor whose last axis holds the elements of each result in rising order, each once.
+
+    Raises:
+      TypeError: Where a type is another, or they differ.
+      ValueError: Where shapes do not fit.
+    """
     return _set_operation(a, b, "a-b" if aminusb else "b-a", validate_indices)
 
 
 @export("sets.union", "sets.set_union")
 def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements that are in either set, for each pair of sets."""
+    """Finds the elements that are in either set, for each pair of sets.
+
+    Args:
+      a: A tensor or SparseTensor of integers or strings whose last axis holds the elements of a set.
+      b: One of the same type, and of the same shape but for the last axis.
+      validate_indices: Whether it is checked that the elements of SparseTensors are in order.
+
+    Returns:
+      A SparseTensor whose last axis holds the elements of each result in rising order, each once.
+
+    Raises:
+      TypeError: Where a type is another, or they differ.
+      ValueError: Where shapes do not fit.
+    """
     return _set_operation(a, b, "union", validate_indices)

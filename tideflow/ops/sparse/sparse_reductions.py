@@ -29,18 +29,6 @@ _INPUTS = "input_indices: int64, input_values: T, input_shape: int64, reduction_
 _SPARSE = "output_indices: int64, output_values: T, output_shape: int64"
 
 
-def _dense_op(name: str, allowed: tuple) -> Op:
-    return Op(name, f"{_INPUTS} -> output: T", T=allowed, keep_dims=False, host="input_shape, reduction_axes")
-
-
-def _sparse_op(name: str, allowed: tuple) -> Op:
-    return Op(name, f"{_INPUTS} -> {_SPARSE}", T=allowed, keep_dims=False, host="input_shape, reduction_axes")
-
-
-sum_op, sparse_sum_op = _dense_op("SparseReduceSum", NUMERIC), _sparse_op("SparseReduceSumSparse", NUMERIC)
-max_op, sparse_max_op = _dense_op("SparseReduceMax", REAL), _sparse_op("SparseReduceMaxSparse", REAL)
-
-
 def _as_list(axes: Any) -> list[int]:
     return axes if isinstance(axes, list) else [axes]
 
@@ -50,29 +38,6 @@ def _left(sizes: list, reduced: Any, keep_dims: bool) -> list:
     if keep_dims:
         return [1 if axis in reduced else size for axis, size in enumerate(sizes)]
     return [size for axis, size in enumerate(sizes) if axis not in reduced]
-
-
-def _sum_family_shape(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
-    of_rank(input_indices, 2)
-    of_rank(input_values, 1)
-    if input_shape is None or not fully_known(reduction_axes):
-        return None
-    reduced = {axis % len(input_shape) for axis in _as_list(reduction_axes)} if input_shape else set()
-    return _left(input_shape, reduced, keep_dims)
-
-
-max_op.shape(_sum_family_shape)
-sum_op.shape(_sum_family_shape)
-
-
-def _sparse_sum_family_shape(input_indices, input_values, input_shape, reduction_axes):
-    of_rank(input_indices, 2)
-    of_rank(input_values, 1)
-    return [None, None, None]
-
-
-sparse_max_op.shape(_sparse_sum_family_shape)
-sparse_sum_op.shape(_sparse_sum_family_shape)
 
 
 def _axes(axes: Any, rank: int) -> list[int]:
@@ -96,23 +61,6 @@ def _total(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
     return segments.folded(values, groups.members, groups.count, "sum", 0)
 
 
-def _dense(fold: Callable) -> Callable:
-    """The kernel that spreads the folded elements over a dense tensor of zeros."""
-
-    def kernel(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
-        reduced, rows, values = _folded(fold, input_indices, input_values, input_shape, reduction_axes)
-        sizes = _left(input_shape, reduced, False)
-        inside = ~index_rows.outside(rows, sizes)
-        output = unsigned.bits(input_values).new_zeros(np.prod(sizes, dtype=int).item())
-        output[index_rows.places(rows[inside], sizes)] = unsigned.bits(values)[inside]
-        return output.view(input_values.dtype).reshape(_left(input_shape, reduced, keep_dims))
-
-    return kernel
-
-
-sum_op.kernel(_dense(_total))
-
-
 @unsigned.ordered
 def _largest(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
     if not values.is_floating_point():
@@ -121,13 +69,89 @@ def _largest(values: torch.Tensor, groups: index_rows.Groups) -> torch.Tensor:
     return segments.folded(numbers, groups.members, groups.count, "amax", -torch.inf)
 
 
-max_op.kernel(_dense(_largest))
+def _elements_reference(indices, values, sizes, axes, keep_dims) -> dict[tuple[int, ...], list]:
+    """In NumPy: what falls together, by the index it gets."""
+    reduced = {axis % len(sizes) for axis in np.ravel(axes)}
+    found: dict[tuple[int, ...], list] = {}
+    for at, value in zip(indices.tolist(), values):
+        kept = [0 if axis in reduced else place for axis, place in enumerate(at)]
+        kept = kept if keep_dims else [place for axis, place in enumerate(at) if axis not in reduced]
+        found.setdefault(tuple(kept), []).append(value)
+    return found
 
 
-def _sparse(fold: Callable) -> Callable:
-    """The kernel that leaves the folded elements sparse; kept axes that were reduced have index 0."""
+def _sizes_reference(sizes, axes, keep_dims) -> tuple[int, ...]:
+    reduced = tuple({axis % len(sizes) for axis in np.ravel(axes)})
+    return np.zeros(sizes).sum(reduced, keepdims=keep_dims).shape
 
-    def kernel(input_indices, input_values, input_shape, reduction_axes, *, keep_dims, device):
+
+_INDICES = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 1, 0]])
+_SIZES = np.array([2, 2, 3])
+
+
+def _add_samples(op: Op, reference: Callable) -> None:
+    op.samples(
+        (_INDICES, f32(4), _SIZES, [0]),
+        (_INDICES, f32(4), _SIZES, -1, {"keep_dims": True}),
+        (_INDICES, f32(4), _SIZES, [0, 2], {"keep_dims": True}),
+        (_INDICES, f32(4), _SIZES, [0, 1, 2]),
+        (_INDICES, i32(4), _SIZES, [1, -2]),
+        (_INDICES[:0], f32(0), _SIZES, [1]),
+        against=reference,
+    )
+    op.refuses(
+        (_INDICES, f32(4), _SIZES, [3]),
+        "Invalid reduction dimension 3, for input with 3 dimensions",
+        InvalidArgumentError,
+    )
+
+
+def _dense_op(name: str, allowed: tuple, fold: Callable, gradient: Callable, numpy_fold: Callable) -> Op:
+    """The op that spreads the folded elements over a dense tensor of zeros."""
+    op = Op(name, f"{_INPUTS} -> output: T", T=allowed, keep_dims=False, host="input_shape, reduction_axes")
+
+    @op.shape
+    def _shape(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+        of_rank(input_indices, 2)
+        of_rank(input_values, 1)
+        if input_shape is None or not fully_known(reduction_axes):
+            return None
+        reduced = {axis % len(input_shape) for axis in _as_list(reduction_axes)} if input_shape else set()
+        return _left(input_shape, reduced, keep_dims)
+
+    @op.kernel
+    def _kernel(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+        reduced, rows, values = _folded(fold, input_indices, input_values, input_shape, reduction_axes)
+        sizes = _left(input_shape, reduced, False)
+        inside = ~index_rows.outside(rows, sizes)
+        output = unsigned.bits(input_values).new_zeros(np.prod(sizes, dtype=int).item())
+        output[index_rows.places(rows[inside], sizes)] = unsigned.bits(values)[inside]
+        return output.view(input_values.dtype).reshape(_left(input_shape, reduced, keep_dims))
+
+    op.gradient(gradient)
+
+    def reference(indices, values, sizes, axes, keep_dims):
+        result = np.zeros(_sizes_reference(sizes, axes, keep_dims), values.dtype)
+        for at, together in _elements_reference(indices, values, sizes, axes, keep_dims).items():
+            result[at] = numpy_fold(together)
+        return result
+
+    _add_samples(op, reference)
+    return op
+
+
+def _sparse_op(name: str, allowed: tuple, fold: Callable, numpy_fold: Callable) -> Op:
+    """The op that leaves the folded elements sparse; kept axes that were reduced have index 0."""
+    op = Op(name, f"{_INPUTS} -> {_SPARSE}", T=allowed, keep_dims=False, host="input_shape, reduction_axes")
+
+    @op.shape
+    def _shape(input_indices, input_values, input_shape, reduction_axes):
+        of_rank(input_indices, 2)
+        of_rank(input_values, 1)
+        return [None, None, None]
+
+    @op.kernel
+    def _kernel(input_indices, input_values, input_shape, reduction_axes, *, keep_dims, device):
         reduced, rows, values = _folded(fold, input_indices, input_values, input_shape, reduction_axes)
         if keep_dims:
             kept = [axis for axis in range(len(input_shape)) if axis not in reduced]
@@ -137,50 +161,16 @@ def _sparse(fold: Callable) -> Callable:
         sizes = _left(input_shape, reduced, keep_dims)
         return rows, values, torch.tensor(sizes, dtype=torch.int64, device=device)
 
-    return kernel
+    op.gradient(undefined_gradient)
 
+    def reference(indices, values, sizes, axes, keep_dims):
+        found = _elements_reference(indices, values, sizes, axes, keep_dims)
+        left = _sizes_reference(sizes, axes, keep_dims)
+        folded = {at: numpy_fold(together) for at, together in found.items()}
+        return *index_rows.parts_of(folded, len(left), values.dtype), np.array(left, int)
 
-sparse_sum_op.kernel(_sparse(_total))
-sparse_max_op.kernel(_sparse(_largest))
-
-
-@sum_op.gradient
-def _sum_gradient(op, grad):
-    indices, _, sizes, axes = op.inputs
-    kept = reductions.reduced_shape(sizes, axes)
-    grad = shapes.reshape(grad, kept)
-    scale = sizes // casting.cast(kept, int64)
-    return [None, indexing.gather_nd(grad, indices // scale), None, None]
-
-
-max_op.gradient(undefined_gradient)
-sparse_sum_op.gradient(undefined_gradient)
-sparse_max_op.gradient(undefined_gradient)
-_INDICES = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 2], [1, 1, 0]])
-_SIZES = np.array([2, 2, 3])
-
-
-def _add_samples_and_refuses_of_sum_family(op: Op) -> None:
-    op.samples(
-        (_INDICES, f32(4), _SIZES, [0]),
-        (_INDICES, f32(4), _SIZES, -1, {"keep_dims": True}),
-        (_INDICES, f32(4), _SIZES, [0, 2], {"keep_dims": True}),
-        (_INDICES, f32(4), _SIZES, [0, 1, 2]),
-        (_INDICES, i32(4), _SIZES, [1, -2]),
-        (_INDICES[:0], f32(0), _SIZES, [1]),
-    )
-    op.refuses(
-        (_INDICES, f32(4), _SIZES, [3]),
-        "Invalid reduction dimension 3, for input with 3 dimensions",
-        InvalidArgumentError,
-    )
-
-
-_add_samples_and_refuses_of_sum_family(sum_op)
-_add_samples_and_refuses_of_sum_family(sparse_sum_op)
-_add_samples_and_refuses_of_sum_family(max_op)
-_add_samples_and_refuses_of_sum_family(sparse_max_op)
-sum_op.samples((_INDICES, c64(4), _SIZES, [2]))
+    _add_samples(op, reference)
+    return op
 
 
 def _reduced(op: Op, sp_input: SparseTensor, axis: Any, keepdims: Any, old_axis: Any, old_keep: Any) -> Any:
@@ -192,6 +182,18 @@ def _reduced(op: Op, sp_input: SparseTensor, axis: Any, keepdims: Any, old_axis:
     return op(sp_input.indices, sp_input.values, sp_input.dense_shape, axes, keep_dims=bool(keepdims))
 
 
+def _sum_gradient(op, grad):
+    indices, _, sizes, axes = op.inputs
+    kept = reductions.reduced_shape(sizes, axes)
+    grad = shapes.reshape(grad, kept)
+    scale = sizes // casting.cast(kept, int64)
+    return [None, indexing.gather_nd(grad, indices // scale), None, None]
+
+
+sum_op = _dense_op("SparseReduceSum", NUMERIC, _total, _sum_gradient, sum)
+sum_op.samples((_INDICES, c64(4), _SIZES, [2]))
+
+
 @export("sparse.reduce_sum", "sparse_reduce_sum")
 def sparse_reduce_sum(
     sp_input: SparseTensor,
@@ -200,20 +202,26 @@ def sparse_reduce_sum(
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The sums of a sparse tensor's elements over the given axes, all by default, as a dense tensor."""
+    """Adds up the elements of a sparse tensor over axes.
+
+    Args:
+      sp_input: A SparseTensor of a numeric type.
+      axis: The axis, or a list of them; all by default.
+      keepdims: Whether the axes stay, with size 1.
+      reduction_axes: A deprecated name of `axis`.
+      keep_dims: A deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of its type without these axes; 0 where there is no element.
+
+    Raises:
+      ValueError: Where an argument is given under both of its names.
+      InvalidArgumentError: In a step in which there is no such axis.
+    """
     return _reduced(sum_op, sp_input, axis, keepdims, reduction_axes, keep_dims)
 
 
-@export("sparse.reduce_max", "sparse_reduce_max")
-def sparse_reduce_max(
-    sp_input: SparseTensor,
-    axis: Any = None,
-    keepdims: bool | None = None,
-    reduction_axes: Any = None,
-    keep_dims: bool | None = None,
-) -> Tensor:
-    """The largest of the elements that are there over the given axes; 0 where there are none."""
-    return _reduced(max_op, sp_input, axis, keepdims, reduction_axes, keep_dims)
+sparse_sum_op = _sparse_op("SparseReduceSumSparse", NUMERIC, _total, sum)
 
 
 @export("sparse.reduce_sum_sparse", "sparse_reduce_sum_sparse")
@@ -224,8 +232,56 @@ def sparse_reduce_sum_sparse(
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
-    """The sums of a sparse tensor's elements over the given axes, as a sparse tensor."""
+    """Adds up the elements of a sparse tensor over axes, to a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor of a numeric type.
+      axis: The axis, or a list of them; all by default.
+      keepdims: Whether the axes stay, with size 1.
+      reduction_axes: A deprecated name of `axis`.
+      keep_dims: A deprecated name of `keepdims`.
+
+    Returns:
+      A SparseTensor of its type without these axes.
+
+    Raises:
+      ValueError: Where an argument is given under both of its names.
+      InvalidArgumentError: In a step in which there is no such axis.
+    """
     return SparseTensor(*_reduced(sparse_sum_op, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+max_op = _dense_op("SparseReduceMax", REAL, _largest, undefined_gradient, max)
+
+
+@export("sparse.reduce_max", "sparse_reduce_max")
+def sparse_reduce_max(
+    sp_input: SparseTensor,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    reduction_axes: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """Finds the largest element of a sparse tensor over axes; what is not there does not count.
+
+    Args:
+      sp_input: A SparseTensor of a real type.
+      axis: The axis, or a list of them; all by default.
+      keepdims: Whether the axes stay, with size 1.
+      reduction_axes: A deprecated name of `axis`.
+      keep_dims: A deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of its type without these axes; 0 where there is no element.
+
+    Raises:
+      ValueError: Where an argument is given under both of its names.
+      InvalidArgumentError: In a step in which there is no such axis.
+    """
+    return _reduced(max_op, sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+sparse_max_op = _sparse_op("SparseReduceMaxSparse", REAL, _largest, max)
 
 
 @export("sparse.reduce_max_sparse", "sparse_reduce_max_sparse")
@@ -236,5 +292,20 @@ def sparse_reduce_max_sparse(
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
-    """The largest of the elements that are there over the given axes, as a sparse tensor."""
+    """Finds the largest element of a sparse tensor over axes, to a sparse tensor.
+
+    Args:
+      sp_input: A SparseTensor of a real type.
+      axis: The axis, or a list of them; all by default.
+      keepdims: Whether the axes stay, with size 1.
+      reduction_axes: A deprecated name of `axis`.
+      keep_dims: A deprecated name of `keepdims`.
+
+    Returns:
+      A SparseTensor of its type without these axes.
+
+    Raises:
+      ValueError: Where an argument is given under both of its names.
+      InvalidArgumentError: In a step in which there is no such axis.
+    """
     return SparseTensor(*_reduced(sparse_max_op, sp_input, axis, keepdims, reduction_axes, keep_dims))

@@ -106,6 +106,14 @@ def _sparse_to_dense_gradient(op, grad):
     ]
 
 
+def _sparse_to_dense_reference(sparse_indices, output_shape, sparse_values, default_value):
+    dense = np.full(output_shape, default_value, sparse_values.dtype)
+    rows = sparse_indices.reshape(-1, len(output_shape))
+    for at, value in zip(rows, np.broadcast_to(sparse_values, len(rows))):
+        dense[tuple(at)] = value
+    return dense
+
+
 sparse_to_dense_op.samples(
     (_INDICES, _SIZES, f32(3), f32()),
     (np.array([1, 3], np.int32), np.array([5], np.int32), f32(2), f32()),
@@ -113,6 +121,7 @@ sparse_to_dense_op.samples(
     (np.array(2), np.array([4]), i32(), i32()),
     (_INDICES, _SIZES, np.array([b"a", b"b", b"c"], dtype=object), np.array(b"z", dtype=object)),
     (_NO_INDICES, np.array([0, 3]), f32(0), f32()),
+    against=_sparse_to_dense_reference,
 )
 sparse_to_dense_op.refuses(
     (_INDICES[::-1], _SIZES, f32(3), f32()), "indices[1] = [0,2] is out of order", InvalidArgumentError
@@ -136,7 +145,24 @@ def sparse_to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A dense tensor with these values at these indices and `default_value` elsewhere."""
+    """Makes a dense tensor with some values at some indices.
+
+    Args:
+      sparse_indices: An int32 or int64 matrix with an index in each row; a vector, or a scalar, for a result
+        of one dimension.
+      output_shape: The shape of the result, a vector of the same type.
+      sparse_values: The values, a vector of any type, or a scalar for all.
+      default_value: The value everywhere else, a scalar.
+      validate_indices: Whether it is checked that indices are in order, each once.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `sparse_values` and the shape `output_shape`.
+
+    Raises:
+      InvalidArgumentError: In a step in which indices and values do not fit together, or an index is out of
+        bounds or out of order.
+    """
     return sparse_to_dense_op(
         sparse_indices,
         output_shape,
@@ -145,6 +171,76 @@ def sparse_to_dense(
         validate_indices=validate_indices,
         name=name,
     )
+
+
+@export("sparse.to_dense", "sparse_tensor_to_dense")
+def sparse_tensor_to_dense(
+    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+) -> Tensor:
+    """Makes a dense tensor of a sparse one.
+
+    Args:
+      sp_input: A SparseTensor.
+      default_value: The value where it has no element, a scalar; 0 or "" by default.
+      validate_indices: Whether it is checked that its elements are in order, each once.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of its type and shape.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+      InvalidArgumentError: In a step in which an index is out of bounds or out of order.
+    """
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = creation.zeros([], sp_input.dtype)
+    return sparse_to_dense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
+    )
+
+
+@export("sparse.to_indicator", "sparse_to_indicator")
+def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+    """Makes a dense tensor that is true at the ids which stand along the last axis of a sparse one.
+
+    Args:
+      sp_input: A SparseTensor of int32 or int64 ids.
+      vocab_size: The number that all ids are below, the size of the new last axis.
+      name: A name for the operation.
+
+    Returns:
+      A bool tensor of its shape with `vocab_size` in place of the last size.
+
+    Raises:
+      TypeError: Where `sp_input` is not a SparseTensor.
+    """
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
+        count = shapes.shape(sp_input.indices)[0]
+        truths = creation.fill(shapes.expand_dims(count, 0), True)
+        flags = SparseTensor(sp_input.indices, truths, sp_input.dense_shape)
+        merged = construction.sparse_merge(sp_input, flags, vocab_size, scope)
+        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
+
+
+@export("sparse.from_dense")
+def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+    """Makes a sparse tensor of the elements of a dense one that are not 0, or "".
+
+    Args:
+      tensor: A tensor of a numeric type, bool or string.
+      name: A name for the operation.
+
+    Returns:
+      A SparseTensor of its shape.
+    """
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        zero = constants.constant(b"" if tensor.dtype is dtypes.string else 0, tensor.dtype)
+        indices = indexing.where_v2(binary.not_equal(tensor, zero))
+        values = indexing.gather_nd(tensor, indices)
+        return SparseTensor(indices, values, shapes.shape(tensor, out_type=dtypes.int64))
 
 
 # ----------------------------------------------------------------------------------------- sparse plus dense
@@ -182,9 +278,16 @@ def _sparse_tensor_dense_add_gradient(op, grad):
     return [None, indexing.gather_nd(grad, op.inputs[0]), None, grad]
 
 
+def _sparse_tensor_dense_add_reference(a_indices, a_values, a_shape, b):
+    total = b.copy()
+    np.add.at(total, tuple(a_indices.T), a_values)
+    return total
+
+
 sparse_tensor_dense_add_op.samples(
     (np.array([[0, 1], [2, 0], [0, 1]], np.int64), f32(3), np.array([3, 2], np.int64), f32(3, 2)),
     (np.zeros((0, 1), np.int32), f32(0), np.array([2], np.int32), f32(2)),
+    against=_sparse_tensor_dense_add_reference,
 )
 sparse_tensor_dense_add_op.refuses(
     (np.array([[0, 5]], np.int64), f32(1), np.array([3, 2], np.int64), f32(3, 2)),
@@ -197,14 +300,14 @@ sparse_tensor_dense_add_op.refuses(
 _CWISE = "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
 
 
-def _cwise_add_family_shape(sp_indices, sp_values, sp_shape, dense):
+def _cwise_shape(sp_indices, sp_values, sp_shape, dense):
     return [of_parts(sp_indices, sp_values)[0]]
 
 
 def _cwise(op_type: str) -> Callable:
     """The kernel that combines each element with the one that the dense tensor, broadcast, has there."""
 
-    def kernel(sp_indices, sp_values, sp_shape, dense):
+    def _kernel(sp_indices, sp_values, sp_shape, dense):
         check_parts(sp_indices, sp_values, sp_shape)
         padded = [1] * (len(sp_shape) - dense.dim()) + list(dense.shape)
         if len(padded) != len(sp_shape) or any(
@@ -219,7 +322,7 @@ def _cwise(op_type: str) -> Callable:
         there = dense.expand(sp_shape)[tuple(sp_indices.unbind(1))]
         return definition(op_type).kernels[""](sp_values, there)
 
-    return kernel
+    return _kernel
 
 
 class _DenseSide:
@@ -244,7 +347,11 @@ class _DenseSide:
         return arithmetic.sparse_add(zeros, SparseTensor(self._at, grads, self._sizes))
 
 
-def _add_samples_and_refuses_of_cwise_add_family(op: Op) -> None:
+def _add_cwise_samples(op: Op, combine: Callable) -> None:
+    def reference(sp_indices, sp_values, sp_shape, dense):
+        there = np.broadcast_to(dense, sp_shape)[tuple(sp_indices.T)]
+        return combine(sp_values, there).astype(sp_values.dtype)
+
     op.samples(
         (_INDICES, f32(3), _SIZES, f32(2, 3, low=0.5, high=2)),
         (_INDICES, f32(3), _SIZES, f32(3, low=0.5, high=2)),
@@ -252,6 +359,7 @@ def _add_samples_and_refuses_of_cwise_add_family(op: Op) -> None:
         (_INDICES, f32(3), _SIZES, f32(low=0.5, high=2)),
         (_INDICES, i32(3, low=5, high=9), _SIZES, i32(3, low=1, high=4)),
         (_NO_INDICES, f32(0), _SIZES, f32(2, 3)),
+        against=reference,
     )
     op.refuses(
         (_INDICES, f32(3), _SIZES, f32(4, 3)), "incompatible shapes: [2,3] vs. [4,3]", InvalidArgumentError
@@ -259,22 +367,22 @@ def _add_samples_and_refuses_of_cwise_add_family(op: Op) -> None:
     op.refuses((_INDICES, f32(3), np.array([2, 2]), f32(2, 2)), "out-of-bounds", InvalidArgumentError)
 
 
-cwise_add_op = Op("SparseDenseCwiseAdd", _CWISE, T=NUMERIC, host="sp_shape")
-cwise_add_op.shape(_cwise_add_family_shape)
-cwise_add_op.kernel(_cwise("AddV2"))
+sparse_dense_cwise_add_op = Op("SparseDenseCwiseAdd", _CWISE, T=NUMERIC, host="sp_shape")
+sparse_dense_cwise_add_op.shape(_cwise_shape)
+sparse_dense_cwise_add_op.kernel(_cwise("AddV2"))
 
 
-@cwise_add_op.gradient
-def _cwise_add_gradient(op, grad):
+@sparse_dense_cwise_add_op.gradient
+def _sparse_dense_cwise_add_gradient(op, grad):
     return [None, grad, None, _DenseSide(op).gathered(grad)]
 
 
-_add_samples_and_refuses_of_cwise_add_family(cwise_add_op)
+_add_cwise_samples(sparse_dense_cwise_add_op, np.add)
 
 
 def sparse_dense_cwise_add(sparse: SparseTensor, dense: Any) -> SparseTensor:
     """A sparse tensor plus what a dense one has at its elements."""
-    values = cwise_add_op(sparse.indices, sparse.values, sparse.dense_shape, dense)
+    values = sparse_dense_cwise_add_op(sparse.indices, sparse.values, sparse.dense_shape, dense)
     return SparseTensor(sparse.indices, values, sparse.dense_shape)
 
 
@@ -289,40 +397,40 @@ def _combined(
     return SparseTensor(sparse.indices, result, sparse.dense_shape)
 
 
-cwise_mul_op = Op("SparseDenseCwiseMul", _CWISE, T=NUMERIC, host="sp_shape")
-cwise_mul_op.shape(_cwise_add_family_shape)
-cwise_mul_op.kernel(_cwise("Mul"))
+sparse_dense_cwise_mul_op = Op("SparseDenseCwiseMul", _CWISE, T=NUMERIC, host="sp_shape")
+sparse_dense_cwise_mul_op.shape(_cwise_shape)
+sparse_dense_cwise_mul_op.kernel(_cwise("Mul"))
 
 
-@cwise_mul_op.gradient
-def _cwise_mul_gradient(op, grad):
+@sparse_dense_cwise_mul_op.gradient
+def _sparse_dense_cwise_mul_gradient(op, grad):
     dense = _DenseSide(op)
     grad_values, per_element = grad * dense.values(), grad * op.inputs[1]
     return [None, grad_values, None, dense.gathered(per_element)]
 
 
-_add_samples_and_refuses_of_cwise_add_family(cwise_mul_op)
+_add_cwise_samples(sparse_dense_cwise_mul_op, np.multiply)
 
 
 def scaled(sparse: SparseTensor, dense: Tensor, scope: str) -> SparseTensor:
     """A dense tensor times a sparse one."""
-    return _combined(cwise_mul_op, sparse, dense, scope)
+    return _combined(sparse_dense_cwise_mul_op, sparse, dense, scope)
 
 
-cwise_div_op = Op("SparseDenseCwiseDiv", _CWISE, T=NUMERIC, host="sp_shape")
-cwise_div_op.shape(_cwise_add_family_shape)
-cwise_div_op.kernel(_cwise("Div"))
+sparse_dense_cwise_div_op = Op("SparseDenseCwiseDiv", _CWISE, T=NUMERIC, host="sp_shape")
+sparse_dense_cwise_div_op.shape(_cwise_shape)
+sparse_dense_cwise_div_op.kernel(_cwise("Div"))
 
 
-@cwise_div_op.gradient
-def _cwise_div_gradient(op, grad):
+@sparse_dense_cwise_div_op.gradient
+def _sparse_dense_cwise_div_gradient(op, grad):
     dense = _DenseSide(op)
     divisors = dense.values()
     grad_values, per_element = grad / divisors, grad * (-op.inputs[1] / unary.square(divisors))
     return [None, grad_values, None, dense.gathered(per_element)]
 
 
-_add_samples_and_refuses_of_cwise_add_family(cwise_div_op)
+_add_cwise_samples(sparse_dense_cwise_div_op, np.divide)
 
 
 def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
@@ -336,9 +444,9 @@ def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
     SparseTensor._override_operator(f"__{word}__", apply)
 
 
-_operator("div", cwise_div_op)
-_operator("truediv", cwise_div_op, lambda values, dense: binary.as_quotient(values, dense))
-_operator("mul", cwise_mul_op)
+_operator("div", sparse_dense_cwise_div_op)
+_operator("truediv", sparse_dense_cwise_div_op, lambda values, dense: binary.as_quotient(values, dense))
+_operator("mul", sparse_dense_cwise_mul_op)
 
 # ------------------------------------------------------------------------------------------------- products
 
@@ -421,6 +529,12 @@ def _sparse_tensor_dense_matmul_gradient(op, grad):
     return [None, reductions.reduce_sum(of_grad * of_b, axis=1), None, grad_b]
 
 
+def _sparse_tensor_dense_matmul_reference(a_indices, a_values, a_shape, b, adjoint_a, adjoint_b):
+    a = np.zeros(a_shape, a_values.dtype)
+    np.add.at(a, tuple(a_indices.T), a_values)
+    return (a.conj().T if adjoint_a else a) @ (b.conj().T if adjoint_b else b)
+
+
 sparse_tensor_dense_matmul_op.samples(
     (_INDICES, f32(3), _SIZES, f32(3, 4)),
     (_INDICES.astype(np.int32), f32(3), _SIZES, f32(2, 4), {"adjoint_a": True}),
@@ -429,6 +543,7 @@ sparse_tensor_dense_matmul_op.samples(
     (_INDICES, c64(3), _SIZES, c64(2, 1), {"adjoint_a": True}),
     (_INDICES, i32(3), _SIZES, i32(3, 1)),
     (_NO_INDICES, f32(0), _SIZES, f32(3, 0)),
+    against=_sparse_tensor_dense_matmul_reference,
 )
 sparse_tensor_dense_matmul_op.refuses(
     (_INDICES, f32(3), _SIZES, f32(4, 4)), "Dimensions must be equal, but are 3 and 4"
@@ -444,7 +559,23 @@ sparse_tensor_dense_matmul_op.refuses(
 def sparse_tensor_dense_matmul(
     sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """The product of a sparse matrix and a dense one; either may be transposed (and conjugated) first."""
+    """Multiplies a sparse matrix by a dense one.
+
+    Args:
+      sp_a: A SparseTensor of rank 2.
+      b: A matrix of the same type.
+      adjoint_a: Whether `sp_a` is transposed, and conjugated, before.
+      adjoint_b: Whether `b` is transposed, and conjugated, before.
+      name: A name for the operation.
+
+    Returns:
+      A matrix of that type.
+
+    Raises:
+      TypeError: Where `sp_a` is not a SparseTensor.
+      ValueError: Where the inner sizes are known to differ.
+      InvalidArgumentError: In a step in which they differ, or an index is out of bounds.
+    """
     sp_a = as_sparse(sp_a)
     with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
         b = convert_to_tensor(b, name="b")
@@ -453,48 +584,21 @@ def sparse_tensor_dense_matmul(
         )
 
 
-@export("sparse.to_dense", "sparse_tensor_to_dense")
-def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
-) -> Tensor:
-    """A sparse tensor as a dense one, with `default_value` (0 or "") where it has no element."""
-    sp_input = as_sparse(sp_input)
-    if default_value is None:
-        default_value = creation.zeros([], sp_input.dtype)
-    return sparse_to_dense(
-        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
-    )
-
-
-@export("sparse.to_indicator", "sparse_to_indicator")
-def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
-    """A dense tensor of booleans: true at the ids that stand along the last axis of `sp_input`."""
-    sp_input = as_sparse(sp_input)
-    with name_scope(name, "SparseToIndicator", [sp_input.values]) as scope:
-        count = shapes.shape(sp_input.indices)[0]
-        truths = creation.fill(shapes.expand_dims(count, 0), True)
-        flags = SparseTensor(sp_input.indices, truths, sp_input.dense_shape)
-        merged = construction.sparse_merge(sp_input, flags, vocab_size, scope)
-        return sparse_tensor_to_dense(merged, False, validate_indices=False, name=scope)
-
-
-@export("sparse.from_dense")
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a dense tensor that are not 0 (or "")."""
-    with name_scope(name, "dense_to_sparse"):
-        tensor = convert_to_tensor(tensor)
-        zero = constants.constant(b"" if tensor.dtype is dtypes.string else 0, tensor.dtype)
-        indices = indexing.where_v2(binary.not_equal(tensor, zero))
-        values = indexing.gather_nd(tensor, indices)
-        return SparseTensor(indices, values, shapes.shape(tensor, out_type=dtypes.int64))
-
-
 # ---------------------------------------------------------------------------------------------- sparse rows
 
 
 @export("sparse.mask", "sparse_mask")
 def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
-    """The slices whose index is not in `mask_indices`."""
+    """Leaves out some of the slices of an IndexedSlices.
+
+    Args:
+      a: An IndexedSlices.
+      mask_indices: A vector of the type of its indices: those that are left out.
+      name: A name for the operation.
+
+    Returns:
+      An IndexedSlices with the others.
+    """
     with name_scope(name, "sparse_mask", [a.values, mask_indices]) as scope:
         kept, places = stitching.setdiff1d(a.indices, mask_indices)
         return IndexedSlices(indexing.gather(a.values, places, name=scope), kept, a.dense_shape)

@@ -121,6 +121,34 @@ def _edit_distance_kernel(
     return to_torch(result.reshape(sizes))
 
 
+def _levenshtein(hypothesis: list, truth: list) -> int:
+    """By the last elements: they are equal, or one of them is inserted, deleted or replaced."""
+    if not hypothesis or not truth:
+        return max(len(hypothesis), len(truth))
+    replaced = _levenshtein(hypothesis[:-1], truth[:-1]) + (hypothesis[-1] != truth[-1])
+    return min(replaced, _levenshtein(hypothesis[:-1], truth) + 1, _levenshtein(hypothesis, truth[:-1]) + 1)
+
+
+def _edit_distance_reference(
+    hypothesis_indices,
+    hypothesis_values,
+    hypothesis_shape,
+    truth_indices,
+    truth_values,
+    truth_shape,
+    normalize,
+):
+    result = np.zeros(np.maximum(hypothesis_shape, truth_shape)[:-1])
+    for place in np.ndindex(result.shape):
+        hypothesis, truth = (
+            [value for index, value in zip(indices, values) if tuple(index[:-1]) == place]
+            for indices, values in ((hypothesis_indices, hypothesis_values), (truth_indices, truth_values))
+        )
+        distance = _levenshtein(hypothesis, truth)
+        result[place] = distance / np.float64(len(truth)) if normalize and distance else distance
+    return result
+
+
 _HYPOTHESIS = np.array([[0, 0, 0], [1, 0, 0]]), np.array([2, 1, 1])
 _TRUTH = np.array([[0, 1, 0], [1, 0, 0], [1, 0, 1], [1, 1, 0]]), np.array([2, 2, 2])
 _WORDS = np.array([b"a", b"b", b"c", b"a"], dtype=object)
@@ -143,6 +171,7 @@ edit_distance_op.samples(
         np.zeros(0, np.int32),
         np.array([0, 2]),
     ),
+    against=_edit_distance_reference,
 )
 edit_distance_op.refuses(
     (_HYPOTHESIS[0][:, :1], _WORDS[:2], _HYPOTHESIS[1][:1], _TRUTH[0], _WORDS, _TRUTH[1]),
@@ -159,8 +188,21 @@ edit_distance_op.refuses(
 def edit_distance(
     hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
 ) -> Tensor:
-    """The edit distance of the sequences along the last axis of two sparse tensors, in parts of the truth's
-    length where `normalize` is true.
+    """Computes Levenshtein's distance between sequences: how many insertions, deletions and replacements make
+    one of the other.
+
+    Args:
+      hypothesis: A SparseTensor whose last axis is that of the sequences.
+      truth: A SparseTensor of the same type and rank.
+      normalize: Whether distances are divided by the length of the truth; they are infinite where that is 0.
+      name: A name for the operation.
+
+    Returns:
+      A float32 tensor of the rank of `hypothesis` less 1: the distance of each pair of sequences.
+
+    Raises:
+      TypeError: Where an argument is not a SparseTensor.
+      ValueError: Where the two differ in rank.
     """
     for word, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):

@@ -17,62 +17,6 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.runtime.values import to_numpy
 
-string_format_op = Op(
-    "StringFormat",
-    "inputs: T -> output: string",
-    T=attr("list(type)", minimum=0),
-    template="%s",
-    placeholder="%s",
-    summarize=3,
-    on_host=True,
-    differentiable=False,
-)
-
-
-@string_format_op.shape
-def _string_format_shape(inputs):
-    return []
-
-
-@string_format_op.kernel
-def _string_format_kernel(inputs, *, template, placeholder, summarize):
-    head, *rest = template.split(placeholder)
-    if len(rest) != len(inputs):
-        raise errors.invalid_argument(
-            f"num placeholders in template and num inputs must match: {len(rest)} vs. {len(inputs)}",
-        )
-    texts = (summary(to_numpy(value), summarize) + text for value, text in zip(inputs, rest, strict=True))
-    return as_array((head + "".join(texts)).encode(), dtypes.string)
-
-
-string_format_op.samples(
-    ([i32(3), f32(2, 2)], {"template": "a: %s, b: %s"}),
-    ([i32(9, 9)], {"template": "{}", "placeholder": "{}", "summarize": 2}),
-    ([i32(3, 0), f32()], {"template": "{} {}", "placeholder": "{}"}),
-    ([], {"template": "no tensor"}),
-)
-
-
-@export("strings.format")
-def string_format(
-    template: str,
-    inputs: Tensor | Sequence[Any],
-    placeholder: str = "{}",
-    summarize: int = 3,
-    name: str | None = None,
-) -> Tensor:
-    """`template` with each placeholder replaced by the text of a tensor, long axes abbreviated."""
-    tensors = [inputs] if is_tensor(inputs) else list(inputs)
-    places = template.count(placeholder)
-    if places != len(tensors):
-        raise ValueError(
-            f"{places} placeholder(s) in template does not match {len(tensors)} tensor(s) provided as input"
-        )
-    return string_format_op(
-        tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
-    )
-
-
 _ESCAPES = {"\n": r"\n", "\r": r"\r", "\t": r"\t", '"': r"\"", "'": r"\'", "\\": r"\\"}
 
 
@@ -115,3 +59,91 @@ def _short(value: Any, digits: int, exact_digits: int) -> str:
     """Few digits where they say the number exactly, all that matter otherwise."""
     text = f"{value:.{digits}g}"
     return text if type(value)(text) == value or value != value else f"{value:.{exact_digits}g}"
+
+
+string_format_op = Op(
+    "StringFormat",
+    "inputs: T -> output: string",
+    T=attr("list(type)", minimum=0),
+    template="%s",
+    placeholder="%s",
+    summarize=3,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@string_format_op.shape
+def _string_format_shape(inputs):
+    return []
+
+
+@string_format_op.kernel
+def _string_format_kernel(inputs, *, template, placeholder, summarize):
+    head, *rest = template.split(placeholder)
+    if len(rest) != len(inputs):
+        raise errors.invalid_argument(
+            f"num placeholders in template and num inputs must match: {len(rest)} vs. {len(inputs)}",
+        )
+    texts = (summary(to_numpy(value), summarize) + text for value, text in zip(inputs, rest, strict=True))
+    return as_array((head + "".join(texts)).encode(), dtypes.string)
+
+
+def _string_format_reference(inputs, template, placeholder, summarize):
+    """As NumPy writes arrays, with TensorFlow's digits."""
+
+    def digits(value: Any) -> str:
+        if isinstance(value, np.integer):
+            return str(value)
+        return f"{value:.6g}" if np.float32(f"{value:.6g}") == value else f"{value:.9g}"
+
+    text = template
+    for array in inputs:
+        shown = np.array2string(
+            array, np.inf, separator=" ", edgeitems=summarize, threshold=0, formatter={"all": digits}
+        )
+        text = text.replace(placeholder, shown if array.size else "[\n ...]", 1)
+    return np.array(text.encode(), object)
+
+
+string_format_op.samples(
+    ([i32(3), f32(2, 2)], {"template": "a: %s, b: %s"}),
+    ([i32(9, 9)], {"template": "{}", "placeholder": "{}", "summarize": 2}),
+    ([i32(3, 0), f32()], {"template": "{} {}", "placeholder": "{}"}),
+    ([], {"template": "no tensor"}),
+    against=_string_format_reference,
+)
+
+
+@export("strings.format")
+def string_format(
+    template: str,
+    inputs: Tensor | Sequence[Any],
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """Formats tensors as text, long axes abbreviated.
+
+    Args:
+      template: The text, with a placeholder for each tensor.
+      inputs: A tensor, or a list of them.
+      placeholder: What stands for a tensor in `template`.
+      summarize: How many elements at each end of an axis are shown; all where it is negative.
+      name: A name for the operation.
+
+    Returns:
+      A string scalar.
+
+    Raises:
+      ValueError: Where there are more or fewer placeholders than tensors.
+    """
+    tensors = [inputs] if is_tensor(inputs) else list(inputs)
+    places = template.count(placeholder)
+    if places != len(tensors):
+        raise ValueError(
+            f"{places} placeholder(s) in template does not match {len(tensors)} tensor(s) provided as input"
+        )
+    return string_format_op(
+        tensors, template=template, placeholder=placeholder, summarize=summarize, name=name
+    )

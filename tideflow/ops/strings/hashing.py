@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,43 +36,10 @@ def _bucket(hashed: np.ndarray, num_buckets: int) -> Any:
 
 _STRINGS = text("", "a", "日本語", "x" * 20, "y" * 40, "z" * 200, shape=(2, 3))
 
-hash_bucket_op = Op("StringToHashBucket", "string_tensor: string -> output: int64", **_BUCKETS)
-hash_bucket_op.shape(same_shape)
+_MANY = text(*(f"word{i:03}" for i in range(40)))
 
 
-@hash_bucket_op.kernel
-def _hash_bucket_kernel(string_tensor, *, num_buckets):
-    return _bucket(hashes(string_tensor), num_buckets)
-
-
-hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
-
-
-@export("strings.to_hash_bucket", "string_to_hash_bucket")
-def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
-) -> Tensor:
-    """A number below num_buckets for each string, by TensorFlow's first hash function."""
-    strings = renamed("input", input, "string_tensor", string_tensor)
-    return hash_bucket_op(strings, num_buckets=num_buckets, name=name)
-
-
-hash_bucket_fast_op = Op("StringToHashBucketFast", "input: string -> output: int64", **_BUCKETS)
-hash_bucket_fast_op.shape(same_shape)
-
-
-@hash_bucket_fast_op.kernel
-def _hash_bucket_fast_kernel(input, *, num_buckets):
-    return _bucket(fingerprints(input), num_buckets)
-
-
-@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
-    """A number below num_buckets for each string, by its fingerprint, which never changes."""
-    return hash_bucket_fast_op(input, num_buckets=num_buckets, name=name)
-
-
-def _one_by_one(function: Any) -> Any:
+def _one_by_one(function: Callable[[bytes], int]) -> Callable:
     """The reference of a bucket op: every string on its own."""
 
     def reference(strings, num_buckets):
@@ -82,32 +49,99 @@ def _one_by_one(function: Any) -> Any:
     return reference
 
 
-_MANY = text(*(f"word{i:03}" for i in range(40)))
+def _add_bucket_samples(op: Op, function: Callable[[bytes], int]) -> None:
+    op.samples(
+        (_STRINGS, {"num_buckets": 2**62}),
+        (_MANY, {"num_buckets": 7}),
+        (_STRINGS[:0], {"num_buckets": 1}),
+        (text("a", shape=()), {"num_buckets": 10}),
+        against=_one_by_one(function),
+    )
 
-hash_bucket_strong_op = Op(
+
+string_to_hash_bucket_op = Op("StringToHashBucket", "string_tensor: string -> output: int64", **_BUCKETS)
+string_to_hash_bucket_op.shape(same_shape)
+
+
+@string_to_hash_bucket_op.kernel
+def _string_to_hash_bucket_kernel(string_tensor, *, num_buckets):
+    return _bucket(hashes(string_tensor), num_buckets)
+
+
+_add_bucket_samples(string_to_hash_bucket_op, hash64)
+string_to_hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
+
+
+@export("strings.to_hash_bucket", "string_to_hash_bucket")
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """Assigns each string to one of so many buckets, by TensorFlow's first hash function.
+
+    Args:
+      string_tensor: A string tensor.
+      num_buckets: How many buckets there are.
+      name: A name for the operation.
+      input: Another name of `string_tensor`.
+
+    Returns:
+      An int64 tensor of the shape of the strings, of numbers below `num_buckets`.
+    """
+    strings = renamed("input", input, "string_tensor", string_tensor)
+    return string_to_hash_bucket_op(strings, num_buckets=num_buckets, name=name)
+
+
+string_to_hash_bucket_fast_op = Op("StringToHashBucketFast", "input: string -> output: int64", **_BUCKETS)
+string_to_hash_bucket_fast_op.shape(same_shape)
+
+
+@string_to_hash_bucket_fast_op.kernel
+def _string_to_hash_bucket_fast_kernel(input, *, num_buckets):
+    return _bucket(fingerprints(input), num_buckets)
+
+
+_add_bucket_samples(string_to_hash_bucket_fast_op, fingerprint64)
+
+
+@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """Assigns each string to one of so many buckets, by its fingerprint, which never changes.
+
+    Args:
+      input: A string tensor.
+      num_buckets: How many buckets there are.
+      name: A name for the operation.
+
+    Returns:
+      An int64 tensor of the shape of `input`, of numbers below `num_buckets`.
+    """
+    return string_to_hash_bucket_fast_op(input, num_buckets=num_buckets, name=name)
+
+
+string_to_hash_bucket_strong_op = Op(
     "StringToHashBucketStrong", "input: string -> output: int64", key=attr("list(int)"), **_BUCKETS
 )
-hash_bucket_strong_op.shape(same_shape)
+string_to_hash_bucket_strong_op.shape(same_shape)
 
 
 def _unsigned(key: Sequence[int]) -> tuple[int, int]:
     return key[0] % 2**64, key[1] % 2**64
 
 
-@hash_bucket_strong_op.kernel
-def _hash_bucket_strong_kernel(input, *, num_buckets, key):
+@string_to_hash_bucket_strong_op.kernel
+def _string_to_hash_bucket_strong_kernel(input, *, num_buckets, key):
     if len(key) != 2:
         raise errors.invalid_argument("Key must have 2 elements")
     return _bucket(keyed_hashes(input, _unsigned(key)), num_buckets)
 
 
-hash_bucket_strong_op.samples(
+string_to_hash_bucket_strong_op.samples(
     (_STRINGS, {"num_buckets": 2**62, "key": [1, -2]}),
     (_MANY, {"num_buckets": 7, "key": [1, -2]}),
     (_STRINGS[:0], {"num_buckets": 1, "key": [1, -2]}),
     against=_one_by_one(lambda item: keyed_hash64(item, _unsigned([1, -2]))),
 )
-hash_bucket_strong_op.refuses(
+string_to_hash_bucket_strong_op.refuses(
     (_STRINGS, {"num_buckets": 3, "key": [1]}), "Key must have 2 elements", InvalidArgumentError
 )
 
@@ -116,8 +150,29 @@ hash_bucket_strong_op.refuses(
 def string_to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Tensor:
-    """A number below num_buckets for each string, by a hash under a secret key of two numbers."""
-    return hash_bucket_strong_op(input, num_buckets=num_buckets, key=key, name=name)
+    """Assigns each string to one of so many buckets, by a hash under a key.
+
+    Who does not know the key cannot choose strings that all fall into one bucket.
+
+    Args:
+      input: A string tensor.
+      num_buckets: How many buckets there are.
+      key: A list of two integers.
+      name: A name for the operation.
+
+    Returns:
+      An int64 tensor of the shape of `input`, of numbers below `num_buckets`.
+
+    Raises:
+      InvalidArgumentError: In a step, where `key` has not two elements.
+    """
+    return string_to_hash_bucket_strong_op(input, num_buckets=num_buckets, key=key, name=name)
+
+
+def _check_method(method: Any) -> None:
+    if method != b"farmhash64":
+        shown = method.decode() if isinstance(method, bytes) else method
+        raise ShapeError(f"Unsupported method: {shown}")
 
 
 fingerprint_op = Op(
@@ -127,15 +182,6 @@ fingerprint_op = Op(
     on_host=True,
     differentiable=False,
 )
-
-
-def _check_method(method: Any) -> None:
-    if method != b"farmhash64":
-        shown = method.decode() if isinstance(method, bytes) else method
-        raise ShapeError(f"Unsupported method: {shown}")
-
-
-# ------------------------------------------------------------------------------------------------ rows
 
 
 @fingerprint_op.shape
@@ -170,12 +216,26 @@ def _fingerprint_kernel(data, method):
     return _as_bytes(found) if data.ndim == 1 else _by_row(found)
 
 
+def _fingerprint_reference(data, method):
+    """Of a row of numbers its memory, of a string itself, of a row of strings their fingerprints."""
+
+    def of(row: Any) -> bytes:
+        if isinstance(row, bytes):
+            contents = row
+        else:
+            contents = b"".join(map(of, row)) if row.dtype == object else row.tobytes()
+        return fingerprint64(contents).to_bytes(8, "little")
+
+    return np.array([list(of(row)) for row in data], np.uint8).reshape(-1, 8)
+
+
 fingerprint_op.samples(
     (text("a", "b"), b"farmhash64"),
     (_STRINGS, b"farmhash64"),
     (f32(3, 2), b"farmhash64"),
     (i64(20), b"farmhash64"),
     (f32(0, 2), b"farmhash64"),
+    against=_fingerprint_reference,
 )
 fingerprint_op.refuses((f32(), b"farmhash64"), "Shape must be at least rank 1 but is rank 0")
 fingerprint_op.refuses((f32(2), b"md5"), "Unsupported method: md5")
@@ -183,15 +243,17 @@ fingerprint_op.refuses((f32(2), b"md5"), "Unsupported method: md5")
 
 @export("fingerprint")
 def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
-    """Eight bytes for each row of `data` that depend on nothing but its contents."""
+    """Computes eight bytes for each row of data that depend on nothing but its contents.
+
+    Args:
+      data: A tensor of any type and of at least one dimension; its rows are along the first axis.
+      method: "farmhash64"; no other is supported.
+      name: A name for the operation.
+
+    Returns:
+      A uint8 tensor [rows, 8].
+
+    Raises:
+      ValueError: Where `data` is a scalar, or `method` is another.
+    """
     return fingerprint_op(data, method, name=name)
-
-
-for _op, _function in ((hash_bucket_op, hash64), (hash_bucket_fast_op, fingerprint64)):
-    _op.samples(
-        (_STRINGS, {"num_buckets": 2**62}),
-        (_MANY, {"num_buckets": 7}),
-        (_STRINGS[:0], {"num_buckets": 1}),
-        (text("a", shape=()), {"num_buckets": 10}),
-        against=_one_by_one(_function),
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,6 @@ string_join_op = Op(
     differentiable=False,
 )
 
-# ------------------------------------------------------------------------------------------------ elements
-
 
 @string_join_op.shape
 def _string_join_shape(inputs):
@@ -63,13 +62,26 @@ string_join_op.samples(
     ([text("a", shape=()), text("c", "d", shape=(1, 2)), text("e", shape=())], {"separator": "-"}),
     ([text(), text()],),
     ([text("a", "b")],),
+    against=lambda inputs, separator: reduce(lambda left, right: left + separator.encode() + right, inputs),
 )
 string_join_op.refuses(([text("a"), text("b", "c")],), "Dimension 0 in both shapes must be equal")
 
 
 @export("strings.join", "string_join")
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """The strings at the same place of each tensor joined; scalars join with all."""
+    """Joins the strings at the same place of several tensors.
+
+    Args:
+      inputs: A list of string tensors of one shape, or scalars, which are joined with every element.
+      separator: What stands between two strings.
+      name: A name for the operation.
+
+    Returns:
+      A string tensor of that shape.
+
+    Raises:
+      ValueError: Where the list is empty, or shapes differ.
+    """
     if isinstance(inputs, (list, tuple)) and not inputs:
         raise ValueError(
             "List argument 'inputs' to 'StringJoin' Op with length 0 shorter than minimum length 1."
@@ -96,8 +108,6 @@ reduce_join_op = Op(
     differentiable=False,
 )
 
-# ------------------------------------------------------------------------------------------------ axes
-
 reduce_join_op.shape(reductions.sum_op.shape_rule)
 
 
@@ -116,6 +126,16 @@ def _reduce_join_kernel(inputs, reduction_indices, *, keep_dims, separator):
     return joined.reshape(sizes) if keep_dims else joined
 
 
+def _reduce_join_reference(inputs, axes, keep_dims, separator):
+    """Along one axis after the other."""
+    joined = inputs
+    for axis in np.ravel(axes):
+        parts = [np.expand_dims(part, axis) for part in np.moveaxis(joined, axis, 0)]
+        nothing = np.expand_dims(np.full(np.delete(joined.shape, axis), b"", object), axis)
+        joined = reduce(lambda left, right: left + separator.encode() + right, parts or [nothing])
+    return joined if keep_dims else joined.squeeze(tuple(np.ravel(axes)))
+
+
 reduce_join_op.samples(
     (_LETTERS, np.int32(0)),
     (_LETTERS, np.int32([-1]), {"separator": "-", "keep_dims": True}),
@@ -124,9 +144,16 @@ reduce_join_op.samples(
     (_LETTERS, np.zeros(0, np.int32)),
     (_LETTERS[:0], np.int32(0)),
     (_LETTERS[:, :0], np.int32([1])),
+    against=_reduce_join_reference,
 )
 reduce_join_op.refuses((_LETTERS, np.int32(2)), "Invalid reduction dimension 2 for input with 2 dimensions.")
 reduce_join_op.refuses((_LETTERS, np.int32([0, -2])), "Duplicate reduction dimension", InvalidArgumentError)
+
+
+def _last_axis_first(strings: Tensor) -> Tensor:
+    if strings.shape.ndims is None:
+        return creation.range(shapes.rank(strings) - 1, -1, -1)
+    return constants.constant(np.arange(strings.shape.ndims - 1, -1, -1), dtypes.int32)
 
 
 @export("strings.reduce_join", "reduce_join")
@@ -139,7 +166,25 @@ def reduce_join(
     reduction_indices: Any = None,
     keepdims: bool | None = None,
 ) -> Tensor:
-    """Strings joined along the axes, in the order given; along all of them, the last first, by default."""
+    """Joins strings along axes.
+
+    Args:
+      inputs: A string tensor.
+      axis: The axis, or a list of them, which are joined along one after the other. By default all, the last
+        first.
+      keep_dims: A deprecated name of `keepdims`.
+      separator: What stands between two strings.
+      name: A name for the operation.
+      reduction_indices: A deprecated name of `axis`.
+      keepdims: Whether the axes stay, with size 1.
+
+    Returns:
+      A string tensor without these axes.
+
+    Raises:
+      ValueError: Where there is no such axis.
+      InvalidArgumentError: In a step, where an axis is given twice.
+    """
     keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
     axis = renamed("axis", axis, "reduction_indices", reduction_indices)
     with name_scope(None, "ReduceJoin", [inputs, axis]):
@@ -153,12 +198,6 @@ def reduce_join(
         )
 
 
-def _last_axis_first(strings: Tensor) -> Tensor:
-    if strings.shape.ndims is None:
-        return creation.range(shapes.rank(strings) - 1, -1, -1)
-    return constants.constant(np.arange(strings.shape.ndims - 1, -1, -1), dtypes.int32)
-
-
 unsorted_segment_join_op = Op(
     "UnsortedSegmentJoin",
     "inputs: string, segment_ids: Tindices, num_segments: Tnumsegments -> output: string",
@@ -169,8 +208,6 @@ unsorted_segment_join_op = Op(
     on_host=True,
     differentiable=False,
 )
-
-# ------------------------------------------------------------------------------------------------ segments
 
 unsorted_segment_join_op.shape(segments.unsorted_segment_sum_op.shape_rule)
 
@@ -195,11 +232,20 @@ def _unsorted_segment_join_kernel(inputs, segment_ids, num_segments, *, separato
     return np.array(joined, dtype=object).reshape(num_segments, *rest)
 
 
+def _unsorted_segment_join_reference(inputs, segment_ids, num_segments, separator):
+    found = np.empty([num_segments, *inputs.shape[segment_ids.ndim :]], object)
+    for place in np.ndindex(found.shape):
+        parts = inputs[(..., *place[1:])] if place[1:] else inputs
+        found[place] = separator.encode().join(parts[segment_ids == place[0]])
+    return found
+
+
 unsorted_segment_join_op.samples(
     (_LETTERS, np.int32([1, 1]), 3, {"separator": "-"}),
     (_LETTERS, np.int64([[0, 1, 0], [1, 1, 0]]), 2),
     (text("a", "b", "c"), np.int32([2, 0, 2]), 4),
     (text(), np.zeros(0, np.int32), 2),
+    against=_unsorted_segment_join_reference,
 )
 unsorted_segment_join_op.refuses((_LETTERS, np.int32([0]), 1), "Dimensions must be equal, but are 2 and 1")
 unsorted_segment_join_op.refuses((_LETTERS, np.int32([0, 1]), -1), "must be non-negative but is -1")
@@ -212,5 +258,21 @@ unsorted_segment_join_op.refuses(
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
-    """Strings of each segment joined, in the order in which they stand."""
+    """Joins the strings of each segment, in the order in which they stand.
+
+    Args:
+      inputs: A string tensor.
+      segment_ids: An int32 or int64 tensor whose shape begins that of `inputs`: to which segment each
+        belongs.
+      num_segments: How many segments there are, a scalar.
+      separator: What stands between two strings.
+      name: A name for the operation.
+
+    Returns:
+      A string tensor [num_segments, *the other axes of `inputs`]; "" for a segment without strings.
+
+    Raises:
+      ValueError: Where the shape of `segment_ids` does not begin that of `inputs`.
+      InvalidArgumentError: In a step in which an id is not below `num_segments`.
+    """
     return unsorted_segment_join_op(inputs, segment_ids, num_segments, separator=separator, name=name)

@@ -23,38 +23,21 @@ from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy, to_torch
 
 
-def _refusal(message: str) -> InvalidArgumentError:
-    return errors.invalid_argument(message)
-
-
-as_string_op = Op(
-    "AsString",
-    "input: T -> output: string",
-    T=REAL + types("complex64 complex128 bool variant string"),
-    precision=-1,
-    scientific=False,
-    shortest=False,
-    width=-1,
-    fill="",
-    on_host=True,
-    differentiable=False,
-)
-as_string_op.shape(same_shape)
-
-
 def _style(dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
     """The format that C's printf takes, which is Python's too."""
     exact = not (dtype.is_floating or dtype.is_complex)
     if exact and (scientific or shortest):
-        raise _refusal(f"scientific and shortest format not supported for datatype {dtype.name}")
+        raise errors.invalid_argument(
+            f"scientific and shortest format not supported for datatype {dtype.name}"
+        )
     if exact and precision >= 0:
-        raise _refusal(f"precision not supported for datatype {dtype.name}")
+        raise errors.invalid_argument(f"precision not supported for datatype {dtype.name}")
     if scientific and shortest:
-        raise _refusal("Cannot select both scientific and shortest notation")
+        raise errors.invalid_argument("Cannot select both scientific and shortest notation")
     if len(fill) > 1:
-        raise _refusal("Fill string must be one or fewer characters")
+        raise errors.invalid_argument("Fill string must be one or fewer characters")
     if fill and fill not in " +-0#":
-        raise _refusal(f'Fill argument not supported: "{fill}"')
+        raise errors.invalid_argument(f'Fill argument not supported: "{fill}"')
     kind = "d" if exact else "e" if scientific else "g" if shortest else "f"
     return f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{kind}"
 
@@ -74,7 +57,19 @@ def _writer(style: str) -> Callable[[float], str]:
     return write
 
 
-# ------------------------------------------------------------------------------------------------ to text
+as_string_op = Op(
+    "AsString",
+    "input: T -> output: string",
+    T=REAL + types("complex64 complex128 bool variant string"),
+    precision=-1,
+    scientific=False,
+    shortest=False,
+    width=-1,
+    fill="",
+    on_host=True,
+    differentiable=False,
+)
+as_string_op.shape(same_shape)
 
 
 @as_string_op.kernel
@@ -92,6 +87,24 @@ def _as_string_kernel(input, *, T, precision, scientific, shortest, width, fill)
     return each(lambda value: write(value).encode(), to_numpy(input).astype(np.float64))
 
 
+def _as_string_reference(input, precision, scientific, shortest, width, fill):
+    """By Python's format strings."""
+    kind = "d" if input.dtype.kind == "i" else "e" if scientific else "g" if shortest else "f"
+    layout = {"-": "<"}.get(fill, fill) + (str(width) if width >= 0 else "")
+    layout += (f".{precision}" if precision >= 0 else "") + kind
+
+    def written(value: Any) -> bytes:
+        if isinstance(value, bytes):
+            return value
+        if isinstance(value, bool):
+            return str(value).lower().encode()
+        if isinstance(value, complex):
+            return f"({value.real:{layout}},{value.imag:{layout}})".encode()
+        return f"{value:{layout}}".encode()
+
+    return each(written, input.astype(object))
+
+
 as_string_op.samples(
     (f32(2, 3),),
     (f64(3), {"precision": 3, "width": 9, "fill": "0"}),
@@ -102,6 +115,7 @@ as_string_op.samples(
     (boolean(3),),
     (c64(2), {"precision": 1}),
     (text("kept"),),
+    against=_as_string_reference,
 )
 as_string_op.refuses((i32(2), {"precision": 2}), "precision not supported", InvalidArgumentError)
 as_string_op.refuses(
@@ -120,7 +134,23 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Each number as text, in the format of C's printf that the arguments describe."""
+    """Writes each element as text, as C's printf would.
+
+    Args:
+      input: A tensor of a numeric type, bool or string.
+      precision: How many digits follow the point, of floating-point numbers only; -1 for printf's default.
+      scientific: Whether floating-point numbers are written with an exponent.
+      shortest: Whether floating-point numbers are written in the shorter of the two ways.
+      width: How many characters a number has at least; -1 for no more than it needs.
+      fill: printf's flag: "" (blanks in front), "0" (zeros), " ", "+" (a sign always), "-" (blanks behind).
+      name: A name for the operation.
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: In a step, where arguments contradict each other or the type.
+    """
     return as_string_op(
         input,
         precision=precision,
@@ -131,55 +161,6 @@ def as_string(
         name=name,
     )
 
-
-string_to_number_op = Op(
-    "StringToNumber",
-    "string_tensor: string -> output: out_type",
-    out_type=attr("type", dtypes.float32, allowed=types("float double int32 int64 uint32 uint64")),
-    on_host=True,
-    differentiable=False,
-)
-string_to_number_op.shape(same_shape)
-
-
-@string_to_number_op.kernel
-def _string_to_number_kernel(string_tensor, *, out_type):
-    def number(data: bytes) -> float | int:
-        found = parsed_number(data, out_type)
-        if found is None:
-            shown = data.decode("utf-8", "replace")
-            raise _refusal(f"StringToNumberOp could not correctly convert string: {shown}")
-        return found
-
-    with np.errstate(over="ignore"):
-        return to_torch(each(number, string_tensor).astype(out_type.as_numpy_dtype))
-
-
-string_to_number_op.samples(
-    (text("1", " -2.5e3 ", "0x1F", "inf", ".5"),),
-    (text("-7", "9223372036854775807", shape=(2, 1)), {"out_type": dtypes.int64}),
-    (text("12", shape=()), {"out_type": dtypes.int32}),
-    (text("18446744073709551615"), {"out_type": dtypes.uint64}),
-    (text(), {"out_type": dtypes.float64}),
-)
-string_to_number_op.refuses(
-    (text("1", "two"),), "StringToNumberOp could not correctly convert string: two", InvalidArgumentError
-)
-string_to_number_op.refuses(
-    (text("2147483648"), {"out_type": dtypes.int32}), "could not correctly convert", InvalidArgumentError
-)
-
-
-@export("strings.to_number", "string_to_number")
-def string_to_number(
-    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
-) -> Tensor:
-    """Each string as a number; an error where one is none, or an integer too large."""
-    strings = renamed("input", input, "string_tensor", string_tensor)
-    return string_to_number_op(strings, out_type=out_type, name=name)
-
-
-# ------------------------------------------------------------------------------------------------ to numbers
 
 _FLOAT = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf|nan)", re.I)
 _HEXADECIMAL = re.compile(rb"([+-]?)0x([0-9a-f]+)", re.I)
@@ -198,3 +179,68 @@ def parsed_number(data: bytes, dtype: DType) -> float | int | None:
     if hexadecimal:
         return float(int(hexadecimal[1] + hexadecimal[2], 16))
     return 0.0 if data and not body else None
+
+
+string_to_number_op = Op(
+    "StringToNumber",
+    "string_tensor: string -> output: out_type",
+    out_type=attr("type", dtypes.float32, allowed=types("float double int32 int64 uint32 uint64")),
+    on_host=True,
+    differentiable=False,
+)
+string_to_number_op.shape(same_shape)
+
+
+@string_to_number_op.kernel
+def _string_to_number_kernel(string_tensor, *, out_type):
+    def number(data: bytes) -> float | int:
+        found = parsed_number(data, out_type)
+        if found is None:
+            shown = data.decode("utf-8", "replace")
+            raise errors.invalid_argument(f"StringToNumberOp could not correctly convert string: {shown}")
+        return found
+
+    with np.errstate(over="ignore"):
+        return to_torch(each(number, string_tensor).astype(out_type.as_numpy_dtype))
+
+
+_NUMBERS = {
+    **{b"1": 1, b" -2.5e3 ": -2500, b"0x1F": 31, b"inf": np.inf, b".5": 0.5, b"-7": -7, b"12": 12},
+    **{b"9223372036854775807": 2**63 - 1, b"18446744073709551615": 2**64 - 1},
+}
+string_to_number_op.samples(
+    (text("1", " -2.5e3 ", "0x1F", "inf", ".5"),),
+    (text("-7", "9223372036854775807", shape=(2, 1)), {"out_type": dtypes.int64}),
+    (text("12", shape=()), {"out_type": dtypes.int32}),
+    (text("18446744073709551615"), {"out_type": dtypes.uint64}),
+    (text(), {"out_type": dtypes.float64}),
+    against=lambda strings: each(_NUMBERS.get, strings),
+)
+string_to_number_op.refuses(
+    (text("1", "two"),), "StringToNumberOp could not correctly convert string: two", InvalidArgumentError
+)
+string_to_number_op.refuses(
+    (text("2147483648"), {"out_type": dtypes.int32}), "could not correctly convert", InvalidArgumentError
+)
+
+
+@export("strings.to_number", "string_to_number")
+def string_to_number(
+    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
+) -> Tensor:
+    """Reads each string as a number.
+
+    Args:
+      string_tensor: A string tensor.
+      out_type: The numbers' type: tf.float32, tf.float64, tf.int32, tf.int64, tf.uint32 or tf.uint64.
+      name: A name for the operation.
+      input: Another name of `string_tensor`.
+
+    Returns:
+      A tensor of type `out_type` and of the shape of the strings.
+
+    Raises:
+      InvalidArgumentError: In a step with a string that is no number, or an integer out of range.
+    """
+    strings = renamed("input", input, "string_tensor", string_tensor)
+    return string_to_number_op(strings, out_type=out_type, name=name)

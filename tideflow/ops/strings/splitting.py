@@ -18,18 +18,24 @@ from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import INDICES
 from tideflow.runtime.values import to_torch
 
+
+def flat_strings(lists: list[list[bytes]]) -> np.ndarray:
+    """All strings of the lists in one vector."""
+    array = np.empty(sum(map(len, lists)), dtype=object)
+    array[:] = [item for items in lists for item in items]
+    return array
+
+
 _SPARSE = "indices: int64, values: string, shape: int64"
 
-# ------------------------------------------------------------------------------------------------ splitting
 
-
-def _string_split_family_shape(input, separator):
+def _split_shapes(input, separator):
     of_rank(input, 1)
     scalar(separator)
     return [[None, 2], [None], [2]]
 
 
-def _string_split_family_value(op):
+def _split_values(op):
     rows = op.inputs[0].shape.with_rank(1).tuple[0]
     return [None, None, None if rows is None else [rows, None]]
 
@@ -45,24 +51,19 @@ def _split_each(strings: np.ndarray, split: Callable[[bytes], list[bytes]]) -> t
     return to_torch(indices), flat_strings(rows), to_torch(shape)
 
 
+def _rows_reference(rows: list[list[bytes]]) -> tuple:
+    """The rows as indices, values and shape."""
+    indices = [(i, j) for i, row in enumerate(rows) for j in range(len(row))]
+    values = np.array([part for row in rows for part in row], object)
+    return np.reshape(indices, [-1, 2]), values, np.array([len(rows), max(map(len, rows), default=0)])
+
+
 _SENTENCES = text("hello  world ", "a b c", "", " ")
 
 
-def _add_refuses_of_string_split_family(op: Op) -> None:
+def _add_split_refusals(op: Op) -> None:
     op.refuses((text("a", shape=()), b" "), "Shape must be rank 1 but is rank 0")
     op.refuses((_SENTENCES, [b" "]), "Shape must be rank 0 but is rank 1")
-
-
-string_split_op = Op(
-    "StringSplit",
-    f"input: string, delimiter: string -> {_SPARSE}",
-    skip_empty=True,
-    host="delimiter",
-    on_host=True,
-    differentiable=False,
-)
-string_split_op.shape(_string_split_family_shape)
-string_split_op.value(_string_split_family_value)
 
 
 def _cut_at_any(delimiters: bytes, skip_empty: bool) -> Callable[[bytes], list[bytes]]:
@@ -75,9 +76,31 @@ def _cut_at_any(delimiters: bytes, skip_empty: bool) -> Callable[[bytes], list[b
     return lambda data: cut(data) if data else []
 
 
+string_split_op = Op(
+    "StringSplit",
+    f"input: string, delimiter: string -> {_SPARSE}",
+    skip_empty=True,
+    host="delimiter",
+    on_host=True,
+    differentiable=False,
+)
+string_split_op.shape(_split_shapes)
+string_split_op.value(_split_values)
+
+
 @string_split_op.kernel
 def _string_split_kernel(input, delimiter, *, skip_empty):
     return _split_each(input, _cut_at_any(scalar(delimiter), skip_empty))
+
+
+def _string_split_reference(input, delimiter, skip_empty):
+    def parts(data: bytes) -> list[bytes]:
+        cut = [data] if delimiter else [bytes([byte]) for byte in data]
+        for byte in delimiter:
+            cut = [part for piece in cut for part in piece.split(bytes([byte]))]
+        return [part for part in cut if part or not skip_empty and data]
+
+    return _rows_reference([parts(data) for data in input])
 
 
 string_split_op.samples(
@@ -86,8 +109,9 @@ string_split_op.samples(
     (_SENTENCES, b"lo"),
     (_SENTENCES, b""),
     (text(), b" "),
+    against=_string_split_reference,
 )
-_add_refuses_of_string_split_family(string_split_op)
+_add_split_refusals(string_split_op)
 
 string_split_v2_op = Op(
     "StringSplitV2",
@@ -97,8 +121,8 @@ string_split_v2_op = Op(
     on_host=True,
     differentiable=False,
 )
-string_split_v2_op.shape(_string_split_family_shape)
-string_split_v2_op.value(_string_split_family_value)
+string_split_v2_op.shape(_split_shapes)
+string_split_v2_op.value(_split_values)
 
 
 @string_split_v2_op.kernel
@@ -123,8 +147,11 @@ string_split_v2_op.samples(
     (_SENTENCES, b"", {"maxsplit": 1}),
     (text("1<>2<><>3"), b"<>"),
     (text(), b""),
+    against=lambda input, sep, maxsplit: _rows_reference(
+        [data.split(sep or None, maxsplit) for data in input]
+    ),
 )
-_add_refuses_of_string_split_family(string_split_v2_op)
+_add_split_refusals(string_split_v2_op)
 
 string_ngrams_op = Op(
     "StringNGrams",
@@ -139,8 +166,6 @@ string_ngrams_op = Op(
     on_host=True,
     differentiable=False,
 )
-
-# ------------------------------------------------------------------------------------------------ n-grams
 
 
 @string_ngrams_op.shape
@@ -187,6 +212,26 @@ def _string_ngrams_kernel(
     return flat_strings(rows), to_torch(ends.astype(Tsplits.as_numpy_dtype))
 
 
+def _string_ngrams_reference(
+    data, data_splits, separator, ngram_widths, left_pad, right_pad, pad_width, preserve_short_sequences
+):
+    def grams(row: list[bytes], width: int, padding: int) -> list[bytes]:
+        padded = [left_pad.encode()] * padding + row + [right_pad.encode()] * padding
+        shifted = [padded[start:] for start in range(width)]
+        return [separator.encode().join(words) for words in zip(*shifted)]
+
+    rows = []
+    for start, end in pairwise(data_splits):
+        row = list(data[start:end])
+        paddings = [width - 1 if pad_width < 0 else min(pad_width, width - 1) for width in ngram_widths]
+        found = [gram for each in zip(ngram_widths, paddings) for gram in grams(row, *each)]
+        if not found and row and preserve_short_sequences:
+            found = [separator.encode().join(row)]
+        rows.append(found)
+    splits = np.cumsum([0, *(len(row) for row in rows)])
+    return np.array([gram for row in rows for gram in row], object), splits
+
+
 _LETTERS = text(*"abcdef")
 _NGRAMS = dict(
     separator=" ", ngram_widths=[2], left_pad="L", right_pad="R", pad_width=0, preserve_short_sequences=False
@@ -198,12 +243,6 @@ string_ngrams_op.samples(
     (_LETTERS, np.array([0, 2, 6]), {**_NGRAMS, "ngram_widths": [5], "preserve_short_sequences": True}),
     (text(), np.array([0, 0]), _NGRAMS),
     (text(), np.array([0]), _NGRAMS),
+    against=_string_ngrams_reference,
 )
 string_ngrams_op.refuses((_LETTERS, np.array([0, 7]), _NGRAMS), "Invalid split value 7", InvalidArgumentError)
-
-
-def flat_strings(lists: list[list[bytes]]) -> np.ndarray:
-    """All strings of the lists in one vector."""
-    array = np.empty(sum(map(len, lists)), dtype=object)
-    array[:] = [item for items in lists for item in items]
-    return array

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -31,62 +32,6 @@ _DECODING = dict(
 )
 _BROKEN = np.array([b"a\xff\x01b", b"", "日本語".encode(), b"\xe2\x82"], object)
 
-
-def _add_samples_and_refuses_of_unicode_decode_family(op: Op) -> None:
-    op.samples(
-        (_BROKEN, {"input_encoding": "UTF-8"}),
-        (_BROKEN.reshape(2, 2), {"input_encoding": "UTF-8", "errors": "ignore", "Tsplits": dtypes.int32}),
-        (_BROKEN, {"input_encoding": "UTF-8", "replacement_char": 63, "replace_control_characters": True}),
-        (text("\x00h\x00i", shape=()), {"input_encoding": "UTF-16-BE", "errors": "strict"}),
-        (np.array(["日本".encode("shift_jis")], object), {"input_encoding": "Shift_JIS"}),
-        (text(), {"input_encoding": "latin-1"}),
-    )
-    op.refuses(
-        (_BROKEN, {"input_encoding": "UTF-8", "errors": "strict"}),
-        "Invalid formatting on input string",
-        InvalidArgumentError,
-    )
-    op.refuses(
-        (_BROKEN, {"input_encoding": "nonsense"}),
-        "Could not create converter for input encoding: nonsense",
-        InvalidArgumentError,
-    )
-
-
-unicode_decode_op = Op(
-    "UnicodeDecode",
-    "input: string -> row_splits: Tsplits, char_values: int32",
-    Tsplits=_TSPLITS,
-    **_DECODING,
-    **_ON_HOST,
-)
-
-# ------------------------------------------------------------------------------------------------ decoding
-
-
-@unicode_decode_op.shape
-def _unicode_decode_shape(input):
-    return [[size_sum(input.num_elements(), 1)], [None]]
-
-
-@unicode_decode_op.kernel
-def _unicode_decode_kernel(
-    input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
-):
-    splits, points, _ = unicode_decode_with_offsets_op.kernels[""](
-        input,
-        input_encoding=input_encoding,
-        errors=errors,
-        replacement_char=replacement_char,
-        replace_control_characters=replace_control_characters,
-        Tsplits=Tsplits,
-    )
-    return splits, points
-
-
-_add_samples_and_refuses_of_unicode_decode_family(unicode_decode_op)
-
-# ------------------------------------------------------------------------------------------------ characters
 
 _ILLEGAL = -1  # instead of a code point: a sequence of bytes that stands for none
 _BYTE_ORDER_MARKS = {
@@ -161,6 +106,90 @@ def _without_illegal(
     return np.where(bad, replacement, points), starts
 
 
+def _decode_reference(data: bytes, encoding: str, errors: str, replacement: int, controls: bool) -> list[int]:
+    """By Python's own handling of errors."""
+    points = [ord(char) for char in data.decode(encoding, errors)]
+    bad = {0xFFFD, *(range(32) if controls else ())}
+    kept = [point for point in points if errors != "ignore" or point not in bad]
+    return [replacement if point in bad else point for point in kept]
+
+
+def _unicode_decode_law(
+    input, splits, points, input_encoding, errors, replacement_char, replace_control_characters
+):
+    given = input_encoding, errors, replacement_char, replace_control_characters
+    rows = [_decode_reference(data, *given) for data in input.flat]
+    ends = np.cumsum([0, *map(len, rows)])
+    return [np.array_equal(splits, ends), np.array_equal(points, [point for row in rows for point in row])]
+
+
+def _unicode_decode_with_offsets_law(
+    input, splits, points, starts, input_encoding, errors, replacement_char, replace_control_characters
+):
+    """As without offsets; and the bytes from one start to the next are that character."""
+    given = input_encoding, errors, replacement_char, replace_control_characters
+    claims = _unicode_decode_law(input, splits, points, *given)
+    for data, begin, end in zip(input.flat, splits, splits[1:]):
+        cuts = [*starts[begin:end], len(data)]
+        pieces = [data[start:stop] for start, stop in pairwise(cuts)]
+        found = [_decode_reference(piece, *given) for piece in pieces]
+        claims.append(found == [[point] for point in points[begin:end]])
+    return claims
+
+
+def _add_decode_samples(op: Op, law: Callable) -> None:
+    op.samples(
+        (_BROKEN, {"input_encoding": "UTF-8"}),
+        (_BROKEN.reshape(2, 2), {"input_encoding": "UTF-8", "errors": "ignore", "Tsplits": dtypes.int32}),
+        (_BROKEN, {"input_encoding": "UTF-8", "replacement_char": 63, "replace_control_characters": True}),
+        (text("\x00h\x00i", shape=()), {"input_encoding": "UTF-16-BE", "errors": "strict"}),
+        (np.array(["日本".encode("shift_jis")], object), {"input_encoding": "Shift_JIS"}),
+        (text(), {"input_encoding": "latin-1"}),
+        law=law,
+    )
+    op.refuses(
+        (_BROKEN, {"input_encoding": "UTF-8", "errors": "strict"}),
+        "Invalid formatting on input string",
+        InvalidArgumentError,
+    )
+    op.refuses(
+        (_BROKEN, {"input_encoding": "nonsense"}),
+        "Could not create converter for input encoding: nonsense",
+        InvalidArgumentError,
+    )
+
+
+unicode_decode_op = Op(
+    "UnicodeDecode",
+    "input: string -> row_splits: Tsplits, char_values: int32",
+    Tsplits=_TSPLITS,
+    **_DECODING,
+    **_ON_HOST,
+)
+
+
+@unicode_decode_op.shape
+def _unicode_decode_shape(input):
+    return [[size_sum(input.num_elements(), 1)], [None]]
+
+
+@unicode_decode_op.kernel
+def _unicode_decode_kernel(
+    input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits
+):
+    splits, points, _ = unicode_decode_with_offsets_op.kernels[""](
+        input,
+        input_encoding=input_encoding,
+        errors=errors,
+        replacement_char=replacement_char,
+        replace_control_characters=replace_control_characters,
+        Tsplits=Tsplits,
+    )
+    return splits, points
+
+
+_add_decode_samples(unicode_decode_op, _unicode_decode_law)
+
 unicode_decode_with_offsets_op = Op(
     "UnicodeDecodeWithOffsets",
     "input: string -> row_splits: Tsplits, char_values: int32, char_to_byte_starts: int64",
@@ -191,7 +220,7 @@ def _unicode_decode_with_offsets_kernel(
     return to_torch(splits), to_torch(points.astype(np.int32)), to_torch(starts.astype(np.int64))
 
 
-_add_samples_and_refuses_of_unicode_decode_family(unicode_decode_with_offsets_op)
+_add_decode_samples(unicode_decode_with_offsets_op, _unicode_decode_with_offsets_law)
 
 _OUTPUT = attr("string", allowed=("UTF-8", "UTF-16-BE", "UTF-32-BE"))
 
@@ -213,8 +242,6 @@ unicode_encode_op = Op(
     Tsplits=_TSPLITS,
     **_ON_HOST,
 )
-
-# ------------------------------------------------------------------------------------------------ encoding
 
 
 @unicode_encode_op.shape
@@ -240,12 +267,28 @@ def _unicode_encode_kernel(input_values, input_splits, *, errors, output_encodin
     return strings
 
 
+def _encode_reference(points: list[int], encoding: str) -> bytes:
+    """Text of code points; UTF-8 has none for half of a pair."""
+    if encoding == "UTF-8":
+        points = [0xFFFD if 0xD800 <= point < 0xE000 else point for point in points]
+    return "".join(map(chr, points)).encode(encoding, "surrogatepass")
+
+
+def _unicode_encode_reference(points, splits, errors, output_encoding, replacement_char):
+    rows = [points[start:end].tolist() for start, end in pairwise(splits)]
+    if errors == "ignore":
+        rows = [[point for point in row if 0 <= point < 0x110000] for row in rows]
+    legal = [[point if 0 <= point < 0x110000 else replacement_char for point in row] for row in rows]
+    return np.array([_encode_reference(row, output_encoding) for row in legal], object)
+
+
 _POINTS = np.int32([72, 0xE9, 0x65E5, 0x1F60A, 0xD800, 0x110000, -1, 65])
 unicode_encode_op.samples(
     (_POINTS, np.array([0, 4, 4, 8]), {"output_encoding": "UTF-8"}),
     (_POINTS, np.int32([0, 5, 8]), {"output_encoding": "UTF-16-BE", "errors": "ignore"}),
     (_POINTS, np.array([0, 8]), {"output_encoding": "UTF-32-BE", "replacement_char": 63}),
     (_POINTS[:0], np.array([0]), {"output_encoding": "UTF-8"}),
+    against=_unicode_encode_reference,
 )
 unicode_encode_op.refuses(
     (_POINTS, np.array([0, 8]), {"output_encoding": "UTF-8", "errors": "strict"}),
@@ -261,9 +304,7 @@ unicode_transcode_op = Op(
 )
 
 
-@unicode_transcode_op.shape
-def _unicode_transcode_shape(input):
-    return input
+unicode_transcode_op.shape(same_shape)
 
 
 @unicode_transcode_op.kernel
@@ -283,6 +324,13 @@ def _unicode_transcode_kernel(
     return each(transcoded, input)
 
 
+def _unicode_transcode_reference(
+    input, input_encoding, output_encoding, errors, replacement_char, replace_control_characters
+):
+    given = input_encoding, errors, replacement_char, replace_control_characters
+    return each(lambda data: _encode_reference(_decode_reference(data, *given), output_encoding), input)
+
+
 unicode_transcode_op.samples(
     (_BROKEN, {"input_encoding": "UTF-8", "output_encoding": "UTF-8"}),
     (_BROKEN[2], {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"}),
@@ -296,6 +344,7 @@ unicode_transcode_op.samples(
         },
     ),
     (text(), {"input_encoding": "latin-1", "output_encoding": "UTF-8"}),
+    against=_unicode_transcode_reference,
 )
 unicode_transcode_op.refuses(
     (_BROKEN, {"input_encoding": "UTF-8", "output_encoding": "UTF-8", "errors": "strict"}),
@@ -314,7 +363,25 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Text from one encoding in another; what is illegal is replaced, left out, or an error."""
+    """Converts text from one encoding to another.
+
+    Args:
+      input: A string tensor.
+      input_encoding: The encoding of `input`, such as "UTF-8" or "Shift_JIS".
+      output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
+      errors: What happens to bytes that are not text: "replace" (the default), "ignore" or "strict", an
+        error.
+      replacement_char: The code point that replaces them.
+      replace_control_characters: Whether the control characters U+0000 to U+001F are treated like them.
+      name: A name for the operation.
+
+    Returns:
+      A string tensor of the shape of `input`.
+
+    Raises:
+      InvalidArgumentError: In a step, where an encoding is unknown, or with `errors="strict"` where bytes are
+        not text.
+    """
     return unicode_transcode_op(
         input,
         input_encoding=input_encoding,
@@ -328,8 +395,6 @@ def unicode_transcode(
 
 unicode_script_op = Op("UnicodeScript", "input: int32 -> output: int32", **_ON_HOST)
 
-# ------------------------------------------------------------------------------------------------ scripts
-
 unicode_script_op.shape(same_shape)
 
 
@@ -338,12 +403,36 @@ def _unicode_script_kernel(input):
     return to_torch(script_numbers(to_numpy(input)))
 
 
+_COMMON, _GREEK, _HAN, _LATIN = 0, 14, 17, 25  # by ICU
+
+
+def _script_by_name(point: int) -> int:
+    """The script of a code point of the samples, by the name of its character."""
+    if not 0 <= point < 0x110000:
+        return -1
+    name = unicodedata.name(chr(point))
+    scripts = {"GREEK": _GREEK, "CJK": _HAN, "LATIN": _LATIN}
+    return next((number for word, number in scripts.items() if name.startswith(word)), _COMMON)
+
+
 unicode_script_op.samples(
-    (np.int32([[65, 0x3A9], [0x65E5, -1]]),), (i32(3, low=0, high=0x300),), (np.int32(0x110000),), (i32(0),)
+    (np.int32([[65, 0x3A9], [0x65E5, -1]]),),
+    (i32(3, low=0, high=0x300),),
+    (np.int32(0x110000),),
+    (i32(0),),
+    against=lambda input: each(_script_by_name, input).astype(np.int32),
 )
 
 
 @export("strings.unicode_script")
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
-    """The number, by ICU, of the script that each code point belongs to."""
+    """Tells which script each code point belongs to.
+
+    Args:
+      input: An int32 tensor of code points.
+      name: A name for the operation.
+
+    Returns:
+      An int32 tensor of the shape of `input`: the scripts' numbers in ICU, -1 for what is no code point.
+    """
     return unicode_script_op(input, name=name)

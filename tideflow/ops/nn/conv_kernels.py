@@ -1,0 +1,183 @@
+"""Convolutions and their gradients as ATen computes them, with arguments that follow TensorFlow's rules.
+
+`how`, `how_back` and `how_correlated` say what follows from a node's attributes and the shapes alone: a plan
+that knows the shapes has it worked out before the first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from tideflow.graph.op import ShapeError
+from tideflow.ops.nn.windows import (
+    Window,
+    aten_padding,
+    channels,
+    channels_first,
+    from_channels_first,
+    out_in_first,
+    out_in_last,
+    spatial,
+)
+
+
+def format_of(node: Any) -> str:
+    """The data format of a node; some nodes over volumes have no such attribute."""
+    return node.attrs.get("data_format", "NDHWC")
+
+
+def is_depthwise(node: Any) -> bool:
+    """Whether each channel has filters of its own."""
+    return node.type.startswith("Depthwise")
+
+
+def window_of(node: Any, filter: Sequence[int]) -> Window:
+    """The window that a filter of these sizes is, by the node's attributes."""
+    attrs = node.attrs
+    return Window.of(
+        filter[:-2],
+        format_of(node),
+        attrs["strides"],
+        attrs["padding"],
+        attrs["dilations"],
+        attrs.get("explicit_paddings", ()),
+    )
+
+
+def how(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
+    """What `convolve` needs to know besides its tensors: everything that follows from shapes.
+
+    ATen pads both sides alike; where they differ (SAME with a stride, often) `margin` holds all padding.
+    """
+    data_format, window = format_of(node), window_of(node, filter)
+    window.output_sizes(spatial(image, data_format))  # refuses a window larger than the image
+    pairs = window.paddings(spatial(image, data_format))
+    groups = channels(image, data_format) // (1 if is_depthwise(node) else filter[-2] or 1)
+    if all(before == after for before, after in pairs):
+        return data_format, groups, window.strides, [before for before, _ in pairs], window.dilations, []
+    return data_format, groups, window.strides, [0] * len(pairs), window.dilations, aten_padding(pairs)
+
+
+def _check_gradient(window: Window, image_sizes: list[int], places: list[int]) -> None:
+    expected = window.output_sizes(image_sizes)
+    for axis, (given, computed) in enumerate(zip(places, expected, strict=True)):
+        if given != computed:
+            raise ShapeError(
+                f"Size of out_backprop doesn't match computed: actual = {given}, computed = {computed} along "
+                f"spatial axis {axis}; input: {image_sizes[axis]} filter: {window.sizes[axis]} "
+                f"stride: {window.strides[axis]} dilation: {window.dilations[axis]}"
+            )
+
+
+def how_back(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
+    """What `convolve_back` needs: as `how`, and the rows and columns at the end that no window reaches."""
+    data_format, window = format_of(node), window_of(node, filter)
+    sizes, places = spatial(image, data_format), spatial(grad, data_format)
+    _check_gradient(window, sizes, places)
+    reached = [
+        (n - 1) * stride + (size - 1) * dilation + 1 - before - after
+        for n, stride, size, dilation, (before, after) in zip(
+            places, window.strides, window.sizes, window.dilations, window.paddings(sizes), strict=True
+        )
+    ]
+    unreached = [size - covered for size, covered in zip(sizes, reached, strict=True)]
+    return *how(node, image, filter), unreached
+
+
+def how_correlated(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
+    """What `correlate` needs: as `how`, of a gradient that fits."""
+    data_format = format_of(node)
+    _check_gradient(window_of(node, filter), spatial(image, data_format), spatial(grad, data_format))
+    return how(node, image, filter)
+
+
+def convolve(input, filter, data_format, groups, stride, padding, dilation, margin, bias=None):
+    """The convolution of an image by a filter [spatial..., in, out]."""
+    return _convolve(
+        input, out_in_first(filter), data_format, groups, stride, padding, dilation, margin, bias
+    )
+
+
+def _convolve(input, filter, data_format, groups, stride, padding, dilation, margin, bias=None):
+    image = padded_image(input, data_format, margin)
+    result = torch.convolution(
+        image, filter, bias, stride, padding, dilation, False, [0] * len(stride), groups
+    )
+    return from_channels_first(result, data_format)
+
+
+def convolve_back(filter, grad, data_format, groups, stride, padding, dilation, margin, unreached):
+    """The transposed convolution: the gradient by the image."""
+    return _convolve_back(
+        out_in_first(filter), grad, data_format, groups, stride, padding, dilation, margin, unreached
+    )
+
+
+def _convolve_back(filter, grad, data_format, groups, stride, padding, dilation, margin, unreached):
+    grad = channels_first(grad, data_format)
+    result = torch.convolution(grad, filter, None, stride, padding, dilation, True, unreached, groups)
+    if margin:
+        result = torch.constant_pad_nd(result, [-size for size in margin])
+    return from_channels_first(result, data_format)
+
+
+def correlate(input, grad, filter_sizes, data_format, groups, stride, padding, dilation, margin):
+    """The gradient by a filter [spatial..., in, out]."""
+    *window, depth, count = filter_sizes
+    if data_format[1] == "C":
+        like = grad.new_empty(count, depth, *window)
+    else:  # as the result will be laid out: another layout would be copied first
+        like = grad.new_empty(count, *window, depth).movedim(-1, 1)
+    return out_in_last(_correlate(input, grad, like, data_format, groups, stride, padding, dilation, margin))
+
+
+def _correlate(input, grad, filter, data_format, groups, stride, padding, dilation, margin):
+    image = padded_image(input, data_format, margin)
+    return torch.ops.aten.convolution_backward.default(
+        channels_first(grad, data_format),
+        image,
+        filter,
+        None,
+        stride,
+        padding,
+        dilation,
+        False,
+        [0] * len(stride),
+        groups,
+        [False, True, False],
+    )[1]
+
+
+def convolve_depthwise(input, filter, *how):
+    """The convolution of each channel by its own filters, from a filter [height, width, in, multiplier]."""
+    return _convolve(input, _each_channel(filter), *how)
+
+
+def _each_channel(filter: torch.Tensor) -> torch.Tensor:
+    """A filter [height, width, in, multiplier] as that of a convolution in as many groups as channels."""
+    return filter.flatten(2).permute(2, 0, 1).unsqueeze(1)
+
+
+def convolve_depthwise_back(filter, grad, *how):
+    """The gradient of `convolve_depthwise` by the image."""
+    return _convolve_back(_each_channel(filter), grad, *how)
+
+
+def correlate_depthwise(input, grad, filter_sizes, *how):
+    """The gradient of `convolve_depthwise` by the filter."""
+    by_filter = _correlate(input, grad, _each_channel(grad.new_empty(filter_sizes)), *how)
+    return by_filter.squeeze(1).permute(1, 2, 0).unflatten(2, filter_sizes[2:])
+
+
+def padded_image(input: torch.Tensor, data_format: str, margin: list[int]) -> torch.Tensor:
+    """The image as [batch, channels, spatial...], with the padding that ATen does not do itself."""
+    image = channels_first(input, data_format)
+    return torch.constant_pad_nd(image, margin) if margin else image
+
+
+def known_shapes(*values: Any) -> bool:
+    """Whether all shapes are known when the plan is made, and none is empty (ATen refuses some that are)."""
+    return all(value.shape.num_elements() for value in values)
