@@ -392,6 +392,107 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
 
 define_gradients(matrix_diag_v2_op, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
 
+# ---------------------------------------------------------------------------------- aligned, of later versions
+
+_ALIGN = attr("string", "RIGHT_LEFT", allowed=["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])
+
+
+def _packed_places(
+    rows: int, columns: int, k: np.ndarray, align: str
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Element by element: the place in a matrix, and in the packed form of its diagonals."""
+    lowest, highest = np.ravel(k)[0], np.ravel(k)[-1]
+    above, below = align.split("_")
+    length = min(rows + min(highest, 0), columns - max(lowest, 0))
+    for row, column in np.ndindex(rows, columns):
+        offset = column - row
+        if lowest <= offset <= highest:
+            gap = length - min(rows + min(offset, 0), columns - max(offset, 0))
+            start = gap if (above if offset > 0 else below) == "RIGHT" else 0
+            yield (row, column), (highest - offset, start + min(row, column))
+
+
+def _numpy_with_diagonals(diagonal, k, num_rows, num_cols, padding_value, align):
+    """Several diagonals around the main one, so that the matrix is square."""
+    sides = (diagonal.shape[-1],) * 2
+    made = np.full((*diagonal.shape[:-2], *sides), padding_value)
+    for inside, packed in _packed_places(*sides, k, align):
+        made[(..., *inside)] = diagonal[(..., *packed)]
+    return made
+
+
+def _numpy_diagonals_of(input, k, padding_value, align):
+    (rows, columns), (lowest, highest) = input.shape[-2:], k
+    length = min(rows + min(highest, 0), columns - max(lowest, 0))
+    made = np.full((*input.shape[:-2], highest - lowest + 1, length), padding_value)
+    for inside, packed in _packed_places(rows, columns, k, align):
+        made[(..., *packed)] = input[(..., *inside)]
+    return made
+
+
+def _numpy_diagonals_replaced(input, diagonal, k, align):
+    made = input.copy()
+    for inside, packed in _packed_places(*input.shape[-2:], k, align):
+        made[(..., *inside)] = diagonal[(..., *packed)]
+    return made
+
+
+matrix_diag_v3_op = Op(
+    "MatrixDiagV3",
+    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    align=_ALIGN,
+    host="k, num_rows, num_cols",
+)
+matrix_diag_v3_op.shape(matrix_diag_v2_op.shape_rule)
+
+
+@matrix_diag_v3_op.kernel
+def _matrix_diag_v3_kernel(diagonal, k, num_rows, num_cols, padding_value, *, align):
+    return with_diagonals(diagonal, k, num_rows, num_cols, padding_value, align)
+
+
+matrix_diag_v3_op.samples(
+    *[(f32(2, 3, 3), *int32s([-1, 1], -1, -1), f32(), {"align": align}) for align in _ALIGN.allowed],
+    against=_numpy_with_diagonals,
+)
+
+matrix_diag_part_v3_op = Op(
+    "MatrixDiagPartV3",
+    "input: T, k: int32, padding_value: T -> diagonal: T",
+    align=_ALIGN,
+    host="k",
+)
+matrix_diag_part_v3_op.shape(matrix_diag_part_v2_op.shape_rule)
+
+
+@matrix_diag_part_v3_op.kernel
+def _matrix_diag_part_v3_kernel(input, k, padding_value, *, align):
+    return diagonals_of(input, k, padding_value, align)
+
+
+matrix_diag_part_v3_op.samples(
+    *[(f32(3, 4), *int32s([-2, 2]), f32(), {"align": align}) for align in _ALIGN.allowed],
+    against=_numpy_diagonals_of,
+)
+
+matrix_set_diag_v3_op = Op(
+    "MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", align=_ALIGN, host="k"
+)
+matrix_set_diag_v3_op.shape(matrix_set_diag_v2_op.shape_rule)
+
+
+@matrix_set_diag_v3_op.kernel
+def _matrix_set_diag_v3_kernel(input, diagonal, k, *, align):
+    return diagonals_replaced(input, diagonal, k, align)
+
+
+matrix_set_diag_v3_op.samples(
+    *[(f32(3, 3), f32(3, 3), *int32s([-1, 1]), {"align": align}) for align in _ALIGN.allowed],
+    against=_numpy_diagonals_replaced,
+)
+
+define_gradients(matrix_diag_v3_op, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
+
 # ---------------------------------------------------------------------------------- bands
 
 matrix_band_part_op = Op(

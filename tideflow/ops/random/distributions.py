@@ -24,7 +24,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_seed, name_scope
 from tideflow.ops.arrays import creation, joining, shapes, slicing
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.helpers.axes import as_sizes, checked_sizes, of_rank, scalar, vector
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.samples import f32
@@ -653,7 +653,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
         shape = shapes.shape(value)
-        fits = grouping.Assert(
+        fits = debugging.Assert(
             reductions.reduce_all(shape >= size),
             ["Need value.shape >= size, got ", shape, size],
             summarize=1000,
