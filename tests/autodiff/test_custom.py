@@ -65,3 +65,25 @@ def test_reference_variables_are_refused():
 
     with pytest.raises(TypeError, match="must be `ResourceVariable`s"):
         scaled(tf.constant(1.0))
+
+
+def test_recomputed_means_computed_twice():
+    calls = []
+
+    def counted(x):
+        def square(value):
+            calls.append(value)
+            return value * value
+
+        return tf.py_func(square, [x], tf.float32, stateful=False)
+
+    @tf.recompute_grad
+    def block(x):
+        return x * tf.stop_gradient(counted(x))
+
+    x = tf.constant(2.0)
+    y = block(x)
+    grad = tf.gradients(y, x)[0]
+    with tf.Session() as session:
+        value, slope = session.run([y, grad])
+    assert (value, slope, len(calls)) == (8.0, 4.0, 2)

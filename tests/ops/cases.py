@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,7 +43,8 @@ class Case:
 
     @property
     def has_variables(self) -> bool:
-        return any(isinstance(value, SampleRef) for value in self.inputs)
+        flat = [item for value in self.inputs for item in (value if isinstance(value, list) else [value])]
+        return any(isinstance(item, SampleRef) for item in flat)
 
     @property
     def repeatable(self) -> bool:
@@ -56,10 +58,19 @@ def vocabulary() -> dict[str, Op]:
 
 
 def cases() -> list[Case]:
-    """Every sample of every op."""
+    """Every sample of every op of the public vocabulary."""
+    return _cases_of(vocabulary().values())
+
+
+def private_cases() -> list[Case]:
+    """Every sample of the ops that only rewrites make."""
+    return _cases_of(op for name, op in sorted(definitions().items()) if name.startswith("_"))
+
+
+def _cases_of(ops: Iterable[Op]) -> list[Case]:
     return [
         Case(op, number, *split_attrs(sample))
-        for op in vocabulary().values()
+        for op in ops
         for number, sample in enumerate(op.sample_cases, 1)
     ]
 
@@ -138,7 +149,8 @@ def build(op: Op, inputs: tuple, values: list[Any], attrs: dict, how: str = "kno
             sources.append([source(arg, g, v) for g, v in zip(given, value, strict=True)])
         else:
             sources.append(source(arg, given, value))
-    return Built(op.node(*sources, **attrs), feeds, variables)
+    name = op.name.lstrip("_")  # no node may be named as private ops are
+    return Built(op.node(*sources, name=name, **attrs), feeds, variables)
 
 
 def run(case: Case, how: str = "known", config: ConfigProto | None = None) -> tuple[Built, list[np.ndarray]]:
@@ -163,9 +175,15 @@ def observed(case: Case) -> list[tuple[str, dtypes.DType, Any]]:
     with tf.Graph().as_default() as graph:
         built = build(case.op, case.inputs, arrays(case.inputs), case.attrs)
     with tf.Session(graph=graph) as session:
-        found = [*built.run(session), *session.run(built.variables)]
+        found = [*built.run(session), *(_value_now(variable, session) for variable in built.variables)]
     tensors = [*built.fetches, *built.variables]
     return [(str(t), t.dtype.base_dtype, value) for t, value in zip(tensors, found, strict=True)]
+
+
+def _value_now(variable: Any, session: tf.Session) -> Any:
+    """The variable's value, None where the op has destroyed it."""
+    with contextlib.suppress(tf.errors.FailedPreconditionError):
+        return session.run(variable)
 
 
 # ---------------------------------------------------------------------------------- expectations

@@ -29,7 +29,7 @@ def of_cases(chosen: list[Case]):
 # ---------------------------------------------------------------------------------- values and shapes
 
 
-@of_cases([case for case in CASES if case.op.reference is not None])
+@of_cases([case for case in [*CASES, *sampled.private_cases()] if case.op.reference is not None])
 def test_kernel_agrees_with_its_reference(case):
     expected, found = sampled.expected(case), sampled.observed(case)
     assert len(expected) >= len(result(case)[0].fetches)

@@ -6,7 +6,7 @@ from typing import Any
 
 from tideflow.compile.ir import Node, Program, make_node, states
 from tideflow.compile.prune import READS
-from tideflow.ops.state.training import GROUPS
+from tideflow.ops.state.grouped_training import GROUPS
 
 MEMBERS = "_members"  # where a grouped node has those that it stands for, for whoever tells of it
 

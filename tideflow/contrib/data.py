@@ -18,7 +18,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops.datasets import datasets
+from tideflow.ops.datasets import datasets, file_datasets
 
 
 @export("contrib.data.batch_and_drop_remainder")
@@ -108,7 +108,7 @@ class LMDBDataset(Dataset):
     def __init__(self, filenames: Any):
         spec = (TensorSpec([], dtypes.string), TensorSpec([], dtypes.string))
         names = number(filenames, "filenames", dtypes.string)
-        super().__init__(datasets.lmdb_dataset_op(names, **structure.flat_attributes(spec)), spec)
+        super().__init__(file_datasets.lmdb_dataset_op(names, **structure.flat_attributes(spec)), spec)
 
 
 @export("contrib.data.assert_element_shape")

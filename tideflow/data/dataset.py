@@ -19,7 +19,7 @@ from tideflow.graph.scopes import control_dependencies, get_default_graph, get_s
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 from tideflow.ops.arrays import constants, indexing, shapes
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging
 from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
 from tideflow.ops.files import files
 from tideflow.ops.math import binary
@@ -249,7 +249,7 @@ class Dataset(structure.OfElements):
             message = binary.add(
                 "No files matched pattern: ", strings.reduce_join(pattern, separator=", "), name="message"
             )
-            check = grouping.Assert(some, [message], summarize=1, name="assert_not_empty")
+            check = debugging.Assert(some, [message], summarize=1, name="assert_not_empty")
             with control_dependencies([check]):
                 found = constants.identity(found)
             dataset = Dataset.from_tensor_slices(found)

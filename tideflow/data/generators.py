@@ -17,7 +17,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import python_functions
 from tideflow.ops.datasets import dataset_functions
 
 
@@ -67,16 +67,16 @@ def from_generator(generator: Callable, output_types: Any, output_shapes: Any, a
     checked = _Checked(running, spec)
 
     def get_iterator_id_fn(unused: Tensor) -> Tensor:
-        return _number(grouping.py_func(running.begin, list(given), dtypes.int64, stateful=True))
+        return _number(python_functions.py_func(running.begin, list(given), dtypes.int64, stateful=True))
 
     def generator_next_fn(number: Tensor) -> Any:
         flat_types = [part.dtype for part in structure.flatten(spec)]
-        values = grouping.py_func(checked.next, [number], flat_types, stateful=True)
+        values = python_functions.py_func(checked.next, [number], flat_types, stateful=True)
         values = list(values) if isinstance(values, (list, tuple)) else [values]
         return structure.from_tensors(spec, values)
 
     def finalize_fn(number: Tensor) -> Tensor:
-        return _number(grouping.py_func(running.end, [number], dtypes.int64, stateful=True))
+        return _number(python_functions.py_func(running.end, [number], dtypes.int64, stateful=True))
 
     def flat_map_fn(unused: Tensor) -> Any:
         number = TensorSpec([], dtypes.int64)

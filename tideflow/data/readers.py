@@ -13,7 +13,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.arrays import shapes
-from tideflow.ops.datasets import datasets
+from tideflow.ops.datasets import file_datasets
 
 _BUFFER_BYTES = 256 * 1024
 _STRING = TensorSpec([], dtypes.string)
@@ -69,7 +69,7 @@ class TextLineDataset(_OfFiles):
     ):
         def read_one_file(name: Tensor) -> Dataset:
             parts = name, _compression(compression_type), _buffer(buffer_size)
-            return Dataset(datasets.text_line_dataset_op(*parts), _STRING)
+            return Dataset(file_datasets.text_line_dataset_op(*parts), _STRING)
 
         self._read(filenames, num_parallel_reads, read_one_file)
 
@@ -87,7 +87,7 @@ class TFRecordDataset(_OfFiles):
     ):
         def read_one_file(name: Tensor) -> Dataset:
             parts = name, _compression(compression_type), _buffer(buffer_size)
-            return Dataset(datasets.tf_record_dataset_op(*parts), _STRING)
+            return Dataset(file_datasets.tf_record_dataset_op(*parts), _STRING)
 
         self._read(filenames, num_parallel_reads, read_one_file)
 
@@ -107,7 +107,7 @@ class FixedLengthRecordDataset(_OfFiles):
         num_parallel_reads: int | None = None,
     ):
         def read_one_file(name: Tensor) -> Dataset:
-            variant = datasets.fixed_length_record_dataset_v2_op(
+            variant = file_datasets.fixed_length_record_dataset_v2_op(
                 name,
                 number(0 if header_bytes is None else header_bytes, "header_bytes"),
                 number(record_bytes, "record_bytes"),
@@ -139,7 +139,7 @@ class CsvDataset(Dataset):
         names = number(filenames, "filenames", dtypes.string)
         defaults = [_default(value) for value in record_defaults]
         spec = tuple(TensorSpec([], default.dtype) for default in defaults)
-        variant = datasets.csv_dataset_op(
+        variant = file_datasets.csv_dataset_op(
             names,
             _compression(compression_type),
             _buffer(buffer_size),
@@ -160,7 +160,7 @@ class SqlDataset(Dataset):
 
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
         spec = structure.map_structure(lambda dtype: TensorSpec([], dtypes.as_dtype(dtype)), output_types)
-        variant = datasets.sql_dataset_op(
+        variant = file_datasets.sql_dataset_op(
             number(driver_name, "driver_name", dtypes.string),
             number(data_source_name, "data_source_name", dtypes.string),
             number(query, "query", dtypes.string),

@@ -15,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.ops.arrays import creation, indexing, shapes, tiling
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.random import distributions
 
@@ -89,7 +89,7 @@ def _warned(chances: Tensor, initial: Tensor) -> Tensor:
     return conditionals.cond(
         binary.less(dropped, 0.5),
         lambda: chances,
-        lambda: grouping.Print(
+        lambda: debugging.Print(
             chances,
             [dropped, initial, chances],
             message="Proportion of examples rejected by sampler is high: ",

@@ -17,7 +17,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
 from tideflow.ops.arrays import constants, shapes
-from tideflow.ops.datasets import dataset_functions, datasets
+from tideflow.ops.datasets import dataset_functions, datasets, file_datasets
 from tideflow.ops.math import unary
 from tideflow.ops.random import choices
 from tideflow.runtime.dataset_threads import AUTOTUNE
@@ -329,4 +329,4 @@ class TFRecordWriter:
                 f"`dataset` must produce scalar `DT_STRING` tensors whereas it produces shape "
                 f"{dataset.output_shapes} and types {dataset.output_types}"
             )
-        return datasets.to_records_op(dataset._variant_tensor, self._filename, self._compression)
+        return file_datasets.to_records_op(dataset._variant_tensor, self._filename, self._compression)

@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging
 from tideflow.ops.math import reductions, unary
 
 _divergences: dict[tuple[type, type], Callable] = {}
@@ -64,7 +64,7 @@ def kl_divergence(
             f"KL calculation between {names} returned NaN values (and was called with allow_nan_stats=False)"
         )
         none_is_nan = unary.logical_not(reductions.reduce_any(unary.is_nan(result)))
-        with control_dependencies([grouping.Assert(none_is_nan, [f"{said}. Values:", result])]):
+        with control_dependencies([debugging.Assert(none_is_nan, [f"{said}. Values:", result])]):
             return constants.identity(result, name="checked_kl")
 
 

@@ -8,14 +8,14 @@ from typing import Any
 from tideflow.graph.convert import is_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.arrays import joining, shapes
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.math import checks
 
 
 def require(condition: Any, message: str) -> list[Operation]:
     """ValueError where the condition is known to be false; an assertion where it is a tensor."""
     if is_tensor(condition):
-        return [grouping.Assert(condition, [message])]
+        return [debugging.Assert(condition, [message])]
     if not condition:
         raise ValueError(message)
     return []

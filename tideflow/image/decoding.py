@@ -10,7 +10,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.image.colors import convert_image_dtype
 from tideflow.ops.arrays import indexing
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.images import codecs
 from tideflow.ops.math import binary
 from tideflow.ops.strings import strings
@@ -46,7 +46,7 @@ def decode_image(
         def jpeg() -> Tensor:
             possible = binary.not_equal(wanted, 4, name="check_jpeg_channels")
             message = "Channels must be in (None, 0, 1, 3) when decoding JPEG images"
-            with control_dependencies([grouping.Assert(possible, [message])]):
+            with control_dependencies([debugging.Assert(possible, [message])]):
                 return convert_image_dtype(codecs.decode_jpeg(contents, channels), dtype)
 
         def png() -> Tensor:
@@ -59,16 +59,16 @@ def decode_image(
                 binary.not_equal(wanted, 4, name="check_gif_channels"),
             )
             message = "Channels must be in (None, 0, 3) when decoding GIF images"
-            with control_dependencies([grouping.Assert(possible, [message])]):
+            with control_dependencies([debugging.Assert(possible, [message])]):
                 frames = convert_image_dtype(codecs.decode_gif(contents), dtype)
                 return frames if expand_animations else indexing.gather(frames, 0)
 
         def bmp() -> Tensor:
             is_bmp = binary.equal(strings.substr(contents, 0, 2), "BM", name="is_bmp")
-            known = grouping.Assert(is_bmp, ["Unable to decode bytes as JPEG, PNG, GIF, or BMP"])
+            known = debugging.Assert(is_bmp, ["Unable to decode bytes as JPEG, PNG, GIF, or BMP"])
             possible = binary.not_equal(wanted, 1, name="check_channels")
             message = "Channels must be in (None, 0, 3) when decoding BMP images"
-            with control_dependencies([known, grouping.Assert(possible, [message])]):
+            with control_dependencies([known, debugging.Assert(possible, [message])]):
                 return convert_image_dtype(codecs.decode_bmp(contents), dtype)
 
         def png_or_other() -> Tensor:

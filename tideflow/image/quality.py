@@ -15,7 +15,7 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.image.colors import convert_image_dtype
 from tideflow.nn import convolutions
 from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.math import binary, casting, powers, reductions, unary
 from tideflow.ops.nn import activations, mean_pooling, softmax
 
@@ -82,9 +82,9 @@ def _compatible(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, list[Ope
             if 1 not in (a, b) and None not in (a, b) and a != b:
                 raise ValueError(f"Two images are not compatible: {known} and {other}")
     shape, other_shape = shapes.shape_n([first, second])
-    enough = grouping.Assert(binary.greater_equal(shapes.size(shape), 3), [shape, other_shape], summarize=10)
+    enough = debugging.Assert(binary.greater_equal(shapes.size(shape), 3), [shape, other_shape], summarize=10)
     alike = reductions.reduce_all(binary.equal(shape[-3:], other_shape[-3:]))
-    return shape, other_shape, [enough, grouping.Assert(alike, [shape, other_shape], summarize=10)]
+    return shape, other_shape, [enough, debugging.Assert(alike, [shape, other_shape], summarize=10)]
 
 
 @export("image.psnr")
@@ -135,7 +135,7 @@ def _similarity(
     filter_sigma = constants.constant(filter_sigma, dtype=first.dtype)
     sizes = shapes.shape_n([first, second])
     checks = [
-        grouping.Assert(
+        debugging.Assert(
             reductions.reduce_all(binary.greater_equal(size[-3:-1], filter_size)),
             [size, filter_size],
             summarize=8,

@@ -19,7 +19,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers.base import Layer
 from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell, joined_sizes, known_sizes
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
-from tideflow.ops.control_flow import conditionals, grouping, while_loops
+from tideflow.ops.control_flow import conditionals, debugging, while_loops
 from tideflow.ops.control_flow.contexts import current_context
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.math import binary, casting, reductions, unary
@@ -205,7 +205,7 @@ def _assert_one_a_row(lengths: Tensor, batch_size: Any) -> Operation:
     found = shapes.shape(lengths)
     wanted = joining.stack([batch_size])
     message = [f"Expected shape for Tensor {lengths.name} is ", wanted, " but saw shape: ", found]
-    return grouping.Assert(reductions.reduce_all(binary.equal(found, wanted)), message)
+    return debugging.Assert(reductions.reduce_all(binary.equal(found, wanted)), message)
 
 
 class _DynamicLoop:

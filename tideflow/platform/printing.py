@@ -17,7 +17,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import is_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging
 from tideflow.ops.strings import formatting
 from tideflow.platform import logging
 
@@ -53,7 +53,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
         if len(inputs) == 1 and _is_one_string(inputs[0])
         else _format(inputs, separator, summarize, f"{name}_format" if name else None)
     )
-    return grouping.print_v2_op(text, output_stream=stream, end=end, name=name)
+    return debugging.print_v2_op(text, output_stream=stream, end=end, name=name)
 
 
 def _stream_name(stream: Any) -> str:

@@ -8,10 +8,11 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.math import casting
-from tideflow.ops.queues.accumulators import OPS
+from tideflow.ops.queues import accumulators
 
 
 def _step(value: Any) -> Tensor:
@@ -42,16 +43,19 @@ class ConditionalAccumulatorBase:
 
     def num_accumulated(self, name: str | None = None) -> Tensor:
         """How many gradients are inside."""
-        return self._op("AccumulatorNumAccumulated")(
+        return self._op(accumulators.num_accumulated_op, accumulators.resource_num_accumulated_op)(
             self._accumulator_ref, name=name or f"{self._name}_NumAccumulated"
         )
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
         """Gradients of steps before this one are stale."""
-        return self._op("AccumulatorSetGlobalStep")(self._accumulator_ref, _step(new_global_step), name=name)
+        return self._op(accumulators.set_global_step_op, accumulators.resource_set_global_step_op)(
+            self._accumulator_ref, _step(new_global_step), name=name
+        )
 
-    def _op(self, name: str) -> Any:
-        return OPS[f"Resource{name}" if self._accumulator_ref.dtype is dtypes.resource else name]
+    def _op(self, on_reference: Op, on_resource: Op) -> Op:
+        """The op for the kind of handle that the accumulator has."""
+        return on_resource if self._accumulator_ref.dtype is dtypes.resource else on_reference
 
 
 @export("ConditionalAccumulator")
@@ -66,7 +70,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
     ):
-        handle = OPS["ResourceConditionalAccumulator"](
+        handle = accumulators.resource_conditional_accumulator_op(
             dtype=dtype,
             shape=as_shape(shape),
             shared_name=shared_name,
@@ -79,11 +83,13 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         """Adds a gradient that was computed at `local_step`, unless it is stale."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
-        return self._op("AccumulatorApplyGradient")(self._accumulator_ref, _step(local_step), grad, name=name)
+        return self._op(accumulators.apply_gradient_op, accumulators.resource_apply_gradient_op)(
+            self._accumulator_ref, _step(local_step), grad, name=name
+        )
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
         """Mean or sum of the gradients, once there are `num_required`; the next step begins."""
-        taken = self._op("AccumulatorTakeGradient")(
+        taken = self._op(accumulators.take_gradient_op, accumulators.resource_take_gradient_op)(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
         taken.set_shape(self._shape)
@@ -102,7 +108,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
     ):
-        handle = OPS["SparseConditionalAccumulator"](
+        handle = accumulators.sparse_conditional_accumulator_op(
             dtype=dtype,
             shape=as_shape(shape),
             shared_name=shared_name,
@@ -129,7 +135,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         step = _step(local_step)
         indices = casting.cast(grad_indices, dtypes.int64)
         shape = casting.cast([] if grad_shape is None else grad_shape, dtypes.int64)
-        return OPS["SparseAccumulatorApplyGradient"](
+        return accumulators.sparse_apply_gradient_op(
             self._accumulator_ref,
             step,
             indices,
@@ -141,7 +147,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def take_grad(self, num_required: Any, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Indices, values and shape of the mean or sum, once there are `num_required` gradients."""
-        return OPS["SparseAccumulatorTakeGradient"](
+        return accumulators.sparse_take_gradient_op(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
 

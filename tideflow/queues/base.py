@@ -8,12 +8,13 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import get_seed, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import indexing, joining
-from tideflow.ops.queues.queues import OPS
+from tideflow.ops.queues import queues
 
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
@@ -81,7 +82,7 @@ class QueueBase:
             values = self._components(vals)
             for value, shape in zip(values, self._shapes, strict=True):
                 value.shape.assert_is_compatible_with(shape)
-            return self._op("QueueEnqueue")(self._queue_ref, values, name=scope)
+            return self._op(queues.enqueue_op, queues.enqueue_v2_op)(self._queue_ref, values, name=scope)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
         """Adds the rows of the components as elements."""
@@ -91,11 +92,13 @@ class QueueBase:
             for value, shape in zip(values, self._shapes, strict=True):
                 rows.assert_is_compatible_with(value.shape.with_rank_at_least(1)[:1])
                 value.shape[1:].assert_is_compatible_with(shape)
-            return self._op("QueueEnqueueMany")(self._queue_ref, values, name=scope)
+            return self._op(queues.enqueue_many_op, queues.enqueue_many_v2_op)(
+                self._queue_ref, values, name=scope
+            )
 
     def dequeue(self, name: str | None = None) -> Any:
         """Takes one element out; waits while the queue is empty."""
-        result = self._op("QueueDequeue")(
+        result = self._op(queues.dequeue_op, queues.dequeue_v2_op)(
             self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue"
         )
         for tensor, shape in zip(result, self._shapes, strict=True):
@@ -104,7 +107,7 @@ class QueueBase:
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """Takes `n` elements out, each component along a new first axis; waits until there are so many."""
-        result = self._op("QueueDequeueMany")(
+        result = self._op(queues.dequeue_many_op, queues.dequeue_many_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
         count = constant_value(result[0].op.inputs[1]) if result else None
@@ -112,30 +115,33 @@ class QueueBase:
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """`dequeue_many`, but fewer where the queue is closed and has fewer left."""
-        result = self._op("QueueDequeueUpTo")(
+        result = self._op(queues.dequeue_up_to_op, queues.dequeue_up_to_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
         )
         return self._batch(result, None)
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """No more elements may come; who waits to add some is cancelled, where asked."""
-        return self._op("QueueClose")(
+        return self._op(queues.close_op, queues.close_v2_op)(
             self._queue_ref,
             cancel_pending_enqueues=cancel_pending_enqueues,
             name=name or f"{self._name}_Close",
         )
 
     def is_closed(self, name: str | None = None) -> Tensor:
-        return self._op("QueueIsClosed")(self._queue_ref, name=name or f"{self._name}_Is_Closed")
+        return self._op(queues.is_closed_op, queues.is_closed_v2_op)(
+            self._queue_ref, name=name or f"{self._name}_Is_Closed"
+        )
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements are inside."""
-        return self._op("QueueSize")(self._queue_ref, name=name or f"{self._name}_Size")
+        return self._op(queues.size_op, queues.size_v2_op)(self._queue_ref, name=name or f"{self._name}_Size")
 
     # ------------------------------------------------------------------ elements
 
-    def _op(self, name: str) -> Any:
-        return OPS[f"{name}V2" if self._queue_ref.dtype is dtypes.resource else name]
+    def _op(self, first: Op, second: Op) -> Op:
+        """The op of the queue's generation."""
+        return second if self._queue_ref.dtype is dtypes.resource else first
 
     def _scope_values(self, vals: Any) -> list[Any]:
         if isinstance(vals, dict):
@@ -235,7 +241,7 @@ class FIFOQueue(QueueBase):
         types = _as_types(dtypes)
         sizes, names = _as_shapes(shapes), _as_names(names)
         _check_lengths(types, sizes)
-        ref = OPS["FIFOQueueV2"](
+        ref = queues.fifo_queue_v2_op(
             component_types=types,
             shapes=sizes or [],
             capacity=capacity,
@@ -268,7 +274,7 @@ class RandomShuffleQueue(QueueBase):
             first, second = 0, 0
         elif first is None and shared_name is not None:
             first, second = 0, _seed_of_name(shared_name, second)
-        ref = OPS["RandomShuffleQueueV2"](
+        ref = queues.random_shuffle_queue_v2_op(
             component_types=types,
             shapes=sizes or [],
             capacity=capacity,
@@ -301,7 +307,7 @@ class PaddingFIFOQueue(QueueBase):
                 f"Shapes must be provided for all components, but received {len(types)} dtypes and "
                 f"{len(sizes)} shapes."
             )
-        ref = OPS["PaddingFIFOQueueV2"](
+        ref = queues.padding_fifo_queue_v2_op(
             component_types=types, shapes=sizes, capacity=capacity, shared_name=shared_name or "", name=name
         )
         super().__init__(types, sizes, names, ref)
@@ -322,7 +328,7 @@ class PriorityQueue(QueueBase):
     ):
         types = _as_types(types)
         sizes = _as_shapes(shapes)
-        ref = OPS["PriorityQueueV2"](
+        ref = queues.priority_queue_v2_op(
             component_types=types,
             shapes=sizes or [],
             capacity=capacity,

@@ -6,9 +6,10 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.io.records import TFRecordOptions
-from tideflow.ops.files.readers import OPS
+from tideflow.ops.files import readers
 from tideflow.ops.queues.queues import fake_queue_op
 
 
@@ -30,34 +31,45 @@ class ReaderBase:
 
     def read(self, queue: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
         """The next record, as key and value; takes work from the queue where it has none."""
-        return self._op("ReaderRead")(self._reader_ref, self._ref(queue), name=name)
+        return self._op(readers.read_op, readers.read_v2_op)(self._reader_ref, self._ref(queue), name=name)
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
         """The next records of a unit of work, at most `num_records`, as vectors of keys and values."""
-        return self._op("ReaderReadUpTo")(self._reader_ref, self._ref(queue), num_records, name=name)
+        return self._op(readers.read_up_to_op, readers.read_up_to_v2_op)(
+            self._reader_ref, self._ref(queue), num_records, name=name
+        )
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records were read."""
-        return self._op("ReaderNumRecordsProduced")(self._reader_ref, name=name)
+        return self._op(readers.num_records_produced_op, readers.num_records_produced_v2_op)(
+            self._reader_ref, name=name
+        )
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
         """How many units of work were read to their end."""
-        return self._op("ReaderNumWorkUnitsCompleted")(self._reader_ref, name=name)
+        return self._op(readers.num_work_units_completed_op, readers.num_work_units_completed_v2_op)(
+            self._reader_ref, name=name
+        )
 
     def serialize_state(self, name: str | None = None) -> Tensor:
         """The reader's state as a string, where the kind has one."""
-        return self._op("ReaderSerializeState")(self._reader_ref, name=name)
+        return self._op(readers.serialize_state_op, readers.serialize_state_v2_op)(
+            self._reader_ref, name=name
+        )
 
     def restore_state(self, state: Any, name: str | None = None) -> Operation:
         """Back to a state that `serialize_state` gave."""
-        return self._op("ReaderRestoreState")(self._reader_ref, state, name=name)
+        return self._op(readers.restore_state_op, readers.restore_state_v2_op)(
+            self._reader_ref, state, name=name
+        )
 
     def reset(self, name: str | None = None) -> Operation:
         """Back to the beginning: counts are 0, and the unit in progress is forgotten."""
-        return self._op("ReaderReset")(self._reader_ref, name=name)
+        return self._op(readers.reset_op, readers.reset_v2_op)(self._reader_ref, name=name)
 
-    def _op(self, name: str) -> Any:
-        return OPS[f"{name}V2" if self._reader_ref.dtype is dtypes.resource else name]
+    def _op(self, first: Op, second: Op) -> Op:
+        """The op of the reader's generation."""
+        return second if self._reader_ref.dtype is dtypes.resource else first
 
     def _ref(self, queue: Any) -> Tensor:
         """The queue's handle, of the reader's generation."""
@@ -71,7 +83,7 @@ class WholeFileReader(ReaderBase):
     """A record is a file: its name and its contents."""
 
     def __init__(self, name: str | None = None):
-        super().__init__(OPS["WholeFileReaderV2"](name=name), supports_serialize=True)
+        super().__init__(readers.whole_file_reader_v2_op(name=name), supports_serialize=True)
 
 
 @export("TextLineReader")
@@ -79,7 +91,7 @@ class TextLineReader(ReaderBase):
     """A record is a line of a file, without its end."""
 
     def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
-        super().__init__(OPS["TextLineReaderV2"](skip_header_lines=skip_header_lines, name=name))
+        super().__init__(readers.text_line_reader_v2_op(skip_header_lines=skip_header_lines, name=name))
 
 
 @export("FixedLengthRecordReader")
@@ -95,7 +107,7 @@ class FixedLengthRecordReader(ReaderBase):
         name: str | None = None,
         encoding: str | None = None,
     ):
-        handle = OPS["FixedLengthRecordReaderV2"](
+        handle = readers.fixed_length_record_reader_v2_op(
             record_bytes=record_bytes,
             header_bytes=header_bytes,
             footer_bytes=footer_bytes,
@@ -112,7 +124,7 @@ class TFRecordReader(ReaderBase):
 
     def __init__(self, name: str | None = None, options: Any = None):
         compression = TFRecordOptions.get_compression_type_string(options)
-        super().__init__(OPS["TFRecordReaderV2"](compression_type=compression, name=name))
+        super().__init__(readers.tf_record_reader_v2_op(compression_type=compression, name=name))
 
 
 @export("LMDBReader")
@@ -120,7 +132,7 @@ class LMDBReader(ReaderBase):
     """A record is a key and its value in an LMDB database; it needs the package lmdb."""
 
     def __init__(self, name: str | None = None, options: Any = None):
-        super().__init__(OPS["LMDBReader"](name=name))
+        super().__init__(readers.lmdb_reader_op(name=name))
 
 
 @export("IdentityReader")
@@ -128,4 +140,4 @@ class IdentityReader(ReaderBase):
     """A record is the work itself."""
 
     def __init__(self, name: str | None = None):
-        super().__init__(OPS["IdentityReaderV2"](name=name), supports_serialize=True)
+        super().__init__(readers.identity_reader_v2_op(name=name), supports_serialize=True)

@@ -8,11 +8,12 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants
-from tideflow.ops.queues.staging import OPS
+from tideflow.ops.queues import staging
 
 
 class BaseStagingArea:
@@ -68,7 +69,8 @@ class BaseStagingArea:
 
     # ------------------------------------------------------------------ ops and elements
 
-    def _op(self, kind: str, *inputs: Any, name: str, here: bool = True, **attrs: Any) -> Any:
+    def _node(self, op: Op, *inputs: Any, name: str, here: bool = True, **attrs: Any) -> Any:
+        """The outputs of an op on this area, which is where the area is unless it only asks about it."""
         settings = {
             "shared_name": self._name,
             "capacity": self._capacity,
@@ -76,9 +78,9 @@ class BaseStagingArea:
             **attrs,
         }
         if not here:
-            return OPS[kind](*inputs, name=name, **settings)
+            return op(*inputs, name=name, **settings)
         with get_default_graph().colocate_with(self._place):
-            return OPS[kind](*inputs, name=name, **settings)
+            return op(*inputs, name=name, **settings)
 
     def _components(self, vals: Any, indices: Sequence[int] | None) -> tuple[list[Tensor], list[int]]:
         """What is to be put, as tensors, and which component each is."""
@@ -137,25 +139,31 @@ class StagingArea(BaseStagingArea):
             if not isinstance(values, (list, tuple, dict)):
                 values = [values]
             tensors, _ = self._components(values, range(len(values)))
-            return self._op("Stage", tensors, name=scope)
+            return self._node(staging.stage_op, tensors, name=scope)
 
     def get(self, name: str | None = None) -> Any:
         """The first element; waits while the area is empty."""
-        values = self._op("Unstage", dtypes=self._dtypes, name=name or f"{self._name}_get")
+        values = self._node(staging.unstage_op, dtypes=self._dtypes, name=name or f"{self._name}_get")
         return self._element(values, range(len(self._dtypes)))
 
     def peek(self, index: Any, name: str | None = None) -> Any:
         """The element at that place, which stays; waits until there is one."""
-        values = self._op("StagePeek", index, dtypes=self._dtypes, name=name or f"{self._name}_peek")
+        values = self._node(
+            staging.stage_peek_op, index, dtypes=self._dtypes, name=name or f"{self._name}_peek"
+        )
         return self._element(values, range(len(self._dtypes)))
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements are inside."""
-        return self._op("StageSize", dtypes=self._dtypes, name=name or f"{self._name}_size", here=False)
+        return self._node(
+            staging.stage_size_op, dtypes=self._dtypes, name=name or f"{self._name}_size", here=False
+        )
 
     def clear(self, name: str | None = None) -> Operation:
         """Removes all elements."""
-        return self._op("StageClear", dtypes=self._dtypes, name=name or f"{self._name}_clear", here=False)
+        return self._node(
+            staging.stage_clear_op, dtypes=self._dtypes, name=name or f"{self._name}_clear", here=False
+        )
 
 
 class MapStagingArea(BaseStagingArea):
@@ -172,7 +180,7 @@ class MapStagingArea(BaseStagingArea):
         memory_limit: int = 0,
     ):
         super().__init__(dtypes, shapes, names, shared_name, capacity, memory_limit)
-        self._prefix = "OrderedMap" if ordered else "Map"
+        self._ordered = ordered
 
     def put(
         self, key: Any, vals: Any, indices: Sequence[int] | None = None, name: str | None = None
@@ -180,12 +188,25 @@ class MapStagingArea(BaseStagingArea):
         """Components of the element of that key; waits while the area is full."""
         with name_scope(name, f"{self._name}_put", _scope_values(vals)) as scope:
             tensors, indices = self._components(vals, indices)
-            return self._op(f"{self._prefix}Stage", key, indices, tensors, dtypes=self._dtypes, name=scope)
+            return self._node(
+                self._op(staging.map_stage_op, staging.ordered_map_stage_op),
+                key,
+                indices,
+                tensors,
+                dtypes=self._dtypes,
+                name=scope,
+            )
 
     def peek(self, key: Any, indices: Sequence[Any] | None = None, name: str | None = None) -> Any:
         """Components of the element of that key, which stay; waits for it."""
         indices, types = self._chosen(indices)
-        values = self._op(f"{self._prefix}Peek", key, indices, dtypes=types, name=name or f"{self._name}_pop")
+        values = self._node(
+            self._op(staging.map_peek_op, staging.ordered_map_peek_op),
+            key,
+            indices,
+            dtypes=types,
+            name=name or f"{self._name}_pop",
+        )
         return self._element(values, indices)
 
     def get(
@@ -194,31 +215,45 @@ class MapStagingArea(BaseStagingArea):
         """A key and its components, which leave the area: of that key, or of any; waits for it."""
         indices, types = self._chosen(indices)
         if key is None:
-            found = self._op(
-                f"{self._prefix}UnstageNoKey", indices, dtypes=types, name=name or f"{self._name}_get_nokey"
+            found = self._node(
+                self._op(staging.map_unstage_no_key_op, staging.ordered_map_unstage_no_key_op),
+                indices,
+                dtypes=types,
+                name=name or f"{self._name}_get_nokey",
             )
             place = self._place.device
             key = found[0] if constants.no_operation().device == place else constants.identity(found[0])
             return key, self._element(found[1], indices)
-        values = self._op(
-            f"{self._prefix}Unstage", key, indices, dtypes=types, name=name or f"{self._name}_get"
+        values = self._node(
+            self._op(staging.map_unstage_op, staging.ordered_map_unstage_op),
+            key,
+            indices,
+            dtypes=types,
+            name=name or f"{self._name}_get",
         )
         return key, self._element(values, indices)
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements are complete."""
-        return self._about("Size", name or f"{self._name}_size")
+        return self._about(staging.map_size_op, staging.ordered_map_size_op, name or f"{self._name}_size")
 
     def incomplete_size(self, name: str | None = None) -> Tensor:
         """How many elements lack components."""
-        return self._about("IncompleteSize", name or f"{self._name}_incomplete_size")
+        return self._about(
+            staging.map_incomplete_size_op,
+            staging.ordered_map_incomplete_size_op,
+            name or f"{self._name}_incomplete_size",
+        )
 
     def clear(self, name: str | None = None) -> Operation:
         """Removes all elements."""
-        return self._about("Clear", name or f"{self._name}_clear")
+        return self._about(staging.map_clear_op, staging.ordered_map_clear_op, name or f"{self._name}_clear")
 
-    def _about(self, what: str, name: str) -> Any:
-        return self._op(f"{self._prefix}{what}", dtypes=self._dtypes, name=name, here=False)
+    def _op(self, plain: Op, ordered: Op) -> Op:
+        return ordered if self._ordered else plain
+
+    def _about(self, plain: Op, ordered: Op, name: str) -> Any:
+        return self._node(self._op(plain, ordered), dtypes=self._dtypes, name=name, here=False)
 
     def _chosen(self, indices: Sequence[Any] | None) -> tuple[list[int], list[dtypes.DType]]:
         """Which components, by place or by name, and their types."""

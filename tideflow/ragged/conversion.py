@@ -12,7 +12,7 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.sparse.ragged_tensors import ragged_tensor_to_sparse_op, ragged_tensor_to_tensor_op
 from tideflow.ragged import tensor as ragged_tensor
@@ -140,7 +140,7 @@ def from_sparse(st_input: Any, name: str | None, row_splits_dtype: Any) -> Any:
             reductions.reduce_all(binary.equal(columns[:1], 0)), reductions.reduce_all(right)
         )
         message = "SparseTensor is not right-ragged"
-        check = grouping.Assert(ragged, [message, "SparseTensor.indices =", st_input.indices])
+        check = debugging.Assert(ragged, [message, "SparseTensor.indices =", st_input.indices])
         with control_dependencies([check]):
             rows = constants.identity(rows)
         return ragged_tensor.RaggedTensor.from_value_rowids(

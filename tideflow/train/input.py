@@ -19,7 +19,7 @@ from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, stitching
 from tideflow.ops.arrays import shapes as shape_ops
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging, grouping
 from tideflow.ops.files import files
 from tideflow.ops.math import binary, casting
 from tideflow.ops.random import choices
@@ -117,7 +117,7 @@ def string_input_producer(
         raise ValueError(message)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([grouping.Assert(shape_ops.size(string_tensor) > 0, [message])]):
+        with control_dependencies([debugging.Assert(shape_ops.size(string_tensor) > 0, [message])]):
             string_tensor = constants.identity(string_tensor)
         return input_producer(
             string_tensor,

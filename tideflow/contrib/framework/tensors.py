@@ -14,7 +14,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.arrays import constants, shapes, sorting
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging, python_functions
 from tideflow.ops.math import binary, checks, confusion, reductions
 
 expose(checks.assert_same_float_dtype, "contrib.framework.assert_same_float_dtype")
@@ -23,7 +23,7 @@ expose(composite.convert_to_tensor_or_sparse_tensor, "contrib.framework.convert_
 expose(checks.is_non_decreasing, "contrib.framework.is_non_decreasing")
 expose(checks.is_numeric_tensor, "contrib.framework.is_numeric_tensor")
 expose(checks.is_strictly_increasing, "contrib.framework.is_strictly_increasing")
-expose(grouping.py_func, "contrib.framework.py_func")
+expose(python_functions.py_func, "contrib.framework.py_func")
 expose(TensorSpec, "contrib.framework.TensorSpec")
 expose(sorting.sort, "contrib.framework.sort")
 expose(sorting.argsort, "contrib.framework.argsort")
@@ -102,5 +102,5 @@ def _checked(tensor: Tensor, expected: Any) -> Tensor:
             binary.equal(expected, shapes.shape(tensor)), name="is_correct_shape"
         )
         data = [f"Wrong shape for {tensor.name} [expected] [actual].", expected, shapes.shape(tensor)]
-        with control_dependencies([grouping.Assert(is_equal, data, name="shape_assert")]):
+        with control_dependencies([debugging.Assert(is_equal, data, name="shape_assert")]):
             return constants.identity(tensor)

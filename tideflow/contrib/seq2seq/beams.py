@@ -13,7 +13,7 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import creation, indexing, joining, shapes, tiling
-from tideflow.ops.control_flow.grouping import Assert
+from tideflow.ops.control_flow.debugging import Assert
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.nn.gather_tree import gather_tree

@@ -12,7 +12,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.arrays import shapes as shape_ops
-from tideflow.ops.control_flow import conditionals, grouping, while_loops
+from tideflow.ops.control_flow import conditionals, debugging, grouping, while_loops
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.math import binary, casting, checks, reductions, unary
 from tideflow.ops.random import distributions
@@ -148,7 +148,7 @@ def _checked_chances(chances: Tensor) -> Tensor:
 def _accepted(initial: Tensor, target: Tensor) -> Tensor:
     """How likely an element of each class is kept; printed where more than half of them are dropped."""
     possible = reductions.reduce_all(binary.logical_or(binary.not_equal(initial, 0), binary.equal(target, 0)))
-    check = grouping.Assert(
+    check = debugging.Assert(
         possible,
         [
             "All classes with zero initial probability must also have zero target probability: ",
@@ -164,7 +164,7 @@ def _accepted(initial: Tensor, target: Tensor) -> Tensor:
     return conditionals.cond(
         binary.less(dropped, 0.5),
         lambda: accepted,
-        lambda: grouping.Print(
+        lambda: debugging.Print(
             accepted,
             [accepted],
             message="Proportion of examples rejected by sampler is high.",

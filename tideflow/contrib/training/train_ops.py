@@ -16,7 +16,7 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.math import casting, clipping
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
@@ -129,7 +129,7 @@ def create_train_op(
     updates = optimizer.apply_gradients(pairs, global_step=global_step)
     with name_scope("train_op"):
         if check_numerics:
-            total_loss = grouping.check_numerics(total_loss, "LossTensor is inf or nan")
+            total_loss = debugging.check_numerics(total_loss, "LossTensor is inf or nan")
         train_op = grouping.with_dependencies([updates], total_loss)
     train_ops = get_collection_ref(GraphKeys.TRAIN_OP)
     if train_op not in train_ops:

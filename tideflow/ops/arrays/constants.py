@@ -300,3 +300,19 @@ def no_operation(name: str | None = None) -> Operation:
       The operation.
     """
     return no_op(name=name)
+
+
+fact_op = Op("Fact", " -> fact: string", differentiable=False)
+
+
+@fact_op.shape
+def _fact_shape():
+    return []
+
+
+@fact_op.kernel
+def _fact_kernel():
+    return np.array(b"0! == 1", dtype=object)
+
+
+fact_op.samples((), against=lambda: np.array(b"0! == 1", dtype=object))

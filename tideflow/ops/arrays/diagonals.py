@@ -589,6 +589,58 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
     return matrix_set_diag_v2_op(input, diagonal, k, name=name)
 
 
+# ---------------------------------------------------------------------------------- aligned, of later versions
+
+_ALIGN = attr("string", "RIGHT_LEFT", allowed=["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])
+
+matrix_diag_v3_op = Op(
+    "MatrixDiagV3",
+    "diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T -> output: T",
+    align=_ALIGN,
+    host="k, num_rows, num_cols",
+)
+matrix_diag_v3_op.shape(matrix_diag_v2_op.shape_rule)
+matrix_diag_v3_op.kernel(
+    lambda diagonal, k, num_rows, num_cols, padding_value, *, align: with_diagonals(
+        diagonal, k, num_rows, num_cols, padding_value, align
+    )
+)
+matrix_diag_v3_op.gradient(
+    lambda op, grad: with_diagonals_gradient(op, grad, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
+)
+matrix_diag_v3_op.samples(
+    *[(f32(2, 3, 3), *int32s([-1, 1], -1, -1), f32(), {"align": align}) for align in _ALIGN.allowed],
+    against=numpy_with_diagonals,
+)
+
+matrix_diag_part_v3_op = Op(
+    "MatrixDiagPartV3", "input: T, k: int32, padding_value: T -> diagonal: T", align=_ALIGN, host="k"
+)
+matrix_diag_part_v3_op.shape(matrix_diag_part_v2_op.shape_rule)
+matrix_diag_part_v3_op.kernel(
+    lambda input, k, padding_value, *, align: diagonals_of(input, k, padding_value, align)
+)
+matrix_diag_part_v3_op.gradient(lambda op, grad: diagonals_of_gradient(op, grad, matrix_set_diag_v3_op))
+matrix_diag_part_v3_op.samples(
+    *[(f32(3, 4), *int32s([-2, 2]), f32(), {"align": align}) for align in _ALIGN.allowed],
+    against=numpy_diagonals_of,
+)
+
+matrix_set_diag_v3_op = Op(
+    "MatrixSetDiagV3", "input: T, diagonal: T, k: int32 -> output: T", align=_ALIGN, host="k"
+)
+matrix_set_diag_v3_op.shape(matrix_set_diag_v2_op.shape_rule)
+matrix_set_diag_v3_op.kernel(
+    lambda input, diagonal, k, *, align: diagonals_replaced(input, diagonal, k, align)
+)
+matrix_set_diag_v3_op.gradient(
+    lambda op, grad: diagonals_replaced_gradient(op, grad, matrix_diag_part_v3_op, matrix_set_diag_v3_op)
+)
+matrix_set_diag_v3_op.samples(
+    *[(f32(3, 3), f32(3, 3), *int32s([-1, 1]), {"align": align}) for align in _ALIGN.allowed],
+    against=numpy_diagonals_replaced,
+)
+
 # ---------------------------------------------------------------------------------- bands
 
 matrix_band_part_op = Op(

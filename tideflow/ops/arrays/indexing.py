@@ -31,11 +31,11 @@ from tideflow.ops.helpers.axes import (
     of_rank_at_least,
     scalar,
 )
+from tideflow.ops.helpers.rows import check_rows, linear_rows
 from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.unsigned import modular
 from tideflow.ops.math import casting, reductions, segments
-from tideflow.ops.state.variable_rows import check_rows, linear_rows
 
 
 def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:

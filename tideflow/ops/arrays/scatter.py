@@ -17,11 +17,11 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
+from tideflow.ops.helpers.rows import linear_rows, subtract_rows
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.variables import as_signed
 from tideflow.ops.math import unary
-from tideflow.ops.state.reference_variables import as_signed
-from tideflow.ops.state.variable_rows import linear_rows, subtract_rows
 
 Change = Callable[[Any, torch.Tensor, Any], None]
 

@@ -16,9 +16,25 @@ from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays import creation
+from tideflow.runtime.values import empty_like_type
 
-_TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
-_CALL = {"f": attr("func"), "config": "", "config_proto": "", "executor_type": ""}
+_TESTS = "tests/ops/control_flow/test_calls.py"
+
+
+def named(function: Any) -> tuple[str, dict[str, Any]]:
+    """The name and the attributes of a `func` attribute."""
+    if isinstance(function, str):
+        return function, {}
+    return function.name, {key: attr_from_proto(value) for key, value in function.attr.items()}
+
+
+def called(op: Any) -> tuple[str, dict[str, Any]]:
+    """The function that a call runs."""
+    return op.definition.calls(op) if op.definition.calls is not None else named(op.attrs["f"])
+
+
+def _written_out(*inputs: Any) -> None:
+    """The kernel of all calls, which is never called: the compiler writes the function's body instead."""
 
 
 def _symbolic_gradient(name: str, attrs: dict[str, Any], inputs: list, grads: list) -> list:
@@ -39,26 +55,6 @@ def _dense(op: Operation, grads: tuple) -> list:
     ]
 
 
-def _partitioned_call_family_gradient(op, *grads):
-    """The gradient of a function's call is a call of the function's gradient."""
-    name, attrs = called(op)
-    return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
-
-
-partitioned_call_op = Op("PartitionedCall", "args: Tin -> output: Tout", **_TYPES, **_CALL)
-partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
-partitioned_call_op.gradient(_partitioned_call_family_gradient)
-
-stateful_partitioned_call_op = Op(
-    "StatefulPartitionedCall", "args: Tin -> output: Tout", stateful=True, **_TYPES, **_CALL
-)
-stateful_partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
-stateful_partitioned_call_op.gradient(_partitioned_call_family_gradient)
-
-_BRANCHES = {"then_branch": attr("func"), "else_branch": attr("func")}
-_SHAPES = {"output_shapes": attr("list(shape)", [])}
-
-
 def _gradient_function(graph: Any, name: str) -> str:
     """A function of the library that computes the gradient of another."""
     made = f"{name}_grad"
@@ -73,7 +69,36 @@ def _gradient_function(graph: Any, name: str) -> str:
     return made
 
 
-def _if_family_gradient(op, *grads):
+_TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
+_CALL = {"f": attr("func"), "config": "", "config_proto": "", "executor_type": ""}
+
+
+def _call_gradient(op, *grads):
+    """The gradient of a function's call is a call of the function's gradient."""
+    name, attrs = called(op)
+    return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
+
+
+partitioned_call_op = Op("PartitionedCall", "args: Tin -> output: Tout", **_TYPES, **_CALL)
+partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+partitioned_call_op.kernel(_written_out)
+partitioned_call_op.gradient(_call_gradient)
+partitioned_call_op.samples(covered_by=_TESTS)
+
+stateful_partitioned_call_op = Op(
+    "StatefulPartitionedCall", "args: Tin -> output: Tout", stateful=True, **_TYPES, **_CALL
+)
+stateful_partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+stateful_partitioned_call_op.kernel(_written_out)
+stateful_partitioned_call_op.gradient(_call_gradient)
+stateful_partitioned_call_op.samples(covered_by=_TESTS)
+
+_BRANCHES = {"then_branch": attr("func"), "else_branch": attr("func")}
+
+_SHAPES = {"output_shapes": attr("list(shape)", [])}
+
+
+def _if_gradient(op, *grads):
     """A conditional of the branches' gradients."""
     branches = [
         _gradient_function(op.graph, named(op.attrs[key])[0]) for key in ("then_branch", "else_branch")
@@ -92,16 +117,21 @@ def _if_family_gradient(op, *grads):
 
 if_op = Op("If", "cond: Tcond, input: Tin -> output: Tout", stateful=True, **_TYPES, **_BRANCHES, **_SHAPES)
 if_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
-if_op.gradient(_if_family_gradient)
+if_op.kernel(_written_out)
+if_op.gradient(_if_gradient)
+if_op.samples(covered_by=_TESTS)
 
 stateless_if_op = Op(
     "StatelessIf", "cond: Tcond, input: Tin -> output: Tout", **_TYPES, **_BRANCHES, **_SHAPES
 )
 stateless_if_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
-stateless_if_op.gradient(_if_family_gradient)
+stateless_if_op.kernel(_written_out)
+stateless_if_op.gradient(_if_gradient)
+stateless_if_op.samples(covered_by=_TESTS)
 
 
-def _case_family_gradient(op, *grads):
+def _case_gradient(op, *grads):
+    """One of the branches' gradients."""
     branches = [_gradient_function(op.graph, named(branch)[0]) for branch in op.attrs["branches"]]
     inputs = [*op.inputs[1:], *_dense(op, grads)]
     types = [tensor.dtype.base_dtype for tensor in op.inputs[1:]]
@@ -120,7 +150,9 @@ case_op = Op(
     **_SHAPES,
 )
 case_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
-case_op.gradient(_case_family_gradient)
+case_op.kernel(_written_out)
+case_op.gradient(_case_gradient)
+case_op.samples(covered_by=_TESTS)
 
 stateless_case_op = Op(  # of later versions
     "StatelessCase",
@@ -130,7 +162,9 @@ stateless_case_op = Op(  # of later versions
     **_SHAPES,
 )
 stateless_case_op.shape(lambda chosen, inputs, *, Tout, output_shapes: output_shapes or [None] * len(Tout))
-stateless_case_op.gradient(_case_family_gradient)
+stateless_case_op.kernel(_written_out)
+stateless_case_op.gradient(_case_gradient)
+stateless_case_op.samples(covered_by=_TESTS)
 
 _LOOP = {"T": attr("list(type)", minimum=0), "cond": attr("func"), "body": attr("func")}
 
@@ -143,7 +177,9 @@ while_op = Op(
     **_SHAPES,
 )
 while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
+while_op.kernel(_written_out)
 while_op.gradient(undefined_gradient)
+while_op.samples(covered_by=_TESTS)
 
 stateless_while_op = Op(
     "StatelessWhile",
@@ -153,7 +189,9 @@ stateless_while_op = Op(
     **_SHAPES,
 )
 stateless_while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
+stateless_while_op.kernel(_written_out)
 stateless_while_op.gradient(undefined_gradient)
+stateless_while_op.samples(covered_by=_TESTS)
 
 for_op = Op(
     "For",
@@ -162,7 +200,9 @@ for_op = Op(
     body=attr("func"),
 )
 for_op.shape(lambda start, limit, delta, inputs, *, T: [None] * len(T))
+for_op.kernel(_written_out)
 for_op.gradient(undefined_gradient)
+for_op.samples(covered_by=_TESTS)
 
 symbolic_gradient_op = Op(
     "SymbolicGradient",
@@ -173,14 +213,19 @@ symbolic_gradient_op = Op(
     differentiable=False,
 )
 symbolic_gradient_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+symbolic_gradient_op.kernel(_written_out)
+symbolic_gradient_op.samples(covered_by=_TESTS)
 
+# The arguments and results of a function, where its body is a graph of its own.
 argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
 argument_op.shape(lambda: None)
 argument_op.kernel(lambda: None)
+argument_op.samples(covered_by=_TESTS)
 
 result_op = Op("_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
 result_op.shape(lambda input: [])
 result_op.kernel(lambda input: None)
+result_op.samples(covered_by=_TESTS)
 
 fake_param_op = Op("FakeParam", " -> output: dtype", shape=attr("shape"), differentiable=False)
 fake_param_op.shape(lambda *, shape: shape)
@@ -188,36 +233,7 @@ fake_param_op.shape(lambda *, shape: shape)
 
 @fake_param_op.kernel
 def _fake_param_kernel(*, dtype, shape):
-    from tideflow.runtime.values import empty_like_type
-
     return empty_like_type(dtype, tuple(size or 0 for size in shape.tuple or ()))
 
 
-CALLS = (
-    partitioned_call_op,
-    stateful_partitioned_call_op,
-    if_op,
-    stateless_if_op,
-    case_op,
-    stateless_case_op,
-    while_op,
-    stateless_while_op,
-    for_op,
-    symbolic_gradient_op,
-)
-for _op in CALLS:
-    _op.kernel(lambda *inputs: None)  # the compiler writes the function's body instead
-for _op in (*CALLS, argument_op, result_op, fake_param_op):
-    _op.samples(covered_by="tests/ops/control_flow/test_calls.py")
-
-
-def named(function: Any) -> tuple[str, dict[str, Any]]:
-    """The name and the attributes of a `func` attribute."""
-    if isinstance(function, str):
-        return function, {}
-    return function.name, {key: attr_from_proto(value) for key, value in function.attr.items()}
-
-
-def called(op: Any) -> tuple[str, dict[str, Any]]:
-    """The function that a call runs."""
-    return op.definition.calls(op) if op.definition.calls is not None else named(op.attrs["f"])
+fake_param_op.samples(covered_by=_TESTS)

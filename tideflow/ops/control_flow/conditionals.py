@@ -1,8 +1,8 @@
 """Conditionals in the graph: `cond` and its relatives, made of Switch and Merge.
 
 Only what the functions themselves make runs conditionally. A value made outside is computed whether or not
-the branch that uses it is taken: the commonest misunderstanding of `cond`, which is why it is said at the
-first step that runs into it (see `session`).
+the branch that uses it is taken. This is the commonest misunderstanding of `cond`, so a warning explains it
+in the first step where it happens (`compile/advice.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from tideflow.ops.arrays import constants, joining
-from tideflow.ops.control_flow import grouping, switches
+from tideflow.ops.control_flow import debugging, grouping, switches
 from tideflow.ops.control_flow.contexts import CondContext, inside
 from tideflow.ops.math import binary, casting, reductions
 
@@ -35,8 +35,26 @@ def cond(
     fn1: Callable | None = None,
     fn2: Callable | None = None,
 ) -> Any:
-    """The result of `true_fn()` where `pred` is true, else of `false_fn()`; only what the functions make
-    runs conditionally.
+    """The result of one of two functions, chosen in each step.
+
+    Both functions are called once, now, to build their part of the graph; a step runs the part that `pred`
+    chooses. What they use but did not make is computed in either case.
+
+    Args:
+      pred: A scalar bool tensor.
+      true_fn: Called without arguments; returns a tensor, or a list, tuple or dict of tensors.
+      false_fn: The same for a false `pred`; its result has the structure and the types of the other's.
+      strict: Whether a list or tuple of one tensor stays that, instead of becoming the tensor.
+      name: A name for the scope of the new operations.
+      fn1: Another name for `true_fn`.
+      fn2: Another name for `false_fn`.
+
+    Returns:
+      What the functions return, with tensors that have the value of the chosen one.
+
+    Raises:
+      TypeError: If a function is missing or not callable, or `pred` is a Python bool.
+      ValueError: If the functions return nothing, or results of different types or structures.
     """
     true_fn, false_fn = _one_of(true_fn, fn1, "true_fn", "fn1"), _one_of(false_fn, fn2, "false_fn", "fn2")
     if isinstance(pred, bool):
@@ -133,7 +151,20 @@ def _merge_results(on_false: Any, on_true: Any) -> Any:
 
 @export("contrib.framework.smart_cond")
 def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
-    """`cond`, or the one function where `pred` is already known."""
+    """`tf.cond`, or a plain call of one function where `pred` is known already.
+
+    Args:
+      pred: A scalar bool tensor, a Python bool, 0 or 1.
+      true_fn: Called without arguments.
+      false_fn: Called without arguments.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      What the chosen function returns, or what `tf.cond` does.
+
+    Raises:
+      TypeError: If `pred` is something else.
+    """
     known = smart_constant_value(pred)
     if known is None:
         return cond(pred, true_fn, false_fn, name=name)
@@ -142,7 +173,17 @@ def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | Non
 
 @export("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: Any) -> bool | None:
-    """The value of `pred` where it is a Python value or a constant, else None."""
+    """Whether a condition is true, where that is known without running a step.
+
+    Args:
+      pred: A bool tensor, a Python bool, 0 or 1.
+
+    Returns:
+      A Python bool; None for a tensor that is not a constant.
+
+    Raises:
+      TypeError: If `pred` is something else.
+    """
     if isinstance(pred, Tensor):
         value = pred.op.attrs["value"] if pred.op.type == "Const" else None
         return None if value is None else bool(value)
@@ -162,8 +203,22 @@ def case(
     strict: bool = False,
     name: str = "case",
 ) -> Any:
-    """The result of the first function whose predicate is true, else of `default`; with `exclusive` it is an
-    error when several are.
+    """The result of the first function whose condition is true.
+
+    Args:
+      pred_fn_pairs: A list of pairs of a scalar bool tensor and a function without arguments, or a dict from
+        the one to the other. All functions return the same structure of tensors.
+      default: The function to use where no condition is true; without one, that is an error in the step.
+      exclusive: Whether it is an error in the step when several conditions are true.
+      strict: Whether a list or tuple of one tensor stays that, instead of becoming the tensor.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      What the functions return, with tensors that have the value of the chosen one.
+
+    Raises:
+      TypeError: If the pairs are not pairs of a bool tensor and a function.
+      InvalidArgumentError: When the step runs and the conditions do not choose one function.
     """
     pairs = _checked_pairs(pred_fn_pairs, exclusive, name)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
@@ -218,7 +273,7 @@ def _last_as_default(pairs: list[tuple[Tensor, Callable]]) -> tuple[Callable, li
         nothing_true = ("Input error: None of conditions evaluated as True:", _stacked([p for p, _ in pairs]))
         checks = [
             _assert_at_most([other for other, _ in others], 0, message),
-            grouping.Assert(pred, data=nothing_true),
+            debugging.Assert(pred, data=nothing_true),
         ]
         with control_dependencies(checks):
             return action()
@@ -236,15 +291,28 @@ def _assert_at_most(preds: list[Tensor], limit: int, message: str) -> Operation:
     fits = binary.less_equal(count, constants.constant(limit, name="n_true_conds"))
     names = ", ".join(pred.name for pred in preds)
     text = f"{message}: more than {limit} conditions ({names}) evaluated as True:"
-    return grouping.Assert(fits, data=[text, stacked], summarize=len(preds))
+    return debugging.Assert(fits, data=[text, stacked], summarize=len(preds))
 
 
 @export("switch_case")
 def switch_case(
     branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case"
 ) -> Any:
-    """The result of the function that `branch_index` names; of `default`, or else the last one, where it
-    names none.
+    """The result of one of many functions, chosen by its number.
+
+    Args:
+      branch_index: A scalar tensor of an integer type.
+      branch_fns: A list of functions without arguments, or a dict (or list of pairs) from the numbers 0, 1, …
+        to functions. All return the same structure of tensors.
+      default: The function to use for any other number; the one of the greatest number unless given.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      What the functions return, with tensors that have the value of the chosen one.
+
+    Raises:
+      TypeError: If the functions are not callable, or numbers not integers.
+      ValueError: If there are no functions, or their numbers have gaps.
     """
     by_index = _indexed_functions(branch_fns)
     with name_scope(name, "switch_case", [branch_index]):

@@ -1,7 +1,7 @@
 """`tf.CriticalSection`: a part of the graph that at most one step at a time is in.
 
-A mutex is locked before anything of the section runs and after everything that it takes from outside is
-there: who holds the mutex waits for nothing but his own computation.
+A step locks a mutex before it runs anything of the section, and after everything is there that the section
+takes from outside: a step that holds the mutex waits for nothing but its own computation.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _mutex_kernel(*, container, shared_name, resources, node):
     return resources.get_or_create(container, "mutex", name, lambda: Mutex(name))
 
 
-mutex_op.samples(({"shared_name": "m"},))
+mutex_op.samples(covered_by="tests/ops/control_flow/test_critical_section.py")
 
 mutex_lock_op = Op(
     "MutexLock", "mutex: resource -> mutex_lock: variant", stateful=True, blocking=True, differentiable=False
@@ -67,7 +67,14 @@ consume_mutex_lock_op.samples(covered_by="tests/ops/control_flow/test_critical_s
 
 @export("CriticalSection")
 class CriticalSection:
-    """Functions that are executed in it, by whatever steps, run one after the other."""
+    """A part of the graph that at most one step at a time is in.
+
+    Args:
+      name: A name for the mutex.
+      shared_name: The name under which sections share a mutex; that of the section unless given.
+      critical_section_def: Not supported.
+      import_scope: Kept for TensorFlow's programs; it has no effect.
+    """
 
     def __init__(
         self,
@@ -87,13 +94,24 @@ class CriticalSection:
 
     @property
     def name(self) -> str:
+        """The name of the operation that holds the mutex."""
         return self._handle.op.name
 
     def execute(self, fn: Callable, exclusive_resource_access: bool = True, name: str | None = None) -> Any:
-        """What `fn()` gives, computed while no other step is in this section.
+        """What a function returns, computed while no other step is in this section.
 
-        With `exclusive_resource_access` the resources (variables, queues) that `fn` takes must not be taken
-        in any other section: two locks for one resource protect nothing.
+        Args:
+          fn: Called without arguments, now, to build the part of the graph that is in the section.
+          exclusive_resource_access: Whether the resources (variables, queues) that `fn` uses must not be used
+            in any other section: two locks for one resource protect nothing.
+          name: A name for the scope of the new operations.
+
+        Returns:
+          What `fn` returns, as what comes after the section sees it.
+
+        Raises:
+          ValueError: If `fn` executes something in this section itself, or uses a resource that another
+            section has for itself.
         """
         graph = get_default_graph()
         with name_scope(name, "critical_section_execute", []):

@@ -29,7 +29,26 @@ def map_fn(
     infer_shape: bool = True,
     name: str | None = None,
 ) -> Any:
-    """`fn` of each element along the first axis; `dtype` gives the types if they are not those of `elems`."""
+    """The results of a function for each element along the first axis of tensors.
+
+    Args:
+      fn: Takes an element (a structure of them, where `elems` is one) and returns one, whose tensors have the
+        same shape for every element.
+      elems: A tensor, or a structure of tensors, with equally many elements.
+      dtype: The types of the results, in their structure; those of `elems` unless given.
+      parallel_iterations: How many iterations the graph allows to run at the same time.
+      back_prop: Whether the result is to be differentiable.
+      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      infer_shape: Whether the results' shapes are checked to be the same.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      Tensors of the results along a new first axis, in the structure of `dtype` or `elems`.
+
+    Raises:
+      TypeError: If `fn` is not callable, or `elems` is a SparseTensor.
+      ValueError: If `elems` is a scalar.
+    """
     _check_callable(fn)
     if isinstance(elems, SparseTensor):
         raise TypeError(
@@ -67,8 +86,19 @@ def map_fn(
 
 @export("vectorized_map")
 def vectorized_map(fn: Callable, elems: Any) -> Any:
-    """`map_fn` for a function whose results may be of other types and structure than its argument: it is
-    called once more, aside, to find out.
+    """The results of a function for each element along the first axis of tensors, whatever their types.
+
+    The function is called once more than by `tf.map_fn`, in a graph of its own, to find the types.
+
+    Args:
+      fn: Takes an element (a structure of them, where `elems` is one) and returns a structure of tensors.
+      elems: A tensor, or a structure of tensors, with equally many elements.
+
+    Returns:
+      Tensors of the results along a new first axis, in the structure that `fn` returns.
+
+    Raises:
+      TypeError: If `fn` is not callable.
     """
     _check_callable(fn)
     aside = FunctionGraph(get_default_graph())
@@ -89,7 +119,23 @@ def foldl(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """fn(...fn(fn(initializer, elems[0]), elems[1])..., elems[-1]); elems[0] may be the initializer."""
+    """A function applied to a total and each element in turn: `fn(… fn(fn(start, first), second) …, last)`.
+
+    Args:
+      fn: Takes the total so far and an element, and returns the new total.
+      elems: A tensor, or a structure of tensors, whose elements are along the first axis.
+      initializer: The total to begin with; the first element unless given.
+      parallel_iterations: How many iterations the graph allows to run at the same time.
+      back_prop: Whether the result is to be differentiable.
+      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      The last total.
+
+    Raises:
+      TypeError: If `fn` is not callable.
+    """
     return _fold("foldl", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name)
 
 
@@ -103,7 +149,23 @@ def foldr(
     swap_memory: bool = False,
     name: str | None = None,
 ) -> Any:
-    """`foldl` from the last element to the first."""
+    """A function applied to a total and each element in turn, from the last element to the first.
+
+    Args:
+      fn: Takes the total so far and an element, and returns the new total.
+      elems: A tensor, or a structure of tensors, whose elements are along the first axis.
+      initializer: The total to begin with; the last element unless given.
+      parallel_iterations: How many iterations the graph allows to run at the same time.
+      back_prop: Whether the result is to be differentiable.
+      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      The last total.
+
+    Raises:
+      TypeError: If `fn` is not callable.
+    """
     return _fold("foldr", fn, elems, initializer, parallel_iterations, back_prop, swap_memory, name)
 
 
@@ -158,7 +220,26 @@ def scan(
     reverse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """All partial results of `foldl`, along a new first axis; from the last element on where `reverse`."""
+    """A function applied to a total and each element in turn, with all totals on the way.
+
+    Args:
+      fn: Takes the total so far and an element, and returns the new total.
+      elems: A tensor, or a structure of tensors, whose elements are along the first axis.
+      initializer: The total to begin with, which also gives the totals' structure; the first element unless
+        given.
+      parallel_iterations: How many iterations the graph allows to run at the same time.
+      back_prop: Whether the result is to be differentiable.
+      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      infer_shape: Whether the totals' shapes are checked to be the same.
+      reverse: Whether to go from the last element to the first.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      The totals along a new first axis, each at the place of its element.
+
+    Raises:
+      TypeError: If `fn` is not callable.
+    """
     _check_callable(fn)
     with _elements(name, "scan", elems) as (flat, count):
         given = _unstacked(flat, count)

@@ -14,9 +14,7 @@ from tideflow.graph.schema import attr
 from tideflow.runtime.tensor_lists import as_variant, zeros_of
 from tideflow.runtime.values import empty_like_type
 
-
-def _zeros(part: Any) -> Any:
-    return torch.zeros_like(part) if isinstance(part, torch.Tensor) else zeros_of(part)
+_TESTS = "tests/ops/control_flow/test_optionals.py"
 
 
 class Optional:
@@ -36,6 +34,10 @@ class Optional:
         return Optional([a + b for a, b in zip(self.components, other.components, strict=True)])
 
 
+def _zeros(part: Any) -> Any:
+    return torch.zeros_like(part) if isinstance(part, torch.Tensor) else zeros_of(part)
+
+
 from_value_op = Op(
     "OptionalFromValue",
     "components: Toutput_types -> optional: variant",
@@ -51,17 +53,17 @@ def _from_value_gradient(op, grad):
     return get_value_op(grad, output_types=op.attrs["Toutput_types"], output_shapes=shapes)
 
 
-from_value_op.samples(covered_by="tests/data/test_functions.py")
+from_value_op.samples(covered_by=_TESTS)
 
 none_op = Op("OptionalNone", " -> optional: variant", differentiable=False)
 none_op.shape(lambda: [])
 none_op.kernel(lambda: as_variant(Optional(None)))
-none_op.samples(covered_by="tests/data/test_functions.py")
+none_op.samples(covered_by=_TESTS)
 
 has_value_op = Op("OptionalHasValue", "optional: variant -> has_value: bool", differentiable=False)
 has_value_op.shape(lambda optional: [])
 has_value_op.kernel(lambda optional: torch.tensor(optional[()].components is not None))
-has_value_op.samples(covered_by="tests/data/test_functions.py")
+has_value_op.samples(covered_by=_TESTS)
 
 get_value_op = Op(
     "OptionalGetValue",
@@ -91,4 +93,4 @@ def _get_value_gradient(op, *grads):
     return from_value_op(list(grads))
 
 
-get_value_op.samples(covered_by="tests/data/test_functions.py")
+get_value_op.samples(covered_by=_TESTS)

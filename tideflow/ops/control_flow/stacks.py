@@ -13,6 +13,8 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 
+_TESTS = "tests/ops/control_flow/test_stacks.py"
+
 
 class Stack(list):
     """The values of one stack; `limit` is the most it may hold, negative for no limit."""
@@ -48,48 +50,7 @@ def _stack_kernel(*, elem_type):
     return Stack(elem_type)
 
 
-stack_op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-
-def _stack_push_family_kernel(handle, elem, *, T):
-    if handle.closed or T is not handle.dtype:
-        handle.check(T)
-    if len(handle) == handle.limit:
-        raise errors.invalid_argument(f"Stack overflow: it may hold {handle.limit} values")
-    handle.append(elem)
-    return elem
-
-
-stack_push_op = Op(
-    "StackPush", "handle: Ref(string), elem: T -> output: T", swap_memory=False, differentiable=False
-)
-stack_push_op.shape(lambda handle, elem: elem)
-stack_push_op.kernel(_stack_push_family_kernel)
-stack_push_op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-
-def _stack_pop_family_kernel(handle, *, elem_type):
-    if not handle:
-        handle.check(elem_type)
-        raise errors.invalid_argument("Stack is empty when calling Pop()")
-    return handle.pop()
-
-
-stack_pop_op = Op("StackPop", "handle: Ref(string) -> elem: elem_type", differentiable=False)
-stack_pop_op.shape(lambda handle: None)
-stack_pop_op.kernel(_stack_pop_family_kernel)
-stack_pop_op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-
-def _stack_close_family_kernel(handle):
-    handle.clear()
-    handle.closed = True
-
-
-stack_close_op = Op("StackClose", "handle: Ref(string)", differentiable=False)
-stack_close_op.shape(lambda handle: [])
-stack_close_op.kernel(_stack_close_family_kernel)
-stack_close_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+stack_op.samples(covered_by=_TESTS)
 
 stack_v2_op = Op(
     "StackV2",
@@ -108,13 +69,29 @@ def _stack_v2_kernel(max_size, *, elem_type):
     return Stack(elem_type, max_size)
 
 
-stack_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+stack_v2_op.samples(covered_by=_TESTS)
 
 
 def stack_v2(max_size: Any, elem_type: Any, name: str | None = None) -> Tensor:
     """A new stack for values of `elem_type`."""
     return stack_v2_op(max_size, elem_type=elem_type, name=name)
 
+
+def _push(handle, elem, *, T):
+    if handle.closed or T is not handle.dtype:
+        handle.check(T)
+    if len(handle) == handle.limit:
+        raise errors.invalid_argument(f"Stack overflow: it may hold {handle.limit} values")
+    handle.append(elem)
+    return elem
+
+
+stack_push_op = Op(
+    "StackPush", "handle: Ref(string), elem: T -> output: T", swap_memory=False, differentiable=False
+)
+stack_push_op.shape(lambda handle, elem: elem)
+stack_push_op.kernel(_push)
+stack_push_op.samples(covered_by=_TESTS)
 
 stack_push_v2_op = Op(
     "StackPushV2",
@@ -124,8 +101,8 @@ stack_push_v2_op = Op(
     differentiable=False,
 )
 stack_push_v2_op.shape(lambda handle, elem: elem)
-stack_push_v2_op.kernel(_stack_push_family_kernel)
-stack_push_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+stack_push_v2_op.kernel(_push)
+stack_push_v2_op.samples(covered_by=_TESTS)
 
 
 def stack_push_v2(handle: Tensor, elem: Tensor, swap_memory: bool = False) -> Tensor:
@@ -133,10 +110,22 @@ def stack_push_v2(handle: Tensor, elem: Tensor, swap_memory: bool = False) -> Te
     return stack_push_v2_op(handle, elem, swap_memory=swap_memory)
 
 
+def _pop(handle, *, elem_type):
+    if not handle:
+        handle.check(elem_type)
+        raise errors.invalid_argument("Stack is empty when calling Pop()")
+    return handle.pop()
+
+
+stack_pop_op = Op("StackPop", "handle: Ref(string) -> elem: elem_type", differentiable=False)
+stack_pop_op.shape(lambda handle: None)
+stack_pop_op.kernel(_pop)
+stack_pop_op.samples(covered_by=_TESTS)
+
 stack_pop_v2_op = Op("StackPopV2", "handle: resource -> elem: elem_type", stateful=True, differentiable=False)
 stack_pop_v2_op.shape(lambda handle: None)
-stack_pop_v2_op.kernel(_stack_pop_family_kernel)
-stack_pop_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+stack_pop_v2_op.kernel(_pop)
+stack_pop_v2_op.samples(covered_by=_TESTS)
 
 
 def stack_pop_v2(handle: Tensor, elem_type: Any) -> Tensor:
@@ -144,10 +133,20 @@ def stack_pop_v2(handle: Tensor, elem_type: Any) -> Tensor:
     return stack_pop_v2_op(handle, elem_type=elem_type)
 
 
+def _close(handle):
+    handle.clear()
+    handle.closed = True
+
+
+stack_close_op = Op("StackClose", "handle: Ref(string)", differentiable=False)
+stack_close_op.shape(lambda handle: [])
+stack_close_op.kernel(_close)
+stack_close_op.samples(covered_by=_TESTS)
+
 stack_close_v2_op = Op("StackCloseV2", "handle: resource", stateful=True, differentiable=False)
 stack_close_v2_op.shape(lambda handle: [])
-stack_close_v2_op.kernel(_stack_close_family_kernel)
-stack_close_v2_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+stack_close_v2_op.kernel(_close)
+stack_close_v2_op.samples(covered_by=_TESTS)
 
 
 def stack_close_v2(handle: Tensor) -> Operation:

@@ -23,33 +23,94 @@ from tideflow.ops.control_flow import contexts
 from tideflow.ops.math import binary
 from tideflow.ops.state import resource_variables
 
+_TESTS = "tests/ops/control_flow/test_switches.py"
 
-def _switch_family_shape(data, pred):
+
+def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
+    """What holds of both shapes."""
+    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
+        return TensorShape(None)
+    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
+
+
+def shape_within(shape: TensorShape, invariant: TensorShape) -> bool:
+    """Whether every shape that `shape` may be is one that `invariant` allows."""
+    if invariant.tuple is None:
+        return True
+    if shape.tuple is None or len(shape.tuple) != len(invariant.tuple):
+        return False
+    return all(b is None or a == b for a, b in zip(shape.tuple, invariant.tuple, strict=True))
+
+
+def check_invariant(merged: Tensor, following: Tensor) -> None:
+    """A loop variable keeps its shape, as far as it is known, from one iteration to the next."""
+    if not shape_within(following.shape, merged.shape):
+        entering = merged.op.inputs[0].op.inputs[0]
+        raise ValueError(
+            f"Input tensor '{entering.name}' enters the loop with shape {merged.shape}, but has shape "
+            f"{following.shape} after one iteration. To allow the shape to vary across iterations, use the "
+            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
+        )
+
+
+def add_back_edge(merged: Any, value: Any, check_shape: bool = True) -> Any:
+    """`value` is what `merged` is in the next iteration."""
+    if isinstance(merged, IndexedSlices):
+        pairs = zip(components(merged), components(value), strict=True)
+        parts = [add_back_edge(m, v, check_shape) for m, v in pairs]
+        return IndexedSlices(*parts)
+    following = next_iteration(convert_to_tensor(value))
+    if check_shape:
+        check_invariant(merged, following)
+    if merged.dtype.base_dtype is not following.dtype.base_dtype:
+        raise ValueError(
+            f"Input 1 of node {merged.op.name} was passed {following.dtype.base_dtype.name} from "
+            f"{following.name} incompatible with expected {merged.dtype.base_dtype.name}."
+        )
+    merged.op._update_input(1, following)
+    return following
+
+
+def value_of(tensor: Tensor) -> Tensor:
+    """The tensor, or the value of the variable whose handle it is."""
+    return resource_variables.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
+
+
+def zeros_like_output(op: Operation, index: int) -> Tensor:
+    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
+    tensor = op.outputs[index]
+    context = op._control_flow_context
+    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, contexts.CondContext):
+        return creation.zeros_like(value_of(tensor), optimize=False)
+    other_side = switch(op.inputs[0], context.pred, beside=False)[1 - context.branch]
+    pivot = constants.identity(other_side)
+    if tensor.dtype.base_dtype is dtypes.resource:
+        with control_dependencies([pivot]):
+            return creation.zeros_like(value_of(other_side), optimize=False)
+    size = shapes.shape_of(other_side, optimize=False)
+    with control_dependencies([pivot]):
+        return creation.zeros(size, dtype=tensor.dtype.base_dtype)
+
+
+def _map_parts(value: Any, function: Any) -> Any:
+    if not isinstance(value, IndexedSlices):
+        return function(value)
+    return IndexedSlices(*[function(part) for part in components(value)])
+
+
+# ------------------------------------------------------------------------------------------------ one of two
+
+
+def _switch_shape(data, pred):
     pred.with_rank(0)
     return [data, data]
 
 
-def _switch_family_kernel(data, pred):
+def _switch_kernel(data, pred):
     return data, data  # what runs on which side is decided by the plan's `if`
 
 
-def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
-    """The backward walk comes here twice: from the Exit, where the backward loop's variable begins, and from
-    the body, where that variable's next value is known.
-    """
-    state = contexts.current_context().grad_state
-    merged = state.variables.get(op)
-    if merged is not None:
-        if grad_body is not None:
-            add_back_edge(merged, grad_body, check_shape=False)
-        return None
-    if grad_exit is None:
-        return None
-    merged = state.variables[op] = merge([grad_exit, grad_exit], name="b_switch")[0]
-    return merged
-
-
-def _switch_family_gradient(op, grad_false, grad_true):
+def _switch_gradient(op, grad_false, grad_true):
     context = op._control_flow_context
     if isinstance(context, contexts.LoopContext):
         return _loop_switch_gradient(op, grad_false, grad_true), None
@@ -68,17 +129,33 @@ def _switch_family_gradient(op, grad_false, grad_true):
     return merge(grads, name="cond_grad")[0], None
 
 
-# ------------------------------------------------------------------------------------------------ one of two
+def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
+    """The backward walk comes here twice: from the Exit, where the backward loop's variable begins, and from
+    the body, where that variable's next value is known.
+    """
+    state = contexts.current_context().grad_state
+    merged = state.variables.get(op)
+    if merged is not None:
+        if grad_body is not None:
+            add_back_edge(merged, grad_body, check_shape=False)
+        return None
+    if grad_exit is None:
+        return None
+    merged = state.variables[op] = merge([grad_exit, grad_exit], name="b_switch")[0]
+    return merged
+
 
 switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
-switch_op.shape(_switch_family_shape)
-switch_op.kernel(_switch_family_kernel)
-switch_op.gradient(_switch_family_gradient)
+switch_op.shape(_switch_shape)
+switch_op.kernel(_switch_kernel)
+switch_op.gradient(_switch_gradient)
+switch_op.samples(covered_by=_TESTS)
 
 ref_switch_op = Op("RefSwitch", "data: Ref(T), pred: bool -> output_false: Ref(T), output_true: Ref(T)")
-ref_switch_op.shape(_switch_family_shape)
-ref_switch_op.kernel(_switch_family_kernel)
-ref_switch_op.gradient(_switch_family_gradient)
+ref_switch_op.shape(_switch_shape)
+ref_switch_op.kernel(_switch_kernel)
+ref_switch_op.gradient(_switch_gradient)
+ref_switch_op.samples(covered_by=_TESTS)
 
 
 def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -> tuple[Any, Any]:
@@ -95,18 +172,18 @@ def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -
         return tuple(op(data, pred, name=name or "Switch"))
 
 
-def _merge_family_shape(inputs):
+def _merge_shape(inputs):
     first = inputs[0]
     for other in inputs[1:]:
         first = common_shape(first, other)
     return [first, []]
 
 
-def _merge_family_kernel(inputs):
+def _merge_kernel(inputs):
     raise AssertionError("a Merge is written into the plan, not called")
 
 
-def _merge_family_gradient(op, grad, _):
+def _merge_gradient(op, grad, _):
     context = contexts.output_context(op.inputs[0].op)
     current = contexts.current_context()
     if isinstance(context, contexts.LoopContext):
@@ -121,14 +198,16 @@ def _merge_family_gradient(op, grad, _):
 
 
 merge_op = Op("Merge", "inputs: N * T -> output: T, value_index: int32")
-merge_op.shape(_merge_family_shape)
-merge_op.kernel(_merge_family_kernel)
-merge_op.gradient(_merge_family_gradient)
+merge_op.shape(_merge_shape)
+merge_op.kernel(_merge_kernel)
+merge_op.gradient(_merge_gradient)
+merge_op.samples(covered_by=_TESTS)
 
 ref_merge_op = Op("RefMerge", "inputs: N * Ref(T) -> output: Ref(T), value_index: int32")
-ref_merge_op.shape(_merge_family_shape)
-ref_merge_op.kernel(_merge_family_kernel)
-ref_merge_op.gradient(_merge_family_gradient)
+ref_merge_op.shape(_merge_shape)
+ref_merge_op.kernel(_merge_kernel)
+ref_merge_op.gradient(_merge_gradient)
+ref_merge_op.samples(covered_by=_TESTS)
 
 
 def merge(inputs: list[Any], name: str | None = None) -> Any:
@@ -150,13 +229,15 @@ def _as_rows(x: Any) -> IndexedSlices:
     return IndexedSlices(x, creation.range(0, size[0]), size)
 
 
-def _map_parts(value: Any, function: Any) -> Any:
-    if not isinstance(value, IndexedSlices):
-        return function(value)
-    return IndexedSlices(*[function(part) for part in components(value)])
+# ------------------------------------------------------------------------------------------- round and round
 
 
-def _enter_family_gradient(op, grad):
+def _passed(data):
+    """Shape or value: what goes in comes out, in another frame or iteration."""
+    return data
+
+
+def _enter_gradient(op, grad):
     context = contexts.current_context()
     if not context.back_prop:
         return grad
@@ -167,13 +248,15 @@ def _enter_family_gradient(op, grad):
     return left
 
 
-# ------------------------------------------------------------------------------------------------ round and
-
 # round
 enter_op = Op(
     "Enter", "data: T -> output: T", frame_name=attr("string"), is_constant=False, parallel_iterations=10
 )
-enter_op.gradient(_enter_family_gradient)
+
+enter_op.shape(_passed)
+enter_op.kernel(_passed)
+enter_op.gradient(_enter_gradient)
+enter_op.samples(covered_by=_TESTS)
 
 ref_enter_op = Op(
     "RefEnter",
@@ -182,7 +265,10 @@ ref_enter_op = Op(
     is_constant=False,
     parallel_iterations=10,
 )
-ref_enter_op.gradient(_enter_family_gradient)
+ref_enter_op.shape(_passed)
+ref_enter_op.kernel(_passed)
+ref_enter_op.gradient(_enter_gradient)
+ref_enter_op.samples(covered_by=_TESTS)
 
 
 def enter(
@@ -203,7 +289,7 @@ def enter(
     )
 
 
-def _exit_family_gradient(op, grad):
+def _exit_gradient(op, grad):
     context = contexts.current_context()
     if not context.back_prop:
         return None
@@ -217,10 +303,16 @@ def _exit_family_gradient(op, grad):
 
 
 exit_op = Op("Exit", "data: T -> output: T")
-exit_op.gradient(_exit_family_gradient)
+exit_op.shape(_passed)
+exit_op.kernel(_passed)
+exit_op.gradient(_exit_gradient)
+exit_op.samples(covered_by=_TESTS)
 
 ref_exit_op = Op("RefExit", "data: Ref(T) -> output: Ref(T)")
-ref_exit_op.gradient(_exit_family_gradient)
+ref_exit_op.shape(_passed)
+ref_exit_op.kernel(_passed)
+ref_exit_op.gradient(_exit_gradient)
+ref_exit_op.samples(covered_by=_TESTS)
 
 
 def exit(data: Any, name: str | None = None) -> Tensor:
@@ -228,15 +320,21 @@ def exit(data: Any, name: str | None = None) -> Tensor:
     return (ref_exit_op if data.dtype._is_ref_dtype else exit_op)(data, name=name)
 
 
-def _next_iteration_family_gradient(op, grad):
+def _next_iteration_gradient(op, grad):
     return grad
 
 
 next_iteration_op = Op("NextIteration", "data: T -> output: T")
-next_iteration_op.gradient(_next_iteration_family_gradient)
+next_iteration_op.shape(_passed)
+next_iteration_op.kernel(_passed)
+next_iteration_op.gradient(_next_iteration_gradient)
+next_iteration_op.samples(covered_by=_TESTS)
 
 ref_next_iteration_op = Op("RefNextIteration", "data: Ref(T) -> output: Ref(T)")
-ref_next_iteration_op.gradient(_next_iteration_family_gradient)
+ref_next_iteration_op.shape(_passed)
+ref_next_iteration_op.kernel(_passed)
+ref_next_iteration_op.gradient(_next_iteration_gradient)
+ref_next_iteration_op.samples(covered_by=_TESTS)
 
 
 def next_iteration(data: Any, name: str | None = None) -> Tensor:
@@ -254,6 +352,7 @@ def _loop_cond_shape(input):
 
 
 loop_cond_op.kernel(lambda input: input)
+loop_cond_op.samples(covered_by=_TESTS)
 
 
 def loop_cond(pred: Tensor, name: str | None = None) -> Tensor:
@@ -264,82 +363,9 @@ def loop_cond(pred: Tensor, name: str | None = None) -> Tensor:
 control_trigger_op = Op("ControlTrigger", "", differentiable=False)
 control_trigger_op.shape(lambda: [])
 control_trigger_op.kernel(lambda: None)
+control_trigger_op.samples(covered_by=_TESTS)
 
 
 def control_trigger(name: str | None = None) -> Operation:
     """Nothing, done even where what it waits for did not run."""
     return control_trigger_op(name=name)
-
-
-_PASSING = (enter_op, ref_enter_op, exit_op, ref_exit_op, next_iteration_op, ref_next_iteration_op)
-for _op in _PASSING:
-    _op.shape(lambda data: data)
-    _op.kernel(lambda data: data)
-for _op in (switch_op, ref_switch_op, merge_op, ref_merge_op, *_PASSING, loop_cond_op, control_trigger_op):
-    _op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-
-def common_shape(a: TensorShape, b: TensorShape) -> TensorShape:
-    """What holds of both shapes."""
-    if a.tuple is None or b.tuple is None or len(a.tuple) != len(b.tuple):
-        return TensorShape(None)
-    return TensorShape([x if x == y else None for x, y in zip(a.tuple, b.tuple, strict=True)])
-
-
-def zeros_like_output(op: Operation, index: int) -> Tensor:
-    """Zeros in place of a gradient nobody sent; beside a Switch, only on the side that was taken."""
-    tensor = op.outputs[index]
-    context = op._control_flow_context
-    if op.type not in ("Switch", "RefSwitch") or not isinstance(context, contexts.CondContext):
-        return creation.zeros_like(value_of(tensor), optimize=False)
-    other_side = switch(op.inputs[0], context.pred, beside=False)[1 - context.branch]
-    pivot = constants.identity(other_side)
-    if tensor.dtype.base_dtype is dtypes.resource:
-        with control_dependencies([pivot]):
-            return creation.zeros_like(value_of(other_side), optimize=False)
-    size = shapes.shape_of(other_side, optimize=False)
-    with control_dependencies([pivot]):
-        return creation.zeros(size, dtype=tensor.dtype.base_dtype)
-
-
-def value_of(tensor: Tensor) -> Tensor:
-    """The tensor, or the value of the variable whose handle it is."""
-    return resource_variables.read_handle(tensor) if tensor.dtype.base_dtype is dtypes.resource else tensor
-
-
-def add_back_edge(merged: Any, value: Any, check_shape: bool = True) -> Any:
-    """`value` is what `merged` is in the next iteration."""
-    if isinstance(merged, IndexedSlices):
-        pairs = zip(components(merged), components(value), strict=True)
-        parts = [add_back_edge(m, v, check_shape) for m, v in pairs]
-        return IndexedSlices(*parts)
-    following = next_iteration(convert_to_tensor(value))
-    if check_shape:
-        check_invariant(merged, following)
-    if merged.dtype.base_dtype is not following.dtype.base_dtype:
-        raise ValueError(
-            f"Input 1 of node {merged.op.name} was passed {following.dtype.base_dtype.name} from "
-            f"{following.name} incompatible with expected {merged.dtype.base_dtype.name}."
-        )
-    merged.op._update_input(1, following)
-    return following
-
-
-def check_invariant(merged: Tensor, following: Tensor) -> None:
-    """A loop variable keeps its shape, as far as it is known, from one iteration to the next."""
-    if not shape_within(following.shape, merged.shape):
-        entering = merged.op.inputs[0].op.inputs[0]
-        raise ValueError(
-            f"Input tensor '{entering.name}' enters the loop with shape {merged.shape}, but has shape "
-            f"{following.shape} after one iteration. To allow the shape to vary across iterations, use the "
-            "`shape_invariants` argument of tf.while_loop to specify a less-specific shape."
-        )
-
-
-def shape_within(shape: TensorShape, invariant: TensorShape) -> bool:
-    """Whether every shape that `shape` may be is one that `invariant` allows."""
-    if invariant.tuple is None:
-        return True
-    if shape.tuple is None or len(shape.tuple) != len(invariant.tuple):
-        return False
-    return all(b is None or a == b for a, b in zip(shape.tuple, invariant.tuple, strict=True))

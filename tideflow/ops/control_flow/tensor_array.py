@@ -19,8 +19,23 @@ from tideflow.ops.math import casting
 
 @export("TensorArray")
 class TensorArray:
-    """An array of tensors of one dtype. Writing gives a new TensorArray, which reads must use: the flow from
-    one to the next is what orders them.
+    """An array of tensors of one type, mostly for the results of a loop's iterations.
+
+    Writing gives a new TensorArray, which later reads must use: its flow is what orders them after the write.
+    An element is written once, and read once unless `clear_after_read` is false.
+
+    Args:
+      dtype: The elements' type.
+      size: How many elements there are; a scalar int32.
+      dynamic_size: Whether writing behind the end makes the array longer.
+      clear_after_read: Whether reading an element lets it go, as it does unless this is false.
+      tensor_array_name: A name for the array, kept in the graph.
+      handle: The handle of an array that is there already, instead of `size`.
+      flow: The flow that belongs to `handle`.
+      infer_shape: Whether all elements must have one shape, which the first one tells.
+      element_shape: What is known of the elements' shape.
+      colocate_with_first_write_call: Whether the array is placed where the first value written to it is.
+      name: A name for the operation.
     """
 
     def __init__(
@@ -71,10 +86,12 @@ class TensorArray:
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The elements' type."""
         return self._dtype
 
     @property
     def handle(self) -> Tensor:
+        """The tensor that stands for the array in the graph."""
         return self._handle
 
     @property
@@ -84,6 +101,7 @@ class TensorArray:
 
     @property
     def dynamic_size(self) -> bool:
+        """Whether writing behind the end makes the array longer."""
         return self._dynamic_size
 
     def identity(self) -> TensorArray:
@@ -91,7 +109,16 @@ class TensorArray:
         return self._with_flow(constants.identity(self._flow))
 
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
-        """The array of the gradients that the `tf.gradients` call `source` computes for this one."""
+        """The array of the gradients of this one's elements.
+
+        Args:
+          source: The name of the `tf.gradients` call that computes them; each has arrays of its own.
+          flow: What the gradients wait for; the flow of this array unless given.
+          name: A name for the operation.
+
+        Returns:
+          A TensorArray, made by the first call for that source.
+        """
         flow = self._flow if flow is None else flow
         with name_scope(name, "TensorArrayGrad", [self._handle]):
             with colocate_with(self._handle):
@@ -109,13 +136,30 @@ class TensorArray:
                 return array
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        """The element at `index`."""
+        """One element.
+
+        Args:
+          index: A scalar int32.
+          name: A name for the operation.
+
+        Returns:
+          A tensor.
+        """
         value = tensor_array_ops.read_op(self._handle, index, self._flow, dtype=self._dtype, name=name)
         value.set_shape(self.element_shape)
         return value
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with `value` at `index`."""
+        """Writes one element.
+
+        Args:
+          index: A scalar int32, at which nothing has been written.
+          value: A tensor of the array's type.
+          name: A name for the operation.
+
+        Returns:
+          The array with that element.
+        """
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
             value = self._converted(value)
             self._learn_shape(value.shape)
@@ -124,12 +168,27 @@ class TensorArray:
         return self._with_flow(flow)
 
     def stack(self, name: str | None = None) -> Tensor:
-        """All elements, along a new first axis."""
+        """All elements as one tensor.
+
+        Args:
+          name: A name for the operation.
+
+        Returns:
+          A tensor of the elements along a new first axis.
+        """
         with colocate_with(self._handle), name_scope(name, "TensorArrayStack", [self._handle]):
             return self.gather(creation.range(0, self.size()), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
-        """The elements at `indices`, along a new first axis."""
+        """Some elements as one tensor.
+
+        Args:
+          indices: A vector of int32.
+          name: A name for the operation.
+
+        Returns:
+          A tensor of the elements along a new first axis.
+        """
         value = tensor_array_ops.gather_op(
             self._handle,
             indices,
@@ -143,7 +202,14 @@ class TensorArray:
         return value
 
     def concat(self, name: str | None = None) -> Tensor:
-        """All elements, joined along their first axis."""
+        """All elements joined to one tensor.
+
+        Args:
+          name: A name for the operation.
+
+        Returns:
+          A tensor of the elements one after the other along their first axis, in which they may differ.
+        """
         rest = TensorShape(None) if self.element_shape.ndims is None else self.element_shape[1:]
         value, _ = tensor_array_ops.concat_op(
             self._handle, self._flow, dtype=self._dtype, element_shape_except0=rest, name=name
@@ -153,14 +219,31 @@ class TensorArray:
         return value
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` as elements."""
+        """Writes all elements.
+
+        Args:
+          value: A tensor whose rows along the first axis become the elements.
+          name: A name for the operation.
+
+        Returns:
+          The array with these elements.
+        """
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
             value = convert_to_tensor(value)
             count = shapes.shape(value)[0]
             return self.scatter(creation.range(0, count), value, name=name)
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """The array with the rows of `value` at `indices`."""
+        """Writes some elements.
+
+        Args:
+          indices: A vector of int32.
+          value: A tensor with a row for each index.
+          name: A name for the operation.
+
+        Returns:
+          The array with these elements.
+        """
         with name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
             value = self._converted(value)
             self._learn_shape(value.shape[1:] if value.shape.ndims is not None else TensorShape(None))
@@ -169,7 +252,16 @@ class TensorArray:
         return self._with_flow(flow)
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """The array with consecutive pieces of `value` as elements."""
+        """Writes all elements, which may differ in length.
+
+        Args:
+          value: A tensor whose consecutive pieces along the first axis become the elements.
+          lengths: A vector of integers: how long each piece is.
+          name: A name for the operation.
+
+        Returns:
+          The array with these elements.
+        """
         with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
             value = self._converted(value)
             with self._beside(value):
@@ -181,11 +273,25 @@ class TensorArray:
         return self._with_flow(flow)
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements the array has."""
+        """How many elements the array has.
+
+        Args:
+          name: A name for the operation.
+
+        Returns:
+          A scalar int32.
+        """
         return tensor_array_ops.size_op(self._handle, self._flow, name=name)
 
     def close(self, name: str | None = None) -> Operation:
-        """Lets the elements go before the step ends."""
+        """Lets the elements go before the step ends.
+
+        Args:
+          name: A name for the operation.
+
+        Returns:
+          The operation.
+        """
         return tensor_array_ops.close_op(self._handle, name=name)
 
     # ------------------------------------------------------------------ as a value made of tensors

@@ -16,70 +16,8 @@ from tideflow.graph.schema import attr
 from tideflow.ops.control_flow import tensor_array
 from tideflow.runtime.tensor_arrays import TensorArrayStorage
 
-tensor_array_op = Op(
-    "TensorArrayV3",
-    "size: int32 -> handle: resource, flow: float",
-    dtype=attr("type"),
-    element_shape=attr("shape", None),
-    dynamic_size=False,
-    clear_after_read=True,
-    identical_element_shapes=False,
-    tensor_array_name="",
-    host="size",
-    stateful=True,
-    differentiable=False,
-)
-tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
-
+_TESTS = "tests/ops/control_flow/test_tensor_array.py"
 _FLOW = torch.zeros(())
-
-
-@tensor_array_op.kernel
-def _tensor_array_kernel(
-    size, *, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes
-):
-    array = TensorArrayStorage(
-        dtype, size, element_shape, dynamic_size, clear_after_read, identical_element_shapes
-    )
-    return array, _FLOW
-
-
-tensor_array_op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-gradient_op = Op(
-    "TensorArrayGradV3",
-    "handle: resource, flow_in: float -> grad_handle: resource, flow_out: float",
-    source=attr("string"),
-    stateful=True,
-    differentiable=False,
-)
-gradient_op.shape(lambda handle, flow_in: [[2], []])
-
-
-@gradient_op.kernel
-def _gradient_kernel(handle, flow_in, *, source):
-    return handle.gradient(source), flow_in
-
-
-gradient_op.samples(covered_by="tests/control_flow/test_both_ways.py")
-
-gradient_with_shape_op = Op(
-    "TensorArrayGradWithShape",
-    "handle: resource, flow_in: float, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float",
-    source=attr("string"),
-    host="shape_to_prepend",
-    stateful=True,
-    differentiable=False,
-)
-gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[2], []])
-
-
-@gradient_with_shape_op.kernel
-def _gradient_with_shape_kernel(handle, flow_in, shape_to_prepend, *, source):
-    return handle.gradient(source, tuple(shape_to_prepend)), flow_in
-
-
-gradient_with_shape_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 
 
 def _wrong_type(handle: TensorArrayStorage, dtype: dtypes.DType, what: str) -> InvalidArgumentError:
@@ -109,6 +47,69 @@ def _gradient_array(op: Operation, dtype: Any, source: str, flow: Tensor) -> ten
     return array.grad(source=source, flow=flow)
 
 
+tensor_array_op = Op(
+    "TensorArrayV3",
+    "size: int32 -> handle: resource, flow: float",
+    dtype=attr("type"),
+    element_shape=attr("shape", None),
+    dynamic_size=False,
+    clear_after_read=True,
+    identical_element_shapes=False,
+    tensor_array_name="",
+    host="size",
+    stateful=True,
+    differentiable=False,
+)
+tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
+
+
+@tensor_array_op.kernel
+def _tensor_array_kernel(
+    size, *, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+):
+    array = TensorArrayStorage(
+        dtype, size, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+    )
+    return array, _FLOW
+
+
+tensor_array_op.samples(covered_by=_TESTS)
+
+gradient_op = Op(
+    "TensorArrayGradV3",
+    "handle: resource, flow_in: float -> grad_handle: resource, flow_out: float",
+    source=attr("string"),
+    stateful=True,
+    differentiable=False,
+)
+gradient_op.shape(lambda handle, flow_in: [[2], []])
+
+
+@gradient_op.kernel
+def _gradient_kernel(handle, flow_in, *, source):
+    return handle.gradient(source), flow_in
+
+
+gradient_op.samples(covered_by=_TESTS)
+
+gradient_with_shape_op = Op(
+    "TensorArrayGradWithShape",
+    "handle: resource, flow_in: float, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float",
+    source=attr("string"),
+    host="shape_to_prepend",
+    stateful=True,
+    differentiable=False,
+)
+gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[2], []])
+
+
+@gradient_with_shape_op.kernel
+def _gradient_with_shape_kernel(handle, flow_in, shape_to_prepend, *, source):
+    return handle.gradient(source, tuple(shape_to_prepend)), flow_in
+
+
+gradient_with_shape_op.samples(covered_by=_TESTS)
+
 write_op = Op(
     "TensorArrayWriteV3",
     "handle: resource, index: int32, value: T, flow_in: float -> flow_out: float",
@@ -132,7 +133,7 @@ def _write_gradient(op, flow):
     return None, None, array.read(op.inputs[1]), flow
 
 
-write_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+write_op.samples(covered_by=_TESTS)
 
 read_op = Op(
     "TensorArrayReadV3",
@@ -156,7 +157,7 @@ def _read_gradient(op, grad):
     return None, None, array.write(op.inputs[1], grad).flow
 
 
-read_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+read_op.samples(covered_by=_TESTS)
 
 gather_op = Op(
     "TensorArrayGatherV3",
@@ -193,7 +194,7 @@ def _gather_gradient(op, grad):
     return None, None, array.scatter(op.inputs[1], grad).flow
 
 
-gather_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+gather_op.samples(covered_by=_TESTS)
 
 scatter_op = Op(
     "TensorArrayScatterV3",
@@ -225,7 +226,7 @@ def _scatter_gradient(op, flow):
     return None, None, array.gather(op.inputs[1]), flow
 
 
-scatter_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+scatter_op.samples(covered_by=_TESTS)
 
 concat_op = Op(
     "TensorArrayConcatV3",
@@ -271,7 +272,7 @@ def _concat_gradient(op, grad, _):
     return None, array.split(grad, lengths=op.outputs[1]).flow
 
 
-concat_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+concat_op.samples(covered_by=_TESTS)
 
 split_op = Op(
     "TensorArraySplitV3",
@@ -308,7 +309,7 @@ def _split_gradient(op, flow):
     return None, array.concat(), None, flow
 
 
-split_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+split_op.samples(covered_by=_TESTS)
 
 size_op = Op(
     "TensorArraySizeV3",
@@ -325,7 +326,7 @@ def _size_kernel(handle, flow_in):
     return torch.tensor(len(handle.values), dtype=torch.int32)
 
 
-size_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+size_op.samples(covered_by=_TESTS)
 
 close_op = Op("TensorArrayCloseV3", "handle: resource", stateful=True, differentiable=False)
 close_op.shape(lambda handle: [])
@@ -336,4 +337,4 @@ def _close_kernel(handle):
     handle.close()
 
 
-close_op.samples(covered_by="tests/control_flow/test_both_ways.py")
+close_op.samples(covered_by=_TESTS)

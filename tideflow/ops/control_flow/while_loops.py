@@ -35,9 +35,31 @@ def while_loop(
     maximum_iterations: Any = None,
     return_same_structure: bool = False,
 ) -> Any:
-    """Repeats `body` on `loop_vars` while `cond` of them is true; returns their last values.
+    """Repeats a function of some tensors while a condition on them is true.
 
-    A variable keeps its shape from one iteration to the next unless `shape_invariants` gives a wider one.
+    `cond` and `body` are called once, now, to build their part of the graph, which each step runs as often as
+    needed.
+
+    Args:
+      cond: Takes the loop variables, returns a scalar bool tensor.
+      body: Takes the loop variables, returns as many tensors of the same structure and types.
+      loop_vars: The variables' first values: a list or tuple of tensors, TensorArrays, or structures of them.
+      shape_invariants: What holds of the variables' shapes in every iteration, in the structure of
+        `loop_vars`; unless it is given, a variable keeps the shape it begins with.
+      parallel_iterations: A positive integer, how many iterations the graph allows to run at the same time.
+      back_prop: Whether the loop is to be differentiable.
+      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      name: A name for the scope of the new operations.
+      maximum_iterations: A scalar integer after which many iterations the loop ends in any case.
+      return_same_structure: Whether a list or tuple of one variable stays that, instead of becoming a tensor.
+
+    Returns:
+      The variables' last values, in the structure of `loop_vars`.
+
+    Raises:
+      TypeError: If `cond` or `body` is not callable.
+      ValueError: If there are no loop variables, or one changes its type or shape from one iteration to the
+        next.
     """
     _check_arguments(cond, body, loop_vars, parallel_iterations)
     with name_scope(name, "while", nest.flatten(loop_vars)):

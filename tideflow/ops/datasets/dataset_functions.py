@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.ops.datasets.datasets import METADATA, STRUCTURE, dataset_op
+from tideflow.ops.helpers.datasets import METADATA, STRUCTURE, dataset_op, names_in
 from tideflow.runtime import dataset_functions as made
 from tideflow.runtime import datasets
 from tideflow.runtime.dataset_batches import Batch
@@ -18,27 +16,26 @@ from tideflow.runtime.datasets import as_cell, dataset_in
 
 _FUNCTION = {"f": attr("func"), "Targuments": attr("list(type)", minimum=0)}
 _PREDICATE = {"predicate": attr("func"), "Targuments": attr("list(type)", minimum=0)}
-_CAPTURED = "input_dataset: variant, other_arguments: Targuments"
+_TESTS = "tests/ops/datasets/test_dataset_functions.py"
 
 
 def _with_function(name: str, make: Callable, rest: str = "", key: str = "f", **options: Any) -> Op:
-    """A dataset made of another, a function and numbers."""
+    """An op that makes a dataset of another, a function and numbers."""
 
-    def kernel(input_dataset, other_arguments, *numbers, planned):
+    def _kernel(input_dataset, other_arguments, *numbers, planned):
         function = planned(key, other_arguments)
         return as_cell(make(dataset_in(input_dataset), function, *numbers))
 
-    host = " ".join(part.partition(":")[0].strip() for part in rest.split(",") if part)
-    inputs = f"{_CAPTURED}{', ' if rest else ''}{rest}"
+    inputs = f"input_dataset: variant, other_arguments: Targuments{', ' if rest else ''}{rest}"
     attrs = _FUNCTION if key == "f" else _PREDICATE
-    return dataset_op(name, inputs, kernel, host=host, **attrs, **options)
+    return dataset_op(name, inputs, _kernel, host=names_in(rest), covered_by=_TESTS, **attrs, **options)
 
-
-# ------------------------------------------------------------------------------------------------- maps
 
 _MAP = {"use_inter_op_parallelism": True, "preserve_cardinality": False}
-
-map_dataset_op = _with_function("MapDataset", made.Map, twin=True, force_synchronous=False, **_MAP)
+map_dataset_op = _with_function("MapDataset", made.Map, force_synchronous=False, **_MAP)
+experimental_map_dataset_op = _with_function(
+    "ExperimentalMapDataset", made.Map, metadata=False, force_synchronous=False, **_MAP
+)
 parallel_map_dataset_op = _with_function(
     "ParallelMapDataset", ParallelMap, "num_parallel_calls: int32", sloppy=False, **_MAP
 )
@@ -54,36 +51,57 @@ map_and_batch_dataset_op = _with_function(
     "MapAndBatchDataset",
     _map_and_batch,
     "batch_size: int64, num_parallel_calls: int64, drop_remainder: bool",
-    twin=True,
     preserve_cardinality=False,
 )
+experimental_map_and_batch_dataset_op = _with_function(
+    "ExperimentalMapAndBatchDataset",
+    _map_and_batch,
+    "batch_size: int64, num_parallel_calls: int64, drop_remainder: bool",
+    metadata=False,
+    preserve_cardinality=False,
+)
+
 filter_dataset_op = _with_function("FilterDataset", made.Filter, key="predicate")
-take_while_dataset_op = _with_function("TakeWhileDataset", made.TakeWhile, key="predicate", twin=True)
+
+take_while_dataset_op = _with_function("TakeWhileDataset", made.TakeWhile, key="predicate")
+experimental_take_while_dataset_op = _with_function(
+    "ExperimentalTakeWhileDataset", made.TakeWhile, key="predicate", metadata=False
+)
+
 flat_map_dataset_op = _with_function("FlatMapDataset", made.FlatMap)
 
 # ---------------------------------------------------------------------------------------------- interleaving
 
-_CYCLE = "cycle_length: int64, block_length: int64"
-
-interleave_dataset_op = _with_function("InterleaveDataset", made.Interleave, _CYCLE)
+interleave_dataset_op = _with_function(
+    "InterleaveDataset", made.Interleave, "cycle_length: int64, block_length: int64"
+)
 
 
 def _parallel_interleave(source, function, cycle, block, *advice):
     return made.Interleave(source, function, cycle, block, threads=True)
 
 
+_PARALLEL_CYCLE = (
+    "cycle_length: int64, block_length: int64, sloppy: bool, buffer_output_elements: int64, "
+    "prefetch_input_elements: int64"
+)
 parallel_interleave_dataset_op = _with_function(
-    "ParallelInterleaveDataset",
-    _parallel_interleave,
-    f"{_CYCLE}, sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64",
-    twin=True,
+    "ParallelInterleaveDataset", _parallel_interleave, _PARALLEL_CYCLE
+)
+experimental_parallel_interleave_dataset_op = _with_function(
+    "ExperimentalParallelInterleaveDataset", _parallel_interleave, _PARALLEL_CYCLE, metadata=False
 )
 parallel_interleave_dataset_v2_op = _with_function(
-    "ParallelInterleaveDatasetV2", _parallel_interleave, f"{_CYCLE}, num_parallel_calls: int64", sloppy=False
+    "ParallelInterleaveDatasetV2",
+    _parallel_interleave,
+    "cycle_length: int64, block_length: int64, num_parallel_calls: int64",
+    sloppy=False,
 )
-_STATE = {"Tstate": attr("list(type)", minimum=1)}
 
 # ------------------------------------------------------------------------------------------------- states
+
+_SCAN = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments"
+_STATE = {"Tstate": attr("list(type)", minimum=1)}
 
 
 def _scan(input_dataset, initial_state, other_arguments, *, planned):
@@ -91,13 +109,25 @@ def _scan(input_dataset, initial_state, other_arguments, *, planned):
     return as_cell(made.Scan(dataset_in(input_dataset), initial_state, function))
 
 
-_SCAN = "input_dataset: variant, initial_state: Tstate, other_arguments: Targuments"
-
 scan_dataset_op = dataset_op(
-    "ScanDataset", _SCAN, _scan, preserve_cardinality=False, use_default_device=True, **_FUNCTION, **_STATE
+    "ScanDataset",
+    _SCAN,
+    _scan,
+    preserve_cardinality=False,
+    use_default_device=True,
+    covered_by=_TESTS,
+    **_FUNCTION,
+    **_STATE,
 )
-dataset_op(
-    "ExperimentalScanDataset", _SCAN, _scan, metadata=False, preserve_cardinality=False, **_FUNCTION, **_STATE
+experimental_scan_dataset_op = dataset_op(
+    "ExperimentalScanDataset",
+    _SCAN,
+    _scan,
+    metadata=False,
+    preserve_cardinality=False,
+    covered_by=_TESTS,
+    **_FUNCTION,
+    **_STATE,
 )
 
 reduce_dataset_op = Op(
@@ -126,30 +156,46 @@ def _reduce_dataset_kernel(input_dataset, initial_state, other_arguments, *, pla
         iteration.stop()
 
 
-reduce_dataset_op.samples(covered_by="tests/data/test_functions.py")
+reduce_dataset_op.samples(covered_by=_TESTS)
 
 # ----------------------------------------------------------------------------------------- several functions
 
 
-def _of_functions(name: str, functions: str, make: Callable, **options: Any) -> Op:
-    """A dataset made of another one and several functions, each with what it captures."""
+def _with_functions(name: str, functions: str, make: Callable, **options: Any) -> Op:
+    """An op that makes a dataset of another one and several functions, each with what it captures."""
     keys = functions.split()
 
-    def kernel(input_dataset, *captured, planned):
+    def _kernel(input_dataset, *captured, planned):
         called = [planned(key, given) for key, given in zip(keys, captured, strict=True)]
         return as_cell(make(dataset_in(input_dataset), *called))
 
     attrs = {key: attr("func") for key in keys}
     attrs |= {f"T{key}_other_arguments": attr("list(type)", minimum=0) for key in keys}
     inputs = ", ".join(f"{key}_other_arguments: T{key}_other_arguments" for key in keys)
-    return dataset_op(name, f"input_dataset: variant, {inputs}", kernel, twin=True, **attrs, **options)
+    return dataset_op(
+        name, f"input_dataset: variant, {inputs}", _kernel, covered_by=_TESTS, **attrs, **options
+    )
 
 
-group_by_window_dataset_op = _of_functions(
+group_by_window_dataset_op = _with_functions(
     "GroupByWindowDataset", "key_func reduce_func window_size_func", made.GroupByWindow
 )
-group_by_reducer_dataset_op = _of_functions(
+experimental_group_by_window_dataset_op = _with_functions(
+    "ExperimentalGroupByWindowDataset",
+    "key_func reduce_func window_size_func",
+    made.GroupByWindow,
+    metadata=False,
+)
+
+group_by_reducer_dataset_op = _with_functions(
     "GroupByReducerDataset",
+    "key_func init_func reduce_func finalize_func",
+    made.GroupByReducer,
+    stateful=True,
+    metadata=False,
+)
+experimental_group_by_reducer_dataset_op = _with_functions(
+    "ExperimentalGroupByReducerDataset",
     "key_func init_func reduce_func finalize_func",
     made.GroupByReducer,
     stateful=True,
@@ -157,20 +203,24 @@ group_by_reducer_dataset_op = _of_functions(
 )
 
 
-def _generated(init_args, next_args, finalize_args, *, planned) -> np.ndarray:
+def _generated(init_args, next_args, finalize_args, *, planned):
     init = planned("init_func", init_args)
     following = planned("next_func", next_args)
     finalize = planned("finalize_func", finalize_args)
     return as_cell(datasets.Generated(init, following, finalize))
 
 
-_GENERATOR = ("init_func", "next_func", "finalize_func")
-
 generator_dataset_op = dataset_op(
     "GeneratorDataset",
-    ", ".join(f"{key}_other_args: T{key}_args" for key in _GENERATOR),
+    "init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, "
+    "finalize_func_other_args: Tfinalize_func_args",
     _generated,
     stateful=True,
-    **{key: attr("func") for key in _GENERATOR},
-    **{f"T{key}_args": attr("list(type)", minimum=0) for key in _GENERATOR},
+    covered_by=_TESTS,
+    init_func=attr("func"),
+    next_func=attr("func"),
+    finalize_func=attr("func"),
+    Tinit_func_args=attr("list(type)", minimum=0),
+    Tnext_func_args=attr("list(type)", minimum=0),
+    Tfinalize_func_args=attr("list(type)", minimum=0),
 )

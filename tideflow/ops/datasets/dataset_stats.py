@@ -1,4 +1,4 @@
-"""Statistics of pipelines as ops: aggregators, datasets that tell them something, and their summaries."""
+"""Statistics of pipelines as ops: aggregators, datasets that report to them, and their summaries."""
 
 from __future__ import annotations
 
@@ -9,72 +9,93 @@ import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tideflow.graph.op import Op
-from tideflow.ops.datasets.datasets import dataset_op
 from tideflow.ops.files.summaries import histogram_message
+from tideflow.ops.helpers.datasets import dataset_op
 from tideflow.ops.helpers.session_objects import NAMED, found, held
 from tideflow.runtime import dataset_stats as stats
 from tideflow.runtime.datasets import as_cell, dataset_in
 
-stats_aggregator_handle_op, _old_handle_op = (
-    Op(name, " -> handle: resource", stateful=True, handle=True, differentiable=False, **NAMED)
-    for name in ("StatsAggregatorHandle", "ExperimentalStatsAggregatorHandle")
-)
-stats_aggregator_summary_op, _old_summary_op = (
-    Op(name, "iterator: resource -> summary: string", stateful=True, on_host=True, differentiable=False)
-    for name in ("StatsAggregatorSummary", "ExperimentalStatsAggregatorSummary")
-)
+_TESTS = "tests/ops/datasets/test_dataset_stats.py"
 
 
-def _handle(*, resources: Any, node: Any) -> stats.StatsAggregator:
-    return found("stats aggregator", stats.StatsAggregator, resources, node)
-
-
-def _add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(op: Op) -> None:
+def _aggregator_op(name: str) -> Op:
+    """An op that makes an aggregator."""
+    op = Op(name, " -> handle: resource", stateful=True, handle=True, differentiable=False, **NAMED)
     op.shape(lambda: [])
-    op.kernel(_handle)
-    op.samples(covered_by="tests/data/test_datasets.py")
+
+    @op.kernel
+    def _kernel(*, resources: Any, node: Any) -> stats.StatsAggregator:
+        return found("stats aggregator", stats.StatsAggregator, resources, node)
+
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-_add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(stats_aggregator_handle_op)
-_add_shape_and_kernel_and_samples_of_stats_aggregator_handle_family(_old_handle_op)
+stats_aggregator_handle_op = _aggregator_op("StatsAggregatorHandle")
+experimental_stats_aggregator_handle_op = _aggregator_op("ExperimentalStatsAggregatorHandle")
 
 
-def _summary(iterator: Any) -> np.ndarray:
-    message = Summary()
-    for tag, numbers in held(iterator).all().items():
-        message.value.add(tag=tag, histo=histogram_message(np.array(numbers)))
-    return np.array(message.SerializeToString(), dtype=object)
-
-
-def _add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(op: Op) -> None:
+def _aggregator_summary_op(name: str) -> Op:
+    """An op that tells what an aggregator has heard: a Summary with a histogram for each tag."""
+    op = Op(name, "iterator: resource -> summary: string", stateful=True, on_host=True, differentiable=False)
     op.shape(lambda iterator: [])
-    op.kernel(_summary)
-    op.samples(covered_by="tests/data/test_datasets.py")
+
+    @op.kernel
+    def _kernel(iterator: Any) -> np.ndarray:
+        message = Summary()
+        for tag, numbers in held(iterator).all().items():
+            message.value.add(tag=tag, histo=histogram_message(np.array(numbers)))
+        return np.array(message.SerializeToString(), dtype=object)
+
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-_add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(stats_aggregator_summary_op)
-_add_shape_and_kernel_and_samples_of_stats_aggregator_summary_family(_old_summary_op)
+stats_aggregator_summary_op = _aggregator_summary_op("StatsAggregatorSummary")
+experimental_stats_aggregator_summary_op = _aggregator_summary_op("ExperimentalStatsAggregatorSummary")
 
 
-def _measured(name: str, measure: Callable) -> Op:
-    def kernel(input_dataset, tag):
+def _measured_op(name: str, measure: Callable) -> Op:
+    """An op that makes a dataset with the elements of another, of which it reports a number each."""
+
+    def _kernel(input_dataset, tag):
         return as_cell(stats.Measured(dataset_in(input_dataset), tag.decode(), measure))
 
     return dataset_op(
-        name, "input_dataset: variant, tag: string", kernel, host="tag", twin=True, metadata=False
+        name,
+        "input_dataset: variant, tag: string",
+        _kernel,
+        host="tag",
+        metadata=False,
+        covered_by=_TESTS,
     )
 
 
-latency_stats_dataset_op = _measured("LatencyStatsDataset", stats.latency)
-bytes_produced_stats_dataset_op = _measured("BytesProducedStatsDataset", stats.bytes_produced)
-set_stats_aggregator_dataset_op = dataset_op(
-    "SetStatsAggregatorDataset",
-    "input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string",
-    lambda input_dataset, stats_aggregator, tag, counter_prefix: as_cell(
-        stats.WithAggregator(dataset_in(input_dataset), held(stats_aggregator), tag.decode())
-    ),
-    host="tag counter_prefix",
-    twin=True,
-    metadata=False,
-    stateful=True,
+latency_stats_dataset_op = _measured_op("LatencyStatsDataset", stats.latency)
+experimental_latency_stats_dataset_op = _measured_op("ExperimentalLatencyStatsDataset", stats.latency)
+
+bytes_produced_stats_dataset_op = _measured_op("BytesProducedStatsDataset", stats.bytes_produced)
+experimental_bytes_produced_stats_dataset_op = _measured_op(
+    "ExperimentalBytesProducedStatsDataset", stats.bytes_produced
 )
+
+
+def _with_aggregator_op(name: str) -> Op:
+    """An op that makes a dataset whose reports go to an aggregator."""
+
+    def _kernel(input_dataset, stats_aggregator, tag, counter_prefix):
+        return as_cell(stats.WithAggregator(dataset_in(input_dataset), held(stats_aggregator), tag.decode()))
+
+    return dataset_op(
+        name,
+        "input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string",
+        _kernel,
+        host="tag counter_prefix",
+        metadata=False,
+        stateful=True,
+        covered_by=_TESTS,
+    )
+
+
+set_stats_aggregator_dataset_op = _with_aggregator_op("SetStatsAggregatorDataset")
+experimental_set_stats_aggregator_dataset_op = _with_aggregator_op("ExperimentalSetStatsAggregatorDataset")

@@ -13,7 +13,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow.optionals import Optional
-from tideflow.ops.datasets.datasets import STRUCTURE
+from tideflow.ops.helpers.datasets import STRUCTURE
 from tideflow.ops.helpers.session_objects import held
 from tideflow.runtime.datasets import Dataset, dataset_in
 from tideflow.runtime.iterators import DatasetIterator
@@ -21,31 +21,32 @@ from tideflow.runtime.tensor_lists import as_variant
 
 _NAMED = {"shared_name": attr("string"), "container": attr("string")}
 _HANDLE = {"stateful": True, "handle": True, "differentiable": False}
-KIND = "iterator"
+_STATEFUL = {"stateful": True, "on_host": True, "differentiable": False}
+_TESTS = "tests/ops/datasets/test_iterators.py"
 
 
 def _found(resources: Any, container: str, name: str, types: Any, shapes: Any, first: Any) -> DatasetIterator:
+    """The session's iterator of that name, made on first use; `first` makes the dataset it begins with."""
     return resources.get_or_create(
-        container, KIND, name, lambda: DatasetIterator(name, types, shapes, resources, first)
+        container, "iterator", name, lambda: DatasetIterator(name, types, shapes, resources, first)
     )
 
 
-def _iterator(*, shared_name, container, output_types, output_shapes, node, resources):
-    return _found(resources, container, shared_name or node.name, output_types, output_shapes, None)
-
-
-def _add_shape_and_kernel_of_iterator_family(op: Op) -> None:
+def _iterator_op(name: str) -> Op:
+    """An op that makes an iterator which MakeIterator starts."""
+    op = Op(name, " -> handle: resource", **_HANDLE, **_NAMED, **STRUCTURE)
     op.shape(lambda: [])
-    op.kernel(_iterator)
+
+    @op.kernel
+    def _kernel(*, shared_name, container, output_types, output_shapes, node, resources):
+        return _found(resources, container, shared_name or node.name, output_types, output_shapes, None)
+
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-iterator_op = Op("Iterator", " -> handle: resource", **_HANDLE, **_NAMED, **STRUCTURE)
-_add_shape_and_kernel_of_iterator_family(iterator_op)
-iterator_op.samples(covered_by="tests/data/test_datasets.py")
-
-iterator_v2_op = Op("IteratorV2", " -> handle: resource", **_HANDLE, **_NAMED, **STRUCTURE)
-_add_shape_and_kernel_of_iterator_family(iterator_v2_op)
-iterator_v2_op.samples(covered_by="tests/data/test_datasets.py")
+iterator_op = _iterator_op("Iterator")
+iterator_v2_op = _iterator_op("IteratorV2")
 
 one_shot_iterator_op = Op(
     "OneShotIterator",
@@ -59,15 +60,17 @@ one_shot_iterator_op = Op(
 one_shot_iterator_op.shape(lambda: [])
 
 
-def _one_shot(*, shared_name, container, output_types, output_shapes, node, resources, planned):
+@one_shot_iterator_op.kernel
+def _one_shot_iterator_kernel(
+    *, shared_name, container, output_types, output_shapes, node, resources, planned
+):
     def first() -> Dataset:
         return dataset_in(planned("dataset_factory")()[0])
 
     return _found(resources, container, shared_name or node.name, output_types, output_shapes, first)
 
 
-one_shot_iterator_op.kernel(_one_shot)
-one_shot_iterator_op.samples(covered_by="tests/data/test_datasets.py")
+one_shot_iterator_op.samples(covered_by=_TESTS)
 
 make_iterator_op = Op(
     "MakeIterator",
@@ -78,37 +81,28 @@ make_iterator_op = Op(
 )
 make_iterator_op.shape(lambda dataset, iterator: [])
 make_iterator_op.kernel(lambda dataset, iterator: held(iterator).start(dataset_in(dataset)))
-make_iterator_op.samples(covered_by="tests/data/test_datasets.py")
+make_iterator_op.samples(covered_by=_TESTS)
 
 
-def _add_shape_and_kernel_of_get_next_family(op: Op) -> None:
+def _get_next_op(name: str) -> Op:
+    """An op that takes the next element; it may wait for it."""
+    op = Op(
+        name,
+        "iterator: resource -> components: output_types",
+        stateful=True,
+        blocking=True,
+        on_host=True,
+        differentiable=False,
+        **STRUCTURE,
+    )
     op.shape(lambda iterator, *, output_shapes: output_shapes)
     op.kernel(lambda iterator: held(iterator).next())
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-get_next_op = Op(
-    "IteratorGetNext",
-    "iterator: resource -> components: output_types",
-    stateful=True,
-    blocking=True,
-    on_host=True,
-    differentiable=False,
-    **STRUCTURE,
-)
-_add_shape_and_kernel_of_get_next_family(get_next_op)
-get_next_op.samples(covered_by="tests/data/test_datasets.py")
-
-get_next_sync_op = Op(
-    "IteratorGetNextSync",
-    "iterator: resource -> components: output_types",
-    stateful=True,
-    blocking=True,
-    on_host=True,
-    differentiable=False,
-    **STRUCTURE,
-)
-_add_shape_and_kernel_of_get_next_family(get_next_sync_op)
-get_next_sync_op.samples(covered_by="tests/data/test_datasets.py")
+get_next_op = _get_next_op("IteratorGetNext")
+get_next_sync_op = _get_next_op("IteratorGetNextSync")
 
 get_next_as_optional_op = Op(
     "IteratorGetNextAsOptional",
@@ -130,7 +124,7 @@ def _get_next_as_optional_kernel(iterator):
         return as_variant(Optional(None))
 
 
-get_next_as_optional_op.samples(covered_by="tests/data/test_datasets.py")
+get_next_as_optional_op.samples(covered_by=_TESTS)
 
 # ---------------------------------------------------------------------------------------- handles as strings
 
@@ -153,75 +147,7 @@ def _to_string_handle_kernel(resource_handle, *, resources):
     return np.array(base64.b64encode(_PREFIX + iterator.name.encode()), dtype=object)
 
 
-to_string_handle_op.samples(covered_by="tests/data/test_datasets.py")
-
-_MAYBE = {
-    "output_types": attr("list(type)", [], minimum=0),
-    "output_shapes": attr("list(shape)", [], minimum=0),
-}
-from_string_handle_op, from_string_handle_v2_op = (
-    Op(
-        name,
-        "string_handle: string -> resource_handle: resource",
-        host="string_handle",
-        stateful=True,
-        on_host=True,
-        differentiable=False,
-        **_MAYBE,
-    )
-    for name in ("IteratorFromStringHandle", "IteratorFromStringHandleV2")
-)
-get_device_op, _old_get_device_op = (
-    Op(name, "resource: resource -> device: string", stateful=True, on_host=True, differentiable=False)
-    for name in ("IteratorGetDevice", "ExperimentalIteratorGetDevice")
-)
-_STATEFUL = {"stateful": True, "on_host": True, "differentiable": False}
-
-# --------------------------------------------------------------------------------------------------- states
-
-
-def _state(resource_handle: Any) -> np.ndarray:
-    return np.array([held(resource_handle).state()], dtype=object)
-
-
-def _add_shape_and_kernel_and_samples_of_serialize_iterator_family(op: Op) -> None:
-    op.shape(lambda resource_handle: [1])
-    op.kernel(_state)
-    op.samples(covered_by="tests/data/test_datasets.py")
-
-
-serialize_iterator_op = Op(
-    "SerializeIterator",
-    "resource_handle: resource -> serialized: variant",
-    external_state_policy=0,
-    **_STATEFUL,
-)
-_add_shape_and_kernel_and_samples_of_serialize_iterator_family(serialize_iterator_op)
-
-
-def _restore(resource_handle: Any, state: np.ndarray) -> None:
-    if state.size != 1 or not isinstance(state.item(), bytes):
-        raise errors.invalid_argument("What is given is not the state of an iterator.")
-    held(resource_handle).restore(state.item())
-
-
-def _add_shape_and_kernel_and_samples_of_deserialize_iterator_family(op: Op) -> None:
-    op.shape(lambda resource_handle, state: [])
-    op.kernel(_restore)
-    op.samples(covered_by="tests/data/test_datasets.py")
-
-
-deserialize_iterator_op = Op(
-    "DeserializeIterator", "resource_handle: resource, serialized: variant", **_STATEFUL
-)
-_add_shape_and_kernel_and_samples_of_deserialize_iterator_family(deserialize_iterator_op)
-
-# The same with a string, which a checkpoint can hold.
-iterator_state_op = Op("_IteratorState", "resource_handle: resource -> state: string", **_STATEFUL)
-_add_shape_and_kernel_and_samples_of_serialize_iterator_family(iterator_state_op)
-
-restore_iterator_op = Op("_RestoreIterator", "resource_handle: resource, state: string", **_STATEFUL)
-_add_shape_and_kernel_and_samples_of_deserialize_iterator_family(restore_iterator_op)
+to_string_handle_op.samples(covered_by=_TESTS)
 
 
 def _check_types(iterator: DatasetIterator, types: list[Any]) -> None:
@@ -246,40 +172,90 @@ def _check_shapes(iterator: DatasetIterator, shapes: list[TensorShape]) -> None:
             )
 
 
-def _from_string_handle(string_handle, *, output_types, output_shapes, resources):
-    try:
-        text = base64.b64decode(string_handle, validate=True)
-    except ValueError:
-        text = b""
-    iterator = None
-    if text.startswith(_PREFIX):
-        iterator = resources.find("", "iterator by handle", text.removeprefix(_PREFIX).decode())
-    if iterator is None:
-        raise errors.invalid_argument(
-            f"string_handle {string_handle!r} is not the handle of an iterator of this session."
-        )
-    _check_types(iterator, output_types)
-    _check_shapes(iterator, output_shapes)
-    return iterator
-
-
-def _add_shape_and_kernel_of_from_string_handle_family(op: Op) -> None:
+def _from_string_handle_op(name: str) -> Op:
+    """An op that finds the iterator that a string stands for."""
+    op = Op(
+        name,
+        "string_handle: string -> resource_handle: resource",
+        host="string_handle",
+        output_types=attr("list(type)", [], minimum=0),
+        output_shapes=attr("list(shape)", [], minimum=0),
+        **_STATEFUL,
+    )
     op.shape(lambda string_handle: [])
-    op.kernel(_from_string_handle)
+
+    @op.kernel
+    def _kernel(string_handle, *, output_types, output_shapes, resources):
+        try:
+            text = base64.b64decode(string_handle, validate=True)
+        except ValueError:
+            text = b""
+        iterator = None
+        if text.startswith(_PREFIX):
+            iterator = resources.find("", "iterator by handle", text.removeprefix(_PREFIX).decode())
+        if iterator is None:
+            raise errors.invalid_argument(
+                f"string_handle {string_handle!r} is not the handle of an iterator of this session."
+            )
+        _check_types(iterator, output_types)
+        _check_shapes(iterator, output_shapes)
+        return iterator
+
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-_add_shape_and_kernel_of_from_string_handle_family(from_string_handle_op)
-_add_shape_and_kernel_of_from_string_handle_family(from_string_handle_v2_op)
+from_string_handle_op = _from_string_handle_op("IteratorFromStringHandle")
+from_string_handle_v2_op = _from_string_handle_op("IteratorFromStringHandleV2")
 
 
-def _add_shape_and_kernel_of_get_device_family(op: Op) -> None:
+def _get_device_op(name: str) -> Op:
+    """An op that tells on which device an iterator is: always this task's CPU."""
+    op = Op(name, "resource: resource -> device: string", **_STATEFUL)
     op.shape(lambda resource: [])
     op.kernel(lambda resource: np.array(b"/job:localhost/replica:0/task:0/device:CPU:0", dtype=object))
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-_add_shape_and_kernel_of_get_device_family(get_device_op)
-_add_shape_and_kernel_of_get_device_family(_old_get_device_op)
-from_string_handle_op.samples(covered_by="tests/data/test_datasets.py")
-from_string_handle_v2_op.samples(covered_by="tests/data/test_datasets.py")
-get_device_op.samples(covered_by="tests/data/test_datasets.py")
-_old_get_device_op.samples(covered_by="tests/data/test_datasets.py")
+get_device_op = _get_device_op("IteratorGetDevice")
+experimental_get_device_op = _get_device_op("ExperimentalIteratorGetDevice")
+
+# --------------------------------------------------------------------------------------------------- states
+
+
+def _state_op(name: str, signature: str, **attrs: Any) -> Op:
+    """An op that gives an iterator's place in its dataset."""
+    op = Op(name, signature, **_STATEFUL, **attrs)
+    op.shape(lambda resource_handle: [1])
+    op.kernel(lambda resource_handle: np.array([held(resource_handle).state()], dtype=object))
+    op.samples(covered_by="tests/data/test_checkpoints.py")
+    return op
+
+
+serialize_iterator_op = _state_op(
+    "SerializeIterator", "resource_handle: resource -> serialized: variant", external_state_policy=0
+)
+# The same as a string, which a checkpoint can hold.
+iterator_state_op = _state_op("_IteratorState", "resource_handle: resource -> state: string")
+
+
+def _restoring_op(name: str, signature: str) -> Op:
+    """An op that brings an iterator back to a place in its dataset."""
+    op = Op(name, signature, **_STATEFUL)
+    op.shape(lambda resource_handle, state: [])
+
+    @op.kernel
+    def _kernel(resource_handle: Any, state: np.ndarray) -> None:
+        if state.size != 1 or not isinstance(state.item(), bytes):
+            raise errors.invalid_argument("What is given is not the state of an iterator.")
+        held(resource_handle).restore(state.item())
+
+    op.samples(covered_by="tests/data/test_checkpoints.py")
+    return op
+
+
+deserialize_iterator_op = _restoring_op(
+    "DeserializeIterator", "resource_handle: resource, serialized: variant"
+)
+restore_iterator_op = _restoring_op("_RestoreIterator", "resource_handle: resource, state: string")

@@ -9,13 +9,12 @@ import numpy as np
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.io.examples import Blame
-from tideflow.ops.datasets.datasets import STRUCTURE, dataset_op
 from tideflow.ops.files.parsing import FEATURE_TYPES, dense_wanted, sparse_wanted, tensors
+from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.dataset_threads import ParallelMap
 from tideflow.runtime.datasets import as_cell, dataset_in, refuse
 
-_INPUTS = "input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense"
 _KEYS = attr("list(string)", minimum=0)
 _FEATURES = {
     "sparse_keys": _KEYS,
@@ -60,16 +59,24 @@ def _parsed(
     return as_cell(ParallelMap(dataset_in(input_dataset), parse, num_parallel_calls))
 
 
-def _op(name: str, **more: Any) -> Op:
+def _parsing_op(name: str, **attrs: Any) -> Op:
+    """An op that makes a dataset of the features of another one's Examples."""
     return dataset_op(
-        name, _INPUTS, _parsed, host="num_parallel_calls", structure=_FEATURES, metadata=False, **more
+        name,
+        "input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense",
+        _parsed,
+        host="num_parallel_calls",
+        structure=_FEATURES,
+        metadata=False,
+        covered_by="tests/ops/datasets/test_parsing_datasets.py",
+        **attrs,
     )
 
 
-parse_example_dataset_op = _op(
+parse_example_dataset_op = _parsing_op(
     "ParseExampleDataset",
     ragged_keys=attr("list(string)", [], minimum=0),
     ragged_value_types=attr("list(type)", [], allowed=FEATURE_TYPES.allowed, minimum=0),
     ragged_split_types=attr("list(type)", [], allowed=types("int32 int64"), minimum=0),
 )
-_op("ExperimentalParseExampleDataset")
+experimental_parse_example_dataset_op = _parsing_op("ExperimentalParseExampleDataset")

@@ -31,6 +31,7 @@ _GROUP = {
 
 
 def _collective_op(name: str, signature: str, **attrs: Any) -> Op:
+    """An op in which the members of a group wait for each other."""
     op = Op(name, signature, stateful=True, blocking=True, **_GROUP, **attrs)
     op.gradient(undefined_gradient)
     op.samples(covered_by="tests/ops/distributed/test_collectives.py")

@@ -13,14 +13,13 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime import waiting
 
-SEND, RECV = "_Send", "_Recv"
 _ENDS = {
     "tensor_name": attr("string"),  # the edge
     "send_device": attr("string"),
     "recv_device": attr("string"),
 }
 
-send_op = Op(SEND, "tensor: T", stateful=True, on_host=True, differentiable=False, **_ENDS)
+send_op = Op("_Send", "tensor: T", stateful=True, on_host=True, differentiable=False, **_ENDS)
 
 
 @send_op.shape
@@ -36,7 +35,7 @@ def _send_kernel(tensor: Any, *, tensor_name: str, recv_device: str) -> None:
 send_op.samples(covered_by="tests/cluster/test_steps.py")
 
 recv_op = Op(
-    RECV,
+    "_Recv",
     " -> tensor: tensor_type",
     stateful=True,
     on_host=True,
@@ -58,3 +57,5 @@ def _recv_kernel(*, tensor_name: str, suspendable: bool) -> Any:
 
 
 recv_op.samples(covered_by="tests/cluster/test_steps.py")
+
+SEND, RECV = send_op.name, recv_op.name

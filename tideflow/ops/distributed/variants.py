@@ -20,17 +20,22 @@ from tideflow.ops.control_flow.optionals import Optional
 from tideflow.runtime.tensor_lists import TensorList, as_variant
 from tideflow.runtime.values import to_numpy, to_torch
 
-PACK, UNPACK = "_PackVariant", "_UnpackVariant"
 _LIST, _OPTIONAL, _TENSOR = "tensorflow::TensorList", "tensorflow::OptionalVariant", "tensorflow::Tensor"
 
-pack_op = Op(PACK, "value: variant -> packed: string", differentiable=False, on_host=True)
-pack_op.shape(lambda value: [])
 
-
-def _data(kind: str, about: dict[str, Any], values: list[Any]) -> VariantTensorDataProto:
-    return VariantTensorDataProto(
-        type_name=kind, metadata=json.dumps(about).encode(), tensors=map(_message, values)
+def _message(value: Any) -> TensorProto:
+    """A tensor of numbers, strings or variants. Where there are no cells, it does not matter of which."""
+    array = to_numpy(value)
+    if array.dtype != object:
+        return tensor_proto(array, dtypes.as_dtype(array.dtype))
+    cells = array.ravel().tolist()
+    if all(isinstance(cell, bytes) for cell in cells):
+        return tensor_proto(array, dtypes.string)
+    proto = TensorProto(
+        dtype=dtypes.variant.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto()
     )
+    proto.variant_val.extend(map(_cell_message, cells))
+    return proto
 
 
 def _cell_message(cell: Any) -> VariantTensorDataProto:
@@ -51,22 +56,14 @@ def _cell_message(cell: Any) -> VariantTensorDataProto:
     )
 
 
-# ------------------------------------------------------------------------------------------------ to messages
-
-
-def _message(value: Any) -> TensorProto:
-    """A tensor of numbers, strings or variants. Where there are no cells, it does not matter of which."""
-    array = to_numpy(value)
-    if array.dtype != object:
-        return tensor_proto(array, dtypes.as_dtype(array.dtype))
-    cells = array.ravel().tolist()
-    if all(isinstance(cell, bytes) for cell in cells):
-        return tensor_proto(array, dtypes.string)
-    proto = TensorProto(
-        dtype=dtypes.variant.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto()
+def _data(kind: str, about: dict[str, Any], values: list[Any]) -> VariantTensorDataProto:
+    return VariantTensorDataProto(
+        type_name=kind, metadata=json.dumps(about).encode(), tensors=map(_message, values)
     )
-    proto.variant_val.extend(map(_cell_message, cells))
-    return proto
+
+
+pack_op = Op("_PackVariant", "value: variant -> packed: string", differentiable=False, on_host=True)
+pack_op.shape(lambda value: [])
 
 
 @pack_op.kernel
@@ -77,8 +74,14 @@ def pack(value: np.ndarray) -> np.ndarray:
 
 pack_op.samples(covered_by="tests/cluster/test_steps.py")
 
-unpack_op = Op(UNPACK, "packed: string -> value: variant", differentiable=False, on_host=True)
-unpack_op.shape(lambda packed: None)
+
+def _value(proto: TensorProto) -> Any:
+    if proto.dtype != dtypes.variant.as_datatype_enum:
+        return to_torch(make_ndarray(proto))
+    cells = np.empty(len(proto.variant_val), dtype=object)
+    for i, data in enumerate(proto.variant_val):
+        cells[i] = _cell(data)
+    return cells.reshape([dim.size for dim in proto.tensor_shape.dim])
 
 
 def _cell(data: VariantTensorDataProto) -> Any:
@@ -95,16 +98,8 @@ def _cell(data: VariantTensorDataProto) -> Any:
     return value
 
 
-# ---------------------------------------------------------------------------------------------- from messages
-
-
-def _value(proto: TensorProto) -> Any:
-    if proto.dtype != dtypes.variant.as_datatype_enum:
-        return to_torch(make_ndarray(proto))
-    cells = np.empty(len(proto.variant_val), dtype=object)
-    for i, data in enumerate(proto.variant_val):
-        cells[i] = _cell(data)
-    return cells.reshape([dim.size for dim in proto.tensor_shape.dim])
+unpack_op = Op("_UnpackVariant", "packed: string -> value: variant", differentiable=False, on_host=True)
+unpack_op.shape(lambda packed: None)
 
 
 @unpack_op.kernel
@@ -117,3 +112,5 @@ def unpack(packed: np.ndarray) -> np.ndarray:
 
 
 unpack_op.samples(covered_by="tests/cluster/test_steps.py")
+
+PACK, UNPACK = pack_op.name, unpack_op.name

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from tideflow.io.local_files import local_path
 from tideflow.io.old_checkpoints import open_checkpoint, write_old_checkpoint
 from tideflow.io.slices import TensorSlice, parse_shape_and_slice, region_shape
 from tideflow.ops.helpers.axes import of_rank, one_value
-from tideflow.ops.helpers.samples import f32, i32, text
+from tideflow.ops.helpers.samples import f32, i32, scratch, text
 from tideflow.runtime.values import to_numpy, to_torch
 
 
@@ -43,8 +42,35 @@ def _vectors(prefix: Any, names: Any, slices: Any, count: int) -> None:
             raise ShapeError(f"Dimension must be {count} but is {vector.tuple[0]}")
 
 
-_FOLDER = os.path.join(tempfile.gettempdir(), "tideflow-samples")
-_HERE = text(os.path.join(_FOLDER, "sample"), shape=())
+def check_counts(names: list[str], slices: list[str], count: int) -> None:
+    """As many names, and as many slices, as tensors."""
+    if not len(names) == len(slices) == count:
+        raise errors.invalid_argument(
+            f"{len(names)} tensor_names and {len(slices)} shape_and_slices for {count} tensors: there must "
+            "be one of each for each tensor",
+        )
+
+
+def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DType) -> Any:
+    """The slice to read of a tensor, which is of this type and of the shape that the slice speaks of."""
+    entry = reader.entry(name)
+    if entry.dtype is not dtype:
+        raise errors.invalid_argument(
+            f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
+            f"{entry.dtype.name} ({reader.place(name)})",
+        )
+    if not spec:
+        return None
+    shape, part = parse_shape_and_slice(spec)
+    if shape != entry.shape:
+        raise errors.invalid_argument(
+            f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape "
+            f"stored in checkpoint: {list(entry.shape)} ({reader.place(name)})",
+        )
+    return part
+
+
+# ------------------------------------------------------------------------------------- saving and restoring
 
 save_v2_op = Op(
     "SaveV2",
@@ -54,8 +80,6 @@ save_v2_op = Op(
     on_host=True,
     differentiable=False,
 )
-
-# ----------------------------------------------------------------------------------------------------- saving
 
 
 @save_v2_op.shape
@@ -77,19 +101,24 @@ def _save_v2_kernel(prefix, tensor_names, shape_and_slices, tensors, *, dtypes):
                 writer.add(name, to_numpy(value), dtype)
 
 
-save_v2_op.samples(
-    (_HERE, text("a", "b"), text("", ""), [f32(2, 3), i32()]),
-    (_HERE, text("a", "b"), text("4 3 0,2:-", ""), [f32(2, 3), text("x", "yz")]),
-)
-save_v2_op.refuses((_HERE, text("a"), text("", ""), [f32(2)]), "Dimension must be 1 but is 2")
+def _is_read_back(prefix, tensor_names, shape_and_slices, tensors):
+    with BundleReader(prefix.item()) as reader:
+        claims = []
+        for name, spec, tensor in zip(
+            _strings(tensor_names), _strings(shape_and_slices), tensors, strict=True
+        ):
+            part = parse_shape_and_slice(spec)[1] if spec else None
+            claims.append((reader.read(name, part), tensor))
+        return claims
 
-restore_v2_op = Op(
-    "RestoreV2",
-    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
-    dtypes=attr("list(type)", minimum=1),
-    stateful=True,
-    on_host=True,
-    differentiable=False,
+
+save_v2_op.samples(
+    (text(scratch("whole"), shape=()), text("a", "b"), text("", ""), [f32(2, 3), i32()]),
+    (text(scratch("slice"), shape=()), text("a", "b"), text("4 3 0,2:-", ""), [f32(2, 3), text("x", "yz")]),
+    law=_is_read_back,
+)
+save_v2_op.refuses(
+    (text(scratch("none"), shape=()), text("a"), text("", ""), [f32(2)]), "Dimension must be 1 but is 2"
 )
 
 
@@ -104,7 +133,14 @@ def _restored_shape(spec: Any) -> tuple[int, ...] | None:
     return region_shape(part.region(shape))
 
 
-# -------------------------------------------------------------------------------------------------- restoring
+restore_v2_op = Op(
+    "RestoreV2",
+    "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
+    dtypes=attr("list(type)", minimum=1),
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
 
 
 @restore_v2_op.shape
@@ -140,8 +176,6 @@ merge_v2_checkpoints_op = Op(
     differentiable=False,
 )
 
-# ------------------------------------------------------------------------------------------- several into one
-
 
 @merge_v2_checkpoints_op.shape
 def _merge_v2_checkpoints_shape(checkpoint_prefixes, destination_prefix):
@@ -165,13 +199,15 @@ def _merge_v2_checkpoints_kernel(
                 os.rmdir(folder)
 
 
-merge_v2_checkpoints_op.samples(
-    (text(shape=(0,)), text(os.path.join(_FOLDER, "merged"), shape=())),
+merge_v2_checkpoints_op.samples(covered_by="tests/ops/files/test_checkpoints.py")
+merge_v2_checkpoints_op.refuses(
+    (text("a", shape=()), text("b", shape=())), "Shape must be rank 1 but is rank 0"
 )
-merge_v2_checkpoints_op.refuses((_HERE, _HERE), "Shape must be rank 1 but is rank 0")
+
+# --------------------------------------------------------------------------------------------- names of files
 
 
-def _sharded_filename_family_shape(*inputs):
+def _one_name(*inputs):
     for shape in inputs:
         of_rank(shape, 0)
     return []
@@ -184,15 +220,13 @@ def _file_name(basename: np.ndarray, shard: str, num_shards: torch.Tensor) -> np
 
 _BASE = text("a/b", shape=())
 
-# --------------------------------------------------------------------------------------------- names of files
-
 sharded_filename_op = Op(
     "ShardedFilename",
     "basename: string, shard: int32, num_shards: int32 -> filename: string",
     on_host=True,
     differentiable=False,
 )
-sharded_filename_op.shape(_sharded_filename_family_shape)
+sharded_filename_op.shape(_one_name)
 
 
 @sharded_filename_op.kernel
@@ -211,7 +245,7 @@ sharded_filespec_op = Op(
     on_host=True,
     differentiable=False,
 )
-sharded_filespec_op.shape(_sharded_filename_family_shape)
+sharded_filespec_op.shape(_one_name)
 
 
 @sharded_filespec_op.kernel
@@ -221,6 +255,8 @@ def _sharded_filespec_kernel(basename, num_shards):
 
 sharded_filespec_op.samples((_BASE, np.int32(12)), against=lambda *_: np.array(b"a/b-?????-of-00012", object))
 sharded_filespec_op.refuses((_BASE, i32(2)), "Shape must be rank 0 but is rank 1")
+
+# ------------------------------------------------------------------------------------------- the first format
 
 
 def _save_old(filename: np.ndarray, names: list[str], slices: list[str], data: list, types: list) -> None:
@@ -233,8 +269,6 @@ def _save_old(filename: np.ndarray, names: list[str], slices: list[str], data: l
         parts.append((name, shape, part, value, dtype))
     write_old_checkpoint(_string(filename, "filename"), parts)
 
-
-# ------------------------------------------------------------------------------------------- the first format
 
 save_op = Op(
     "Save",
@@ -258,7 +292,7 @@ def _save_kernel(filename, tensor_names, data, *, T):
     _save_old(filename, names, [""] * len(names), data, T)
 
 
-save_op.samples(covered_by="tests/train/test_saver.py")
+save_op.samples(covered_by="tests/ops/files/test_checkpoints.py")
 
 save_slices_op = Op(
     "SaveSlices",
@@ -281,10 +315,10 @@ def _save_slices_kernel(filename, tensor_names, shapes_and_slices, data, *, T):
     _save_old(filename, _strings(tensor_names), _strings(shapes_and_slices), data, T)
 
 
-save_slices_op.samples(covered_by="tests/train/test_saver.py")
+save_slices_op.samples(covered_by="tests/ops/files/test_checkpoints.py")
 
 
-def _restore_family_shape(*inputs):
+def _unknown_tensor(*inputs):
     for shape in inputs:
         of_rank(shape, 0)
     return None
@@ -305,7 +339,7 @@ restore_op = Op(
     on_host=True,
     differentiable=False,
 )
-restore_op.shape(_restore_family_shape)
+restore_op.shape(_unknown_tensor)
 
 
 @restore_op.kernel
@@ -313,7 +347,7 @@ def _restore_kernel(file_pattern, tensor_name, *, dt):
     return _restore_one(file_pattern, tensor_name, "", dt)
 
 
-restore_op.samples(covered_by="tests/train/test_saver.py")
+restore_op.samples(covered_by="tests/ops/files/test_checkpoints.py")
 
 restore_slice_op = Op(
     "RestoreSlice",
@@ -324,7 +358,7 @@ restore_slice_op = Op(
     on_host=True,
     differentiable=False,
 )
-restore_slice_op.shape(_restore_family_shape)
+restore_slice_op.shape(_unknown_tensor)
 
 
 @restore_slice_op.kernel
@@ -332,32 +366,4 @@ def _restore_slice_kernel(file_pattern, tensor_name, shape_and_slice, *, dt):
     return _restore_one(file_pattern, tensor_name, _string(shape_and_slice, "shape_and_slice"), dt)
 
 
-restore_slice_op.samples(covered_by="tests/train/test_saver.py")
-
-
-def check_counts(names: list[str], slices: list[str], count: int) -> None:
-    """As many names, and as many slices, as tensors."""
-    if not len(names) == len(slices) == count:
-        raise errors.invalid_argument(
-            f"{len(names)} tensor_names and {len(slices)} shape_and_slices for {count} tensors: there must "
-            "be one of each for each tensor",
-        )
-
-
-def part_to_restore(reader: BundleReader, name: str, spec: str, dtype: dtypes.DType) -> Any:
-    """The slice to read of a tensor, which is of this type and of the shape that the slice speaks of."""
-    entry = reader.entry(name)
-    if entry.dtype is not dtype:
-        raise errors.invalid_argument(
-            f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype "
-            f"{entry.dtype.name} ({reader.place(name)})",
-        )
-    if not spec:
-        return None
-    shape, part = parse_shape_and_slice(spec)
-    if shape != entry.shape:
-        raise errors.invalid_argument(
-            f"tensor_name = {name}; shape in shape_and_slice spec {list(shape)} does not match the shape "
-            f"stored in checkpoint: {list(entry.shape)} ({reader.place(name)})",
-        )
-    return part
+restore_slice_op.samples(covered_by="tests/ops/files/test_checkpoints.py")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import itertools
+import json
 import re
 import zlib
 from collections.abc import Callable, Sequence
@@ -23,7 +26,6 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
 from tideflow.io.examples import shape_text, shown
-from tideflow.ops.files.parsing import refusal
 from tideflow.ops.helpers import axes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.elementwise import same_shape
@@ -32,6 +34,8 @@ from tideflow.ops.helpers.types import types
 from tideflow.ops.strings.numbers import parsed_number
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy, to_torch
+
+# ------------------------------------------------------------------------------------------------ raw bytes
 
 
 def _numbers(data: bytes, dtype: DType, little_endian: bool, shape: tuple) -> Any:
@@ -42,7 +46,13 @@ def _numbers(data: bytes, dtype: DType, little_endian: bool, shape: tuple) -> An
     return to_torch(rows.view(dtype.as_numpy_dtype).reshape(shape))
 
 
-# ------------------------------------------------------------------------------------------------ raw bytes
+def _from_bytes(strings: list[bytes], out_type: DType, little_endian: bool) -> np.ndarray:
+    """A reference: a row of numbers for each string."""
+    if out_type.is_bool:
+        return np.array([[byte > 0 for byte in string] for string in strings])
+    order = np.dtype(out_type.as_numpy_dtype).newbyteorder("<" if little_endian else ">")
+    return np.array([np.frombuffer(string, order) for string in strings])
+
 
 decode_raw_op = Op(
     "DecodeRaw",
@@ -67,16 +77,23 @@ def _decode_raw_kernel(bytes, *, out_type, little_endian):
     length = len(strings[0]) if strings else 0
     for i, string in enumerate(strings):
         if len(string) != length:
-            raise refusal(
+            raise errors.invalid_argument(
                 "DecodeRaw requires input strings to all be the same size, but element "
                 f"{i} has size {len(string)} != {length}"
             )
     if length % out_type.size:
-        raise refusal(
+        raise errors.invalid_argument(
             f"Input to DecodeRaw has length {length} that is not a multiple of {out_type.size}, the size of "
             f"{out_type.name}"
         )
     return _numbers(b"".join(strings), out_type, little_endian, (*bytes.shape, length // out_type.size))
+
+
+def _raw_reference(bytes, out_type, little_endian):
+    length = len(bytes.flat[0]) if bytes.size else 0
+    return _from_bytes(bytes.ravel().tolist(), out_type, little_endian).reshape(
+        *bytes.shape, length // out_type.size
+    )
 
 
 decode_raw_op.samples(
@@ -86,7 +103,9 @@ decode_raw_op.samples(
     (text(b"01234567", b"89abcdef", shape=(2, 1)), {"out_type": dtypes.complex64}),
     (text(), {"out_type": dtypes.float32}),
     (text(b"", b""), {"out_type": dtypes.uint8}),
+    against=_raw_reference,
 )
+
 decode_raw_op.refuses(
     (text(b"abc"), {"out_type": dtypes.int16}),
     "Input to DecodeRaw has length 3 that is not a multiple of 2, the size of int16",
@@ -105,7 +124,22 @@ def decode_raw(
     name: str | None = None,
     bytes: Any = None,
 ) -> Tensor:
-    """The bytes of every string as numbers of a type; all strings must be equally long."""
+    """The bytes of strings as numbers.
+
+    Args:
+      input_bytes: A tensor of strings, all of the same length.
+      out_type: The type of the numbers: an integer, floating-point or complex one, or bool.
+      little_endian: Whether the least significant byte of a number comes first.
+      name: A name for the operation.
+      bytes: Another name for `input_bytes`.
+
+    Returns:
+      A tensor of `out_type` with one more axis than `input_bytes`: the numbers of each string.
+
+    Raises:
+      InvalidArgumentError: When the step runs and the strings differ in length, or the length is no multiple
+        of the size of `out_type`.
+    """
     input_bytes = renamed("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise ValueError("decode_raw_v1() missing 1 positional argument: 'out_type'")
@@ -146,11 +180,20 @@ def _decode_padded_raw_kernel(input_bytes, fixed_length, *, out_type, little_end
     return _numbers(b"".join(rows), out_type, little_endian, (*input_bytes.shape, width))
 
 
+def _padded_raw_reference(input_bytes, fixed_length, out_type, little_endian):
+    length = int(fixed_length)
+    rows = [(string + bytes(length))[:length] for string in input_bytes.ravel().tolist()]
+    return _from_bytes(rows, out_type, little_endian).reshape(*input_bytes.shape, length // out_type.size)
+
+
 decode_padded_raw_op.samples(
     (text(b"abcd", b"efghij"), np.array(4, np.int32), {"out_type": dtypes.int16}),
     (text(b"a", b"", shape=(2, 1)), np.array(2, np.int32), {"out_type": dtypes.uint8}),
     (text(), np.array(4, np.int32), {"out_type": dtypes.float32, "little_endian": False}),
+    (text(b"abc", b"d"), np.array(2, np.int32), {"out_type": dtypes.int16, "little_endian": False}),
+    against=_padded_raw_reference,
 )
+
 decode_padded_raw_op.refuses(
     (text(b"abcd"), np.array(3, np.int32), {"out_type": dtypes.int16}),
     "fixed_length (3) must be a multiple of the size of out_type (2)",
@@ -181,67 +224,7 @@ def _decode_csv_shape(records, record_defaults):
     return [records] * len(record_defaults)
 
 
-def _default_of(field: int, value: Any) -> Any:
-    """The one default of a field, or None where the field is required."""
-    array = to_numpy(value)
-    if array.ndim > 1:
-        raise refusal("Each record default should be at most rank 1")
-    if array.size > 1:
-        raise refusal(f"There should only be 1 default per field but field {field} has {array.size}")
-    return array.item() if array.size else None
-
-
-_TYPE_WORDS = {dtypes.float32: "float", dtypes.float64: "double"}
-
-
-def _cell_reader(dtype: DType) -> Callable[[bytes], Any]:
-    if dtype is dtypes.string:
-        return lambda cell: cell
-    return lambda cell: parsed_number(cell, dtype)
-
-
-def _csv_column(
-    field: int, cells: Sequence[bytes], dtype: DType, default: Any, blanks: frozenset[bytes]
-) -> np.ndarray:
-    """One field of every record."""
-    column = np.empty(len(cells), dtype.as_numpy_dtype)
-    read = _cell_reader(dtype)
-    with np.errstate(over="ignore"):
-        for record, cell in enumerate(cells):
-            if cell in blanks:
-                if default is None:
-                    raise refusal(f"Field {field} is required but missing in record {record}!")
-                value = default
-            else:
-                value = read(cell)
-                if value is None:
-                    word = _TYPE_WORDS.get(dtype, dtype.name)
-                    raise refusal(f"Field {field} in record {record} is not a valid {word}: {shown(cell)}")
-            column[record] = value
-    return column
-
-
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
-
-
-def _check_plain(field: bytes, quotes: bool) -> None:
-    if b"\n" in field or b"\r" in field or quotes and b'"' in field:
-        raise refusal("Unquoted fields cannot have quotes/CRLFs inside")
-
-
-def _next_field(line: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
-    """The field that begins here, and where the next begins."""
-    if line[at : at + 1] != b'"':
-        end = line.find(delimiter, at)
-        end = len(line) if end < 0 else end
-        _check_plain(line[at:end], quotes=True)
-        return line[at:end], end + 1
-    quoted = _QUOTED.match(line, at)
-    if quoted is None:
-        raise refusal("Quoted field has to end with quote followed by delim or end")
-    if line[quoted.end() : quoted.end() + 1] not in (b"", delimiter):
-        raise refusal("Quote inside a string has to be escaped by another quote")
-    return quoted[1].replace(b'""', b'"'), quoted.end() + 1
 
 
 def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> list[bytes]:
@@ -263,13 +246,79 @@ def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> li
     return fields
 
 
+def _next_field(line: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+    """The field that begins here, and where the next begins."""
+    if line[at : at + 1] != b'"':
+        end = line.find(delimiter, at)
+        end = len(line) if end < 0 else end
+        _check_plain(line[at:end], quotes=True)
+        return line[at:end], end + 1
+    quoted = _QUOTED.match(line, at)
+    if quoted is None:
+        raise errors.invalid_argument("Quoted field has to end with quote followed by delim or end")
+    if line[quoted.end() : quoted.end() + 1] not in (b"", delimiter):
+        raise errors.invalid_argument("Quote inside a string has to be escaped by another quote")
+    return quoted[1].replace(b'""', b'"'), quoted.end() + 1
+
+
+def _check_plain(field: bytes, quotes: bool) -> None:
+    if b"\n" in field or b"\r" in field or quotes and b'"' in field:
+        raise errors.invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
+
+
+def _default_of(field: int, value: Any) -> Any:
+    """The one default of a field, or None where the field is required."""
+    array = to_numpy(value)
+    if array.ndim > 1:
+        raise errors.invalid_argument("Each record default should be at most rank 1")
+    if array.size > 1:
+        raise errors.invalid_argument(
+            f"There should only be 1 default per field but field {field} has {array.size}"
+        )
+    return array.item() if array.size else None
+
+
+_TYPE_WORDS = {dtypes.float32: "float", dtypes.float64: "double"}
+
+
+def _csv_column(
+    field: int, cells: Sequence[bytes], dtype: DType, default: Any, blanks: frozenset[bytes]
+) -> np.ndarray:
+    """One field of every record."""
+    column = np.empty(len(cells), dtype.as_numpy_dtype)
+    read = _cell_reader(dtype)
+    with np.errstate(over="ignore"):
+        for record, cell in enumerate(cells):
+            if cell in blanks:
+                if default is None:
+                    raise errors.invalid_argument(
+                        f"Field {field} is required but missing in record {record}!"
+                    )
+                value = default
+            else:
+                value = read(cell)
+                if value is None:
+                    word = _TYPE_WORDS.get(dtype, dtype.name)
+                    raise errors.invalid_argument(
+                        f"Field {field} in record {record} is not a valid {word}: {shown(cell)}"
+                    )
+            column[record] = value
+    return column
+
+
+def _cell_reader(dtype: DType) -> Callable[[bytes], Any]:
+    if dtype is dtypes.string:
+        return lambda cell: cell
+    return lambda cell: parsed_number(cell, dtype)
+
+
 @decode_csv_op.kernel
 def _decode_csv_kernel(
     records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols
 ):
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
-        raise refusal("field_delim should be only 1 char")
+        raise errors.invalid_argument("field_delim should be only 1 char")
     lines = records.ravel().tolist()
     last = select_cols[-1] if select_cols else None
     rows = []
@@ -278,7 +327,9 @@ def _decode_csv_kernel(
         if select_cols:
             fields = [fields[i] for i in select_cols if i < len(fields)]
         if len(fields) != len(OUT_TYPE):
-            raise refusal(f"Expect {len(OUT_TYPE)} fields but have {len(fields)} in record {number}")
+            raise errors.invalid_argument(
+                f"Expect {len(OUT_TYPE)} fields but have {len(fields)} in record {number}"
+            )
         rows.append(fields)
     blanks = frozenset((b"", na_value.encode()))
     return [
@@ -289,12 +340,33 @@ def _decode_csv_kernel(
     ]
 
 
+def _csv_reference(records, record_defaults, field_delim, na_value, select_cols):
+    """The standard library splits the lines, Python reads the numbers."""
+    lines = [record.decode() for record in records.ravel()]
+    rows = list(csv.reader(lines, delimiter=field_delim))
+    chosen = select_cols or range(len(record_defaults))
+    columns = []
+    for column, default in zip(chosen, record_defaults, strict=True):
+        if default.dtype == object:
+            read = str.encode
+        elif default.dtype.kind == "i":
+            read = int
+        else:
+            read = lambda cell: float.fromhex(cell) if "x" in cell else float(cell)
+        cells = [row[column] for row in rows]
+        values = [default.item() if cell in ("", na_value) else read(cell) for cell in cells]
+        columns.append(np.array(values, default.dtype).reshape(records.shape))
+    return columns
+
+
 decode_csv_op.samples(
     (text("1,2.5,abc", ' 3 ,4e1,"q""x, y"'), [np.array([7], np.int32), f32(), text("", shape=())]),
     (text(",", "-5,0x10", shape=(2, 1)), [np.array(7), f64(1)]),
     (text("1;2;NA"), [f32(1), text("d")], {"field_delim": ";", "na_value": "NA", "select_cols": [0, 2]}),
     (text(), [f32(1)]),
+    against=_csv_reference,
 )
+
 decode_csv_op.refuses(
     (text("1,x"), [f32(1), np.zeros(1, np.int32)]),
     "Field 1 in record 0 is not a valid int32: x",
@@ -313,7 +385,28 @@ def decode_csv(
     na_value: str = "",
     select_cols: Sequence[int] | None = None,
 ) -> list[Tensor]:
-    """One tensor for each column of CSV records; a column whose default has no element is required."""
+    """The fields of CSV records as tensors, one for each column.
+
+    Args:
+      records: A tensor of strings, each a record.
+      record_defaults: For each column a scalar, or a vector of at most one element: its type is the column's
+        (float32, float64, int32, int64 or string), its element stands for fields that are empty. A column
+        whose default has no element is required.
+      field_delim: The character between fields.
+      use_quote_delim: Whether quotation marks enclose fields that contain the delimiter; two of them are one
+        in such a field.
+      name: A name for the operation.
+      na_value: Another text that stands for an empty field.
+      select_cols: The columns to read, in increasing order; None for all of them.
+
+    Returns:
+      A list of tensors of the shape of `records`.
+
+    Raises:
+      ValueError: If `select_cols` are not in order, or not as many as `record_defaults`.
+      InvalidArgumentError: When the step runs and a record has another number of fields, or a field is
+        missing or no number.
+    """
     if select_cols is not None:
         columns = list(select_cols)
         if any(a >= b for a, b in itertools.pairwise(columns)):
@@ -352,7 +445,7 @@ def _decode_compressed_kernel(bytes, *, compression_type):
     if not compression_type:
         return bytes
     if compression_type not in _WINDOW:
-        raise refusal("Only ZLIB, GZIP or NONE are supported compressions")
+        raise errors.invalid_argument("Only ZLIB, GZIP or NONE are supported compressions")
 
     def inflated(data: bytes) -> bytes:
         try:
@@ -365,12 +458,19 @@ def _decode_compressed_kernel(bytes, *, compression_type):
     return each(inflated, bytes)
 
 
-_SQUEEZED = zlib.compress(b"Hello")
+def _decompressed(bytes, compression_type):
+    inverse = {"": lambda data: data, "ZLIB": zlib.decompress, "GZIP": gzip.decompress}[compression_type]
+    return text(*map(inverse, bytes.ravel()), shape=bytes.shape)
+
+
 decode_compressed_op.samples(
     (text("plain"),),
-    (text(_SQUEEZED, _SQUEEZED, shape=(2, 1)), {"compression_type": "ZLIB"}),
+    (text(zlib.compress(b"Hello"), zlib.compress(b""), shape=(2, 1)), {"compression_type": "ZLIB"}),
+    (text(gzip.compress(b"Hello", mtime=0)), {"compression_type": "GZIP"}),
     (text(), {"compression_type": "GZIP"}),
+    against=_decompressed,
 )
+
 decode_compressed_op.refuses(
     (text("plain"), {"compression_type": "ZIP"}), "Only ZLIB, GZIP or NONE", InvalidArgumentError
 )
@@ -378,7 +478,19 @@ decode_compressed_op.refuses(
 
 @export("io.decode_compressed", "decode_compressed")
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
-    """Each string decompressed: "ZLIB", "GZIP", or "" for strings that are not compressed."""
+    """The contents of compressed strings.
+
+    Args:
+      bytes: A tensor of strings, each compressed by itself.
+      compression_type: "ZLIB", "GZIP", or "" for strings that are not compressed.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of strings of the same shape.
+
+    Raises:
+      DataLossError: When the step runs and a string is not compressed in that way.
+    """
     return decode_compressed_op(bytes, compression_type=compression_type, name=name)
 
 
@@ -397,29 +509,63 @@ def _decode_json_example_kernel(json_examples):
 
     def binary(data: bytes) -> bytes:
         if data.lstrip()[:1] not in (b"{", b""):
-            raise refusal("Error while parsing JSON: Root element must be a message.")
+            raise errors.invalid_argument("Error while parsing JSON: Root element must be a message.")
         try:
             return json_format.Parse(data, Example()).SerializeToString()
         except (json_format.ParseError, ValueError, AttributeError, TypeError) as error:
-            raise refusal(f"Error while parsing JSON: {error}") from None
+            raise errors.invalid_argument(f"Error while parsing JSON: {error}") from None
 
     return each(binary, json_examples)
+
+
+def _example_of_integers(data: str) -> bytes:
+    """The message that JSON describes whose features are all lists of integers."""
+    message = Example()
+    for key, feature in json.loads(data).get("features", {}).get("feature", {}).items():
+        message.features.feature[key].int64_list.value.extend(map(int, feature["int64List"]["value"]))
+    return message.SerializeToString()
 
 
 decode_json_example_op.samples(
     (text('{"features": {"feature": {"a": {"int64List": {"value": [1, "2"]}}}}}', "{}"),),
     (text("{}", shape=()),),
+    against=lambda json_examples: text(
+        *map(_example_of_integers, json_examples.ravel()), shape=json_examples.shape
+    ),
 )
+
 decode_json_example_op.refuses((text("{"),), "Error while parsing JSON", InvalidArgumentError)
 
 
 @export("io.decode_json_example", "decode_json_example")
 def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
-    """Examples in protobuf's JSON form as serialized Examples."""
+    """Example messages in protobuf's JSON form as serialized messages.
+
+    Args:
+      json_examples: A tensor of strings, each an Example in JSON.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of strings of the same shape, for `tf.io.parse_example`.
+
+    Raises:
+      InvalidArgumentError: When the step runs and a string is not such a message.
+    """
     return decode_json_example_op(json_examples, name=name)
 
 
 # ------------------------------------------------------------------------------------------ tensors as bytes
+
+
+def content_proto(array: np.ndarray, dtype: dtypes.DType) -> TensorProto:
+    """The message whose numbers are bytes, as many as there are; strings stay strings."""
+    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if dtype is dtypes.string:
+        proto.string_val.extend(array.ravel().tolist())
+    else:
+        proto.tensor_content = np.ascontiguousarray(array).tobytes()
+    return proto
+
 
 serialize_tensor_op = Op(
     "SerializeTensor", "tensor: T -> serialized: string", on_host=True, differentiable=False
@@ -438,12 +584,26 @@ def _serialize_tensor_kernel(tensor, *, T):
     return serialized
 
 
-serialize_tensor_op.samples((f32(2, 3),), (i64(),), (c64(0, 2),), (text("a", b"\xff"),))
+serialize_tensor_op.samples(
+    (f32(2, 3),),
+    (i64(),),
+    (c64(0, 2),),
+    (text("a", b"\xff"),),
+    law=lambda tensor, serialized: (make_ndarray(TensorProto.FromString(serialized)), tensor),
+)
 
 
 @export("io.serialize_tensor", "serialize_tensor")
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
-    """The tensor as one string: a serialized TensorProto."""
+    """A tensor as one string.
+
+    Args:
+      tensor: A tensor of numbers, bools or strings.
+      name: A name for the operation.
+
+    Returns:
+      A scalar string, a serialized TensorProto, which `tf.io.parse_tensor` reads.
+    """
     return serialize_tensor_op(tensor, name=name)
 
 
@@ -460,19 +620,27 @@ def _parse_tensor_shape(serialized):
 @parse_tensor_op.kernel
 def _parse_tensor_kernel(serialized, *, out_type):
     if serialized.ndim:
-        raise refusal(f"Expected `serialized` to be a scalar, got shape: {shape_text(serialized.shape)}")
+        raise errors.invalid_argument(
+            f"Expected `serialized` to be a scalar, got shape: {shape_text(serialized.shape)}"
+        )
     data = serialized.item()
     try:
         proto = TensorProto.FromString(data)
     except DecodeError:
-        raise refusal(f"Could not parse `serialized` as TensorProto: '{shown(data)}'") from None
+        raise errors.invalid_argument(
+            f"Could not parse `serialized` as TensorProto: '{shown(data)}'"
+        ) from None
     try:
         found = dtypes.as_dtype(proto.dtype)
         array = make_ndarray(proto)
     except (ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise refusal(f"Cannot parse tensor from proto: {shown(str(proto).encode())} ({error})") from None
+        raise errors.invalid_argument(
+            f"Cannot parse tensor from proto: {shown(str(proto).encode())} ({error})"
+        ) from None
     if found != out_type:
-        raise refusal(f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})")
+        raise errors.invalid_argument(
+            f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})"
+        )
     return to_torch(array)
 
 
@@ -482,10 +650,18 @@ def _serialized(array: np.ndarray, dtype: DType) -> np.ndarray:
     return text(proto.SerializeToString(), shape=())
 
 
+def _contents_of(serialized: np.ndarray) -> np.ndarray:
+    proto = TensorProto.FromString(serialized.item())
+    sizes = [dim.size for dim in proto.tensor_shape.dim]
+    return np.frombuffer(proto.tensor_content, dtypes.as_dtype(proto.dtype).numpy).reshape(sizes)
+
+
 parse_tensor_op.samples(
     (_serialized(np.arange(6.0).reshape(2, 3), dtypes.float64), {"out_type": dtypes.float64}),
     (_serialized(np.zeros((0, 2), np.int32), dtypes.int32), {"out_type": dtypes.int32}),
+    against=_contents_of,
 )
+
 parse_tensor_op.refuses(
     (_serialized(np.zeros(2, np.int32), dtypes.int32), {"out_type": dtypes.float32}),
     "Type mismatch between parsed tensor (int32) and dtype (float32)",
@@ -498,15 +674,17 @@ parse_tensor_op.refuses(
 
 @export("io.parse_tensor", "parse_tensor")
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
-    """The tensor of a serialized TensorProto."""
+    """The tensor that a string holds.
+
+    Args:
+      serialized: A scalar string, a serialized TensorProto.
+      out_type: The tensor's type.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of `out_type`, of a shape that only the step tells.
+
+    Raises:
+      InvalidArgumentError: When the step runs and the string is no TensorProto, or one of another type.
+    """
     return parse_tensor_op(serialized, out_type=out_type, name=name)
-
-
-def content_proto(array: np.ndarray, dtype: dtypes.DType) -> TensorProto:
-    """The message whose numbers are bytes, as many as there are; strings stay strings."""
-    proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
-    if dtype is dtypes.string:
-        proto.string_val.extend(array.ravel().tolist())
-    else:
-        proto.tensor_content = np.ascontiguousarray(array).tobytes()
-    return proto

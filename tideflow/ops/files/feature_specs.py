@@ -19,7 +19,11 @@ from tideflow.ops.arrays import constants, shapes
 
 @export("io.VarLenFeature", "VarLenFeature")
 class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
-    """A feature with any number of values, parsed to a SparseTensor."""
+    """A feature with any number of values, parsed to a SparseTensor.
+
+    Args:
+      dtype: The values' type: float32, int64 or string.
+    """
 
     __slots__ = ()
 
@@ -32,7 +36,15 @@ class SparseFeature(
         defaults=[False],
     )
 ):
-    """A SparseTensor of which the indices and the values are features of their own."""
+    """A SparseTensor of which the indices and the values are features of their own.
+
+    Args:
+      index_key: The key of the int64 feature that holds the indices, or a list of keys, one for each axis.
+      value_key: The key of the feature that holds the values.
+      dtype: The values' type: float32, int64 or string.
+      size: The size of the axis, or a list of sizes.
+      already_sorted: Whether the indices are in order, so that they need not be sorted.
+    """
 
     __slots__ = ()
 
@@ -41,7 +53,13 @@ class SparseFeature(
 class FixedLenFeature(
     collections.namedtuple("FixedLenFeature", ["shape", "dtype", "default_value"], defaults=[None])
 ):
-    """A feature of this shape; an example without it gets the default, or is refused where there is none."""
+    """A feature with as many values in every example, parsed to a tensor.
+
+    Args:
+      shape: The shape of the values of one example, all of it known.
+      dtype: The values' type: float32, int64 or string.
+      default_value: What an example gets that lacks the feature. Without one, such an example is refused.
+    """
 
     __slots__ = ()
 
@@ -54,7 +72,14 @@ class FixedLenSequenceFeature(
         defaults=[False, None],
     )
 ):
-    """A feature with any number of rows of this shape, filled up to the longest of a batch."""
+    """A feature with any number of rows, parsed to a tensor that is filled up to the longest of a batch.
+
+    Args:
+      shape: The shape of one row.
+      dtype: The values' type: float32, int64 or string.
+      allow_missing: Whether an example may lack the feature; it must be true for Example messages.
+      default_value: What rows that are missing are filled up with; 0 or "" unless given.
+    """
 
     __slots__ = ()
 

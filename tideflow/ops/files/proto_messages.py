@@ -10,6 +10,7 @@ import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
+from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
@@ -18,14 +19,16 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops.files.parsing import refusal
 from tideflow.ops.helpers import axes
 from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy, to_torch
 
+# ------------------------------------------------------------------------------------------------ descriptors
+
 # The element types that the values of each type of field can have.
 _SIGNED, _UNSIGNED = types("int32 int64"), types("uint32 uint64")
+
 _FITTING = {
     FieldDescriptor.TYPE_DOUBLE: types("double"),
     FieldDescriptor.TYPE_FLOAT: types("float double"),
@@ -42,17 +45,25 @@ _FITTING = {
     FieldDescriptor.TYPE_ENUM: types("int32"),
     FieldDescriptor.TYPE_BOOL: types("bool"),
 }
+
 _TEXTS = types("string")  # strings, bytes, and messages in messages
+
 # Where messages that TensorFlow has in its package are found here.
 _STAND_INS = ("tideflow.", "tensorboard.")
 
 
-def _contents(path: bytes) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise refusal(f"Source does not represent serialized file descriptor set proto. ({error})") from None
+@functools.lru_cache
+def _message_class(message_type: str, source: str | bytes) -> Any:
+    pool = _pool(source)
+    names = [message_type]
+    if message_type.startswith("tensorflow."):
+        names += [package + message_type.removeprefix("tensorflow.") for package in _STAND_INS]
+    for name in names:
+        try:
+            return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
+        except KeyError:
+            continue
+    raise errors.invalid_argument(f"No descriptor found for message type {message_type}")
 
 
 def _pool(source: str | bytes) -> descriptor_pool.DescriptorPool:
@@ -67,35 +78,30 @@ def _pool(source: str | bytes) -> descriptor_pool.DescriptorPool:
     try:
         files = descriptor_pb2.FileDescriptorSet.FromString(data)
     except DecodeError:
-        raise refusal("Source does not represent serialized file descriptor set proto.") from None
+        raise errors.invalid_argument(
+            "Source does not represent serialized file descriptor set proto."
+        ) from None
     pool = descriptor_pool.DescriptorPool()
     for file in files.file:
         pool.Add(file)
     return pool
 
 
-# ------------------------------------------------------------------------------------------------ descriptors
-
-
-@functools.lru_cache
-def _message_class(message_type: str, source: str | bytes) -> Any:
-    pool = _pool(source)
-    names = [message_type]
-    if message_type.startswith("tensorflow."):
-        names += [package + message_type.removeprefix("tensorflow.") for package in _STAND_INS]
-    for name in names:
-        try:
-            return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
-        except KeyError:
-            continue
-    raise refusal(f"No descriptor found for message type {message_type}")
+def _contents(path: bytes) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise errors.invalid_argument(
+            f"Source does not represent serialized file descriptor set proto. ({error})"
+        ) from None
 
 
 def _fields(message_class: Any, names: Sequence[str], message_type: str) -> list[FieldDescriptor]:
     known = message_class.DESCRIPTOR.fields_by_name
     for name in names:
         if name not in known:
-            raise refusal(f"Unknown field: {name} in message type {message_type}")
+            raise errors.invalid_argument(f"Unknown field: {name} in message type {message_type}")
     return [known[name] for name in names]
 
 
@@ -108,33 +114,23 @@ def _is_map(field: FieldDescriptor) -> bool:
 
 
 _VERSION_FIELDS = {"message_type": "tensorflow.VersionDef", "field_names": ["producer", "bad_consumers"]}
+_VERSIONS = b"\x08\x03\x18\x04\x18\x05", b"\x10\x07"
 
-decode_proto_op = Op(
-    "DecodeProtoV2",
-    "bytes: string -> sizes: int32, values: output_types",
-    message_type=attr("string"),
-    field_names=attr("list(string)"),
-    output_types=attr("list(type)", minimum=0),
-    descriptor_source="local://",
-    message_format="binary",
-    sanitize=False,
-    on_host=True,
-    differentiable=False,
-)
+
+def _version_fields(message: VersionDef) -> dict[str, list[int]]:
+    """What the samples ask for of a message: its one `producer`, if any, and all `bad_consumers`."""
+    return {
+        "producer": [message.producer] if message.producer else [],
+        "bad_consumers": list(message.bad_consumers),
+    }
+
 
 # --------------------------------------------------------------------------------------------------- decoding
 
 
-@decode_proto_op.shape
-def _decode_proto_shape(bytes, *, field_names, output_types):
-    if bytes.ndims is None:
-        return [None] * (1 + len(output_types))
-    return [[*bytes.tuple, len(field_names)], *([*bytes.tuple, None] for _ in output_types)]
-
-
 def _parser(message_class: Any, message_format: str) -> Callable[[bytes], Any]:
     if message_format not in ("binary", "text"):
-        raise refusal("format must be one of binary or text")
+        raise errors.invalid_argument("format must be one of binary or text")
 
     def parse(data: bytes) -> Any:
         try:
@@ -145,12 +141,6 @@ def _parser(message_class: Any, message_format: str) -> Callable[[bytes], Any]:
             raise errors.data_loss(f"Unable to parse {message_format} protobuf: {error}") from None
 
     return parse
-
-
-def _entries_of(value: Any, field: FieldDescriptor) -> list[Any]:
-    """A map as the repeated messages that it is on the wire."""
-    entry_class = message_factory.GetMessageClass(field.message_type)
-    return [entry_class(key=key, value=item) for key, item in value.items()]
 
 
 def _values_of(message: Any, field: FieldDescriptor) -> list[Any]:
@@ -167,11 +157,10 @@ def _values_of(message: Any, field: FieldDescriptor) -> list[Any]:
     return [item.encode() if isinstance(item, str) else item for item in items]
 
 
-def _blank(field: FieldDescriptor, dtype: DType) -> Any:
-    if _is_message(field) or field.is_repeated:
-        return b"" if dtype is dtypes.string else 0
-    default = field.default_value
-    return default.encode() if isinstance(default, str) else default
+def _entries_of(value: Any, field: FieldDescriptor) -> list[Any]:
+    """A map as the repeated messages that it is on the wire."""
+    entry_class = message_factory.GetMessageClass(field.message_type)
+    return [entry_class(key=key, value=item) for key, item in value.items()]
 
 
 def _table(found: list[list[Any]], field: FieldDescriptor, dtype: DType) -> np.ndarray:
@@ -184,17 +173,47 @@ def _table(found: list[list[Any]], field: FieldDescriptor, dtype: DType) -> np.n
     return table
 
 
+def _blank(field: FieldDescriptor, dtype: DType) -> Any:
+    if _is_message(field) or field.is_repeated:
+        return b"" if dtype is dtypes.string else 0
+    default = field.default_value
+    return default.encode() if isinstance(default, str) else default
+
+
+decode_proto_op = Op(
+    "DecodeProtoV2",
+    "bytes: string -> sizes: int32, values: output_types",
+    message_type=attr("string"),
+    field_names=attr("list(string)"),
+    output_types=attr("list(type)", minimum=0),
+    descriptor_source="local://",
+    message_format="binary",
+    sanitize=False,
+    on_host=True,
+    differentiable=False,
+)
+
+
+@decode_proto_op.shape
+def _decode_proto_shape(bytes, *, field_names, output_types):
+    if bytes.ndims is None:
+        return [None] * (1 + len(output_types))
+    return [[*bytes.tuple, len(field_names)], *([*bytes.tuple, None] for _ in output_types)]
+
+
 @decode_proto_op.kernel
 def _decode_proto_kernel(
     bytes, *, message_type, field_names, output_types, descriptor_source, message_format
 ):
     if len(field_names) != len(output_types):
-        raise refusal("field_names and output_types attributes must have the same length")
+        raise errors.invalid_argument("field_names and output_types attributes must have the same length")
     message_class = _message_class(message_type, descriptor_source)
     fields = _fields(message_class, field_names, message_type)
     for field, dtype in zip(fields, output_types, strict=True):
         if dtype not in _FITTING.get(field.type, _TEXTS):
-            raise refusal(f"Unexpected output type for {message_type}.{field.name}: {dtype.name}")
+            raise errors.invalid_argument(
+                f"Unexpected output type for {message_type}.{field.name}: {dtype.name}"
+            )
     parse = _parser(message_class, message_format)
     messages = [parse(data) for data in bytes.ravel().tolist()]
     sizes = np.zeros((len(messages), len(fields)), np.int32)
@@ -206,7 +225,21 @@ def _decode_proto_kernel(
     return [to_torch(array) for array in (sizes.reshape(*bytes.shape, len(fields)), *values)]
 
 
-_VERSIONS = b"\x08\x03\x18\x04\x18\x05", b"\x10\x07"
+def _decoded_versions(bytes, field_names, message_format):
+    if message_format == "text":
+        messages = [text_format.Parse(data, VersionDef()) for data in bytes.flat]
+    else:
+        messages = [VersionDef.FromString(data) for data in bytes.flat]
+    columns = [[_version_fields(message)[name] for message in messages] for name in field_names]
+    sizes = np.array([[len(items) for items in column] for column in columns]).T
+    tables = []
+    for column in columns:
+        width = max([1, *map(len, column)]) if column else 0
+        rows = [items + [0] * (width - len(items)) for items in column]
+        tables.append(np.array(rows).reshape(*bytes.shape, width))
+    return [sizes.reshape(*bytes.shape, len(field_names)), *tables]
+
+
 decode_proto_op.samples(
     (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.int64]}),
     (text(_VERSIONS[0], shape=()), {**_VERSION_FIELDS, "output_types": [dtypes.int64, dtypes.int32]}),
@@ -220,6 +253,7 @@ decode_proto_op.samples(
             "message_format": "text",
         },
     ),
+    against=_decoded_versions,
 )
 decode_proto_op.refuses(
     (text(*_VERSIONS), {**_VERSION_FIELDS, "output_types": [dtypes.int32, dtypes.float32]}),
@@ -239,7 +273,29 @@ def decode_proto(
     sanitize: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, list[Tensor]]:
-    """Fields of serialized messages: how many values each message has of each, and the values, filled up."""
+    """Fields of serialized protobuf messages of any type as tensors.
+
+    Args:
+      bytes: A tensor of strings, each a serialized message.
+      message_type: The full name of the messages' type.
+      field_names: The fields to read.
+      output_types: The type of each field's tensor; it must be able to hold the field's values. Messages in
+        messages are strings.
+      descriptor_source: Where the type is described: "local://" for the messages that this process knows,
+        the path of a file with a FileDescriptorSet, or "bytes://" followed by one.
+      message_format: "binary" or "text".
+      sanitize: Kept for TensorFlow's programs; it has no effect.
+      name: A name for the operation.
+
+    Returns:
+      `sizes`, an int32 tensor of shape `bytes.shape + [len(field_names)]` that says how many values each
+      message has of each field, and `values`, a list of tensors of shape `bytes.shape + [most values]`,
+      filled up with the field's default.
+
+    Raises:
+      InvalidArgumentError: When the step runs and the type or a field is not known, or of another type.
+      DataLossError: When the step runs and a string is not such a message.
+    """
     return decode_proto_op(
         bytes,
         message_type=message_type,
@@ -252,39 +308,7 @@ def decode_proto(
     )
 
 
-encode_proto_op = Op(
-    "EncodeProto",
-    "sizes: int32, values: Tinput_types -> bytes: string",
-    field_names=attr("list(string)"),
-    message_type=attr("string"),
-    descriptor_source="local://",
-    Tinput_types=attr("list(type)", minimum=1),
-    on_host=True,
-    differentiable=False,
-)
-
 # --------------------------------------------------------------------------------------------------- encoding
-
-
-@encode_proto_op.shape
-def _encode_proto_shape(sizes, values):
-    batch = axes.of_rank_at_least(sizes, 2)
-    for shape in values:
-        axes.of_rank_at_least(shape, 2)
-    return None if batch.ndims is None else batch.tuple[:-1]
-
-
-def _add_message(message: Any, field: FieldDescriptor, data: bytes) -> None:
-    if _is_map(field):
-        entry = message_factory.GetMessageClass(field.message_type).FromString(data)
-        container = getattr(message, field.name)
-        if field.message_type.fields_by_name["value"].message_type is None:
-            container[entry.key] = entry.value
-        else:
-            container[entry.key].CopyFrom(entry.value)
-        return
-    target = getattr(message, field.name)
-    (target.add() if field.is_repeated else target).MergeFromString(data)
 
 
 def _set(message: Any, field: FieldDescriptor, items: list[Any]) -> None:
@@ -300,7 +324,40 @@ def _set(message: Any, field: FieldDescriptor, items: list[Any]) -> None:
         elif items:
             setattr(message, field.name, items[-1])
     except (DecodeError, ValueError, TypeError) as error:
-        raise refusal(f"Cannot write field {field.name}: {error}") from None
+        raise errors.invalid_argument(f"Cannot write field {field.name}: {error}") from None
+
+
+def _add_message(message: Any, field: FieldDescriptor, data: bytes) -> None:
+    if _is_map(field):
+        entry = message_factory.GetMessageClass(field.message_type).FromString(data)
+        container = getattr(message, field.name)
+        if field.message_type.fields_by_name["value"].message_type is None:
+            container[entry.key] = entry.value
+        else:
+            container[entry.key].CopyFrom(entry.value)
+        return
+    target = getattr(message, field.name)
+    (target.add() if field.is_repeated else target).MergeFromString(data)
+
+
+encode_proto_op = Op(
+    "EncodeProto",
+    "sizes: int32, values: Tinput_types -> bytes: string",
+    field_names=attr("list(string)"),
+    message_type=attr("string"),
+    descriptor_source="local://",
+    Tinput_types=attr("list(type)", minimum=1),
+    on_host=True,
+    differentiable=False,
+)
+
+
+@encode_proto_op.shape
+def _encode_proto_shape(sizes, values):
+    batch = axes.of_rank_at_least(sizes, 2)
+    for shape in values:
+        axes.of_rank_at_least(shape, 2)
+    return None if batch.ndims is None else batch.tuple[:-1]
 
 
 @encode_proto_op.kernel
@@ -309,10 +366,12 @@ def _encode_proto_kernel(sizes, values, *, field_names, message_type, descriptor
     fields = _fields(message_class, field_names, message_type)
     for field, dtype in zip(fields, Tinput_types, strict=True):
         if dtype not in _FITTING.get(field.type, _TEXTS):
-            raise refusal(f"Incompatible type for field {field.name}.  Saw dtype: {dtype.name}")
+            raise errors.invalid_argument(
+                f"Incompatible type for field {field.name}.  Saw dtype: {dtype.name}"
+            )
     batch = tuple(values[0].shape[:-1])
     if tuple(sizes.shape) != (*batch, len(fields)):
-        raise refusal(
+        raise errors.invalid_argument(
             f"sizes should be batch_size + [len(field_names)].  Saw: {axes.brackets(sizes.shape)} but "
             f"expected: {axes.brackets((*batch, len(fields)))}"
         )
@@ -323,7 +382,7 @@ def _encode_proto_kernel(sizes, values, *, field_names, message_type, descriptor
         message = message_class()
         for place, (field, size, table) in enumerate(zip(fields, count, tables, strict=True)):
             if size > table.shape[1]:
-                raise refusal(
+                raise errors.invalid_argument(
                     "Size to write must not be larger than value tensor; but saw: "
                     f"{size} > {table.shape[1]} at message {number} field {place}"
                 )
@@ -332,9 +391,20 @@ def _encode_proto_kernel(sizes, values, *, field_names, message_type, descriptor
     return encoded.reshape(batch)
 
 
+def _is_parsed_back(sizes, values, encoded, field_names):
+    messages = [_version_fields(VersionDef.FromString(data)) for data in encoded]
+    return [
+        message[name] == table[row, :size].tolist()
+        for row, message in enumerate(messages)
+        for name, table, size in zip(field_names, values, sizes[row], strict=True)
+    ]
+
+
 _SIZES = np.array([[1, 2], [0, 1]], np.int32)
+
 encode_proto_op.samples(
     (_SIZES, [np.array([[3], [9]], np.int32), np.array([[4, 5], [6, 0]], np.int32)], _VERSION_FIELDS),
+    law=_is_parsed_back,
 )
 encode_proto_op.refuses(
     (_SIZES, [np.array([[3], [9]], np.int32), np.array([[4], [6]], np.int32)], _VERSION_FIELDS),
@@ -352,7 +422,23 @@ def encode_proto(
     descriptor_source: str = "local://",
     name: str | None = None,
 ) -> Tensor:
-    """Serialized messages from the values of their fields, of which the first `sizes` are taken."""
+    """Tensors as serialized protobuf messages of any type: the inverse of `tf.io.decode_proto`.
+
+    Args:
+      sizes: An int32 tensor of shape `batch + [len(field_names)]`: how many values each message has of each
+        field.
+      values: For each field a tensor of shape `batch + [at least the largest size]`.
+      field_names: The fields to write.
+      message_type: The full name of the messages' type.
+      descriptor_source: Where the type is described; see `tf.io.decode_proto`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of strings of shape `batch`.
+
+    Raises:
+      InvalidArgumentError: When the step runs and the type or a field is not known, or the values do not fit.
+    """
     return encode_proto_op(
         sizes,
         values,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.example_proto import Feature, FeatureList, FloatList, Int64List, SequenceExample
@@ -37,7 +37,6 @@ from tideflow.ops.files.parsing import (
     by_kind,
     check_counts,
     dense_wanted,
-    refusal,
     sparse_shapes_of,
     sparse_wanted,
 )
@@ -46,8 +45,10 @@ from tideflow.ops.helpers.samples import text
 from tideflow.runtime.values import to_torch
 
 _COUNT = attr("int", 0, minimum=0)
+_KEYS = attr("list(string)", minimum=0)
 _TYPES = attr("list(type)", [], allowed=FEATURE_TYPES.allowed, minimum=0)
 _SHAPES = attr("list(shape)", [], minimum=0)
+
 _FEATURE_ATTRS = {
     "Ncontext_sparse": _COUNT,
     "Ncontext_dense": _COUNT,
@@ -60,6 +61,7 @@ _FEATURE_ATTRS = {
     "feature_list_sparse_types": _TYPES,
     "feature_list_dense_shapes": _SHAPES,
 }
+
 _OUTPUTS = (
     "context_sparse_indices: Ncontext_sparse * int64, context_sparse_values: context_sparse_types, "
     "context_sparse_shapes: Ncontext_sparse * int64, context_dense_values: Tcontext_dense, "
@@ -134,6 +136,37 @@ class _Reader:
         return (indices[:, 1:], values, shape[1:]) if self.single else (indices, values, shape)
 
 
+_OF_CONTEXT = (VarLenFeature, FixedLenFeature)
+
+_OF_STEPS = (VarLenFeature, FixedLenSequenceFeature)
+
+
+def _split(
+    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
+) -> tuple[Split, Split]:
+    if not (context_features or sequence_features):
+        raise ValueError("Missing features.")
+    return Split(context_features, _OF_CONTEXT), Split(sequence_features, _OF_STEPS)
+
+
+def _assumed_empty(steps: Split) -> list[str]:
+    """The lists that a message may lack."""
+    for key, value in steps.defaults.items():
+        if value is not None:
+            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
+    return list(steps.defaults)
+
+
+def _types_and_shapes(context: Split, steps: Split) -> dict[str, Any]:
+    return {
+        "context_sparse_types": list(context.sparse.values()),
+        "context_dense_shapes": context.shapes,
+        "feature_list_sparse_types": list(steps.sparse.values()),
+        "feature_list_dense_types": list(steps.dense.values()),
+        "feature_list_dense_shapes": steps.shapes,
+    }
+
+
 def _sample(steps: int) -> bytes:
     """A SequenceExample for the samples."""
     message = SequenceExample()
@@ -156,8 +189,50 @@ _SAMPLE_TYPES = {
     "feature_list_dense_types": [dtypes.float32],
     "feature_list_dense_shapes": [[2]],
 }
+
 _NO_DEFAULT = np.zeros(0, np.int64)
-_KEYS = attr("list(string)", minimum=0)
+
+
+def _values_in(feature: Feature) -> list:
+    kind = feature.WhichOneof("kind")
+    return list(getattr(feature, kind).value) if kind else []
+
+
+def _parsed_plainly(
+    messages: Sequence[bytes],
+    context_sparse: str,
+    context_dense: str,
+    default: np.ndarray,
+    sparse_list: str,
+    dense_list: str,
+) -> list[Any]:
+    """A reference for the samples, which ask for one feature of each kind, element by element."""
+    sequences = [SequenceExample.FromString(message) for message in messages]
+    features = [sequence.context.feature for sequence in sequences]
+    lists = [sequence.feature_lists.feature_list for sequence in sequences]
+    notes = [_values_in(feature[context_sparse]) for feature in features]
+    labels = [_values_in(feature[context_dense]) or [default.item()] for feature in features]
+    tags = [[_values_in(step) for step in each[sparse_list].feature] for each in lists]
+    steps = [[_values_in(step) for step in each[dense_list].feature] for each in lists]
+    longest, count = max(map(len, steps)), len(messages)
+    table = np.zeros((count, longest, 2))
+    for row, values in enumerate(steps):
+        table[row, : len(values)] = np.reshape(values, (-1, 2))
+    return [
+        np.reshape([(i, j) for i in range(count) for j in range(len(notes[i]))], (-1, 2)),
+        np.array([value for row in notes for value in row], object),
+        [count, max(map(len, notes))],
+        [label for (label,) in labels],
+        np.reshape(
+            [(i, j, k) for i in range(count) for j, step in enumerate(tags[i]) for k in range(len(step))],
+            (-1, 3),
+        ),
+        [value for row in tags for step in row for value in step],
+        [count, max(map(len, tags)), max((len(step) for row in tags for step in row), default=0)],
+        table,
+        [len(row) for row in steps],
+    ]
+
 
 parse_sequence_example_op = Op(
     "ParseSequenceExample",
@@ -223,7 +298,7 @@ def _parse_sequence_example_kernel(
     feature_list_dense_shapes,
 ):
     if debug_name.size and debug_name.shape != serialized.shape:
-        raise refusal("example_names must be empty or have the correct number of elements")
+        raise errors.invalid_argument("example_names must be empty or have the correct number of elements")
     reader = _Reader(serialized.tolist(), SequenceBlame(debug_name.ravel().tolist(), in_batch=True))
     context = reader.context(
         context_sparse_keys,
@@ -254,10 +329,16 @@ _SAMPLE_KEYS = {
     "Nfeature_list_sparse": 1,
     "Nfeature_list_dense": 1,
 }
+
+
 parse_sequence_example_op.samples(
     (text(_sample(3), _sample(1), _sample(0)), text(), [_NO_DEFAULT], {**_SAMPLE_TYPES, **_SAMPLE_KEYS}),
     (text(_sample(2)), text("a name"), [np.array(7)], {**_SAMPLE_TYPES, **_SAMPLE_KEYS}),
+    against=lambda serialized, debug_name, defaults: _parsed_plainly(
+        serialized, "note", "label", defaults[0], "tags", "x"
+    ),
 )
+
 parse_sequence_example_op.refuses(
     (text(_sample(2), b""), text(), [np.array(7)], {**_SAMPLE_TYPES, **_SAMPLE_KEYS}),
     "Feature list 'x' is required but could not be found.",
@@ -273,8 +354,24 @@ def parse_sequence_example(
     example_names: Any = None,
     name: str | None = None,
 ) -> tuple[dict, dict, dict]:
-    """The features of a batch of serialized SequenceExamples: of the whole by key, of the steps by key, and
-    how many steps each message has by key of a dense one.
+    """The features of a batch of serialized SequenceExample messages as tensors.
+
+    Args:
+      serialized: A vector of strings, each a serialized SequenceExample.
+      context_features: What to read of the whole sequence, by key: FixedLenFeature becomes a tensor,
+        VarLenFeature a SparseTensor.
+      sequence_features: What to read of every step, by key: FixedLenSequenceFeature becomes a tensor with an
+        axis of steps, filled up with zeros, VarLenFeature a SparseTensor of rank 3.
+      example_names: A vector of names for the messages, which errors mention; None for no names.
+      name: A name for the operation.
+
+    Returns:
+      Three dicts by key: the context's tensors, the steps' tensors, and for each FixedLenSequenceFeature how
+      many steps each message has.
+
+    Raises:
+      ValueError: If there are no features, or one of a kind that is not allowed there.
+      InvalidArgumentError: When the step runs and a message does not fit.
     """
     context, steps = _split(context_features, sequence_features)
     with name_scope(name, "ParseSequenceExample", [serialized]):
@@ -301,36 +398,6 @@ def parse_sequence_example(
         )
         lengths = dict(zip(steps.dense, outputs[8], strict=True))
         return context.results(outputs[:3], outputs[3]), steps.results(outputs[4:7], outputs[7]), lengths
-
-
-_OF_CONTEXT = (VarLenFeature, FixedLenFeature)
-_OF_STEPS = (VarLenFeature, FixedLenSequenceFeature)
-
-
-def _split(
-    context_features: Mapping[str, Any] | None, sequence_features: Mapping[str, Any] | None
-) -> tuple[Split, Split]:
-    if not (context_features or sequence_features):
-        raise ValueError("Missing features.")
-    return Split(context_features, _OF_CONTEXT), Split(sequence_features, _OF_STEPS)
-
-
-def _assumed_empty(steps: Split) -> list[str]:
-    """The lists that a message may lack."""
-    for key, value in steps.defaults.items():
-        if value is not None:
-            raise ValueError(f"Value feature_list_dense_defaults[{key}] must be None")
-    return list(steps.defaults)
-
-
-def _types_and_shapes(context: Split, steps: Split) -> dict[str, Any]:
-    return {
-        "context_sparse_types": list(context.sparse.values()),
-        "context_dense_shapes": context.shapes,
-        "feature_list_sparse_types": list(steps.sparse.values()),
-        "feature_list_dense_types": list(steps.dense.values()),
-        "feature_list_dense_shapes": steps.shapes,
-    }
 
 
 parse_single_sequence_example_op = Op(
@@ -398,7 +465,9 @@ def _parse_single_sequence_example_kernel(
     feature_list_dense_shapes,
 ):
     if serialized.ndim:
-        raise refusal(f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}")
+        raise errors.invalid_argument(
+            f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}"
+        )
     reader = _Reader([serialized.item()], SequenceBlame(debug_name.ravel().tolist()))
     context = reader.context(
         _texts(context_sparse_keys),
@@ -422,6 +491,22 @@ def _single_keys() -> list[list[np.ndarray]]:
     return [[text(key, shape=())] for key in ("note", "label", "tags", "x")]
 
 
+def _parsed_single(serialized, *inputs):
+    """A batch of one, without the axis of the batch."""
+    batch = _parsed_plainly([serialized.item()], "note", "label", inputs[5][0], "tags", "x")
+    notes, note_values, note_shape, labels, tags, tag_values, tag_shape, steps, _ = batch
+    return [
+        notes[:, 1:],
+        note_values,
+        note_shape[1:],
+        labels[0],
+        tags[:, 1:],
+        tag_values,
+        tag_shape[1:],
+        steps[0],
+    ]
+
+
 parse_single_sequence_example_op.samples(
     (
         text(_sample(3), shape=()),
@@ -432,7 +517,9 @@ parse_single_sequence_example_op.samples(
         _SAMPLE_TYPES,
     ),
     (text(b"", shape=()), text("x"), *_single_keys(), [np.array(7)], text("n", shape=()), _SAMPLE_TYPES),
+    against=_parsed_single,
 )
+
 parse_single_sequence_example_op.refuses(
     (text(b"", shape=()), text("x"), *_single_keys(), [_NO_DEFAULT], text("n", shape=()), _SAMPLE_TYPES),
     "Name: n, Context feature 'label' is required but could not be found.",
@@ -448,7 +535,22 @@ def parse_single_sequence_example(
     example_name: Any = None,
     name: str | None = None,
 ) -> tuple[dict, dict]:
-    """The features of one serialized SequenceExample: of the whole by key, and of the steps by key."""
+    """The features of one serialized SequenceExample message as tensors.
+
+    Args:
+      serialized: A scalar string, the serialized SequenceExample.
+      context_features: What to read of the whole sequence; see `tf.io.parse_sequence_example`.
+      sequence_features: What to read of every step.
+      example_name: A scalar string that errors mention; None for no name.
+      name: A name for the operation.
+
+    Returns:
+      Two dicts by key: the context's tensors, and the steps' tensors, whose first axis is the steps.
+
+    Raises:
+      ValueError: If there are no features, or one of a kind that is not allowed there.
+      InvalidArgumentError: When the step runs and the message does not fit.
+    """
     context, steps = _split(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized]):
         may_lack = _assumed_empty(steps)

@@ -5,6 +5,8 @@ They are specifications, not arrays: importing the vocabulary makes no data. Tes
 
 from __future__ import annotations
 
+import os
+import tempfile
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -99,3 +101,8 @@ def ref(value: Any) -> SampleRef:
 def resource(value: Any) -> SampleRef:
     """A resource variable holding `value`."""
     return SampleRef(value, "resource")
+
+
+def scratch(name: str) -> str:
+    """The path of a file that samples of an op may write; no other process uses it."""
+    return os.path.join(tempfile.gettempdir(), f"tideflow-sample-{os.getpid()}-{name}")

@@ -16,7 +16,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
 from tideflow.ops.arrays import constants, shapes, slicing
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging, grouping
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.math import binary, reductions, unary
 
@@ -67,7 +67,7 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
             known = constant_value(x), constant_value(y)
             if known[0] is not None and known[1] is not None:
                 _check_now(np.all(getattr(np, word)(*known)), data)
-            return grouping.Assert(condition, data, summarize=summarize)
+            return debugging.Assert(condition, data, summarize=summarize)
 
     check.__name__ = check.__qualname__ = f"assert_{name}"
     check.__doc__ = f"""Makes an operation that fails unless x {symbol} y in every element.
@@ -203,7 +203,7 @@ def assert_near(
             ]
         tolerance = atol + rtol * unary.abs(y)
         condition = reductions.reduce_all(binary.less(unary.abs(x - y), tolerance))
-        return grouping.Assert(condition, data, summarize=summarize)
+        return debugging.Assert(condition, data, summarize=summarize)
 
 
 def _ten_units(dtype: dtypes.DType) -> float:
@@ -388,7 +388,7 @@ def _assert_rank(
         if value is None:
             is_scalar = assert_rank(rank, 0, data=["Rank must be a scalar. Received rank: ", rank])
             found = grouping.with_dependencies([is_scalar], found)
-    return grouping.Assert(found, data, summarize=summarize)
+    return debugging.Assert(found, data, summarize=summarize)
 
 
 @export("assert_rank", "debugging.assert_rank")
@@ -628,7 +628,7 @@ class _ShapeSpec:
             subject = f"Tensor {self.x.name} dimension"
             shape = shapes.shape(self.x)
             data = [message, source, subject, axis, "must have size", wanted, "Received shape: ", shape]
-        return grouping.Assert(condition, data, summarize=summarize)
+        return debugging.Assert(condition, data, summarize=summarize)
 
 
 def _sizes(x: Tensor) -> Any:
@@ -723,7 +723,7 @@ def verify_tensor_all_finite(
     with name_scope(name, "VerifyFinite", [x]):
         x = convert_to_tensor(x, name="x")
         with colocate_with(x):
-            checked = grouping.check_numerics(x, message=message)
+            checked = debugging.check_numerics(x, message=message)
             return grouping.with_dependencies([checked], x)
 
 
@@ -751,5 +751,5 @@ def add_check_numerics_ops() -> Operation:
                     f"such as `tf.cond()` or `tf.while_loop()`: '{op.name}' is inside one."
                 )
             with control_dependencies(checks[-1:]):
-                checks.append(grouping.check_numerics(output, message=output.name))
+                checks.append(debugging.check_numerics(output, message=output.name))
     return grouping.group(*checks[-1:])

@@ -1,7 +1,8 @@
-"""How often each number occurs: Bincount."""
+"""How often each number occurs: Bincount and, of later versions, DenseBincount."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import types
+from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import binary, casting, reductions, segments
 
 bincount_op = Op(
@@ -100,3 +101,59 @@ def bincount(
             weights = convert_to_tensor(weights, name="weights")
             return segments.unsorted_segment_sum(weights, arr, size)
         return bincount_op(arr, size, constants.constant([], dtype))
+
+
+dense_bincount_op = Op(
+    "DenseBincount",
+    "input: Tidx, size: Tidx, weights: T -> output: T",
+    Tidx=INDICES,
+    T=types("int32 int64 float double"),
+    binary_output=False,
+    host="size",
+    differentiable=False,
+)
+
+
+@dense_bincount_op.shape
+def _dense_bincount_shape(input, size, weights):
+    if input.ndims is not None and input.ndims not in (1, 2):
+        raise ShapeError(f"Shape must be at most rank 2 but is rank {input.ndims}")
+    return None if input.tuple is None else [*input.tuple[:-1], size]
+
+
+@dense_bincount_op.kernel
+def _dense_bincount_kernel(input, size, weights, *, binary_output):
+    """Each row of a matrix is counted by itself; what has no bin is not counted."""
+    rows = input.reshape(math.prod(input.shape[:-1]), input.shape[-1]).long()
+    if size < 0:
+        raise ShapeError(f"size ({size}) must be non-negative")
+    if rows.numel() and int(rows.min()) < 0:
+        raise ShapeError("Input arr must be non-negative!")
+    counted = rows < size
+    if binary_output or not weights.numel():
+        weights = torch.ones_like(rows, dtype=weights.dtype)
+    values = torch.where(counted, weights.reshape(rows.shape), 0)
+    bins = weights.new_zeros(len(rows), size + 1)  # the last is for what has none
+    places = torch.where(counted, rows, size)
+    if binary_output:
+        bins.scatter_(1, places, values)
+    else:
+        bins.scatter_add_(1, places, values)
+    return bins[:, :size].reshape(*input.shape[:-1], size)
+
+
+def _row_counts(input: np.ndarray, size: int, weights: np.ndarray, binary_output: bool = False) -> np.ndarray:
+    rows = input.reshape(math.prod(input.shape[:-1]), input.shape[-1])
+    given = weights.reshape(rows.shape) if weights.size else [np.zeros(0, weights.dtype)] * len(rows)
+    counts = [reference(row, size, one) for row, one in zip(rows, given, strict=True)]
+    result = np.array(counts, weights.dtype).reshape(*input.shape[:-1], size)
+    return (result > 0).astype(weights.dtype) if binary_output else result
+
+
+dense_bincount_op.samples(
+    (i32(6, low=0, high=4), np.int32(3), f32(6)),
+    (i32(2, 3, low=0, high=4), np.int32(6), np.zeros(0, np.int64)),
+    (i32(2, 3, low=0, high=4), np.int32(3), np.zeros(0, np.float32), {"binary_output": True}),
+    against=_row_counts,
+)
+dense_bincount_op.refuses((i32(2, 2, 2, low=0), np.int32(2), f32(0)), "Shape must be at most rank 2")

@@ -9,7 +9,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, joining, shapes
-from tideflow.ops.control_flow import conditionals, grouping
+from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.math import binary, confusion
 from tideflow.ops.sparse import sets
 
@@ -33,7 +33,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
         )
         data = [_COMPLAINT, "weights.shape=", weights.name, weights_shape]
         data += ["values.shape=", values.name, values_shape, "is_scalar=", is_scalar]
-        return grouping.Assert(is_valid, data, name=scope)
+        return debugging.Assert(is_valid, data, name=scope)
 
 
 def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:

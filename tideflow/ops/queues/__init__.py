@@ -1,1 +1,1 @@
-"""Waiting rooms between steps: queues, barriers, accumulators of gradients, staging areas."""
+"""What hands values from step to step: queues, barriers, accumulators of gradients, staging areas."""

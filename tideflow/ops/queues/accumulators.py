@@ -15,18 +15,17 @@ from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, RESOURCE, fou
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.runtime.accumulators import Accumulator, SparseAccumulator
 
-OPS: dict[str, Op] = {}
 _DTYPE = attr("type", allowed=NUMERIC)
+_TESTS = "tests/queues/test_accumulators.py"
 
 
-def _added(op: Op, shape: Callable, kernel: Callable) -> None:
-    op.shape(shape)
-    op.kernel(kernel)
-    op.samples(covered_by="tests/queues/test_accumulators.py")
-    OPS[op.name] = op
+def _scalar(shape: TensorShape, what: str) -> None:
+    if shape.ndims not in (None, 0):
+        raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}: '{what}' is one number")
 
 
-def _maker(name: str, handle: str, kind: type[Accumulator]) -> None:
+def _accumulator_op(name: str, handle: str, kind: type[Accumulator]) -> Op:
+    """An op that makes an accumulator."""
     op = Op(
         name,
         f" -> handle: {handle}",
@@ -38,8 +37,10 @@ def _maker(name: str, handle: str, kind: type[Accumulator]) -> None:
         reduction_type=attr("string", "MEAN", allowed=("MEAN", "SUM")),
         **NAMED,
     )
+    op.shape(lambda: [2])
 
-    def kernel(*, dtype, shape, reduction_type, resources, node):
+    @op.kernel
+    def _kernel(*, dtype, shape, reduction_type, resources, node):
         def make(name: str) -> Accumulator:
             return kind(name, dtype, shape, reduction_type, resources.store.is_closed)
 
@@ -48,12 +49,25 @@ def _maker(name: str, handle: str, kind: type[Accumulator]) -> None:
 
         return found("accumulator", make, resources, node, facts)
 
-    _added(op, lambda: [2], kernel)
+    op.samples(covered_by=_TESTS)
+    return op
 
 
-_maker("ConditionalAccumulator", REFERENCE, Accumulator)
-_maker("SparseConditionalAccumulator", REFERENCE, SparseAccumulator)
-_maker("ResourceConditionalAccumulator", RESOURCE, Accumulator)
+conditional_accumulator_op = _accumulator_op("ConditionalAccumulator", REFERENCE, Accumulator)
+sparse_conditional_accumulator_op = _accumulator_op(
+    "SparseConditionalAccumulator", REFERENCE, SparseAccumulator
+)
+resource_conditional_accumulator_op = _accumulator_op("ResourceConditionalAccumulator", RESOURCE, Accumulator)
+
+
+def _on_accumulator(name: str, signature: str, shape: Callable, kernel: Callable, **options: Any) -> Op:
+    """An op that does something with an accumulator; those on resources are stateful."""
+    is_resource = signature.startswith("handle: resource")
+    op = Op(name, signature, stateful=is_resource, differentiable=False, **options)
+    op.shape(shape)
+    op.kernel(kernel)
+    op.samples(covered_by=_TESTS)
+    return op
 
 
 def _of_type(handle: Any, dtype: dtypes.DType) -> Accumulator:
@@ -66,11 +80,6 @@ def _of_type(handle: Any, dtype: dtypes.DType) -> Accumulator:
     return accumulator
 
 
-def _scalar(shape: TensorShape, what: str) -> None:
-    if shape.ndims not in (None, 0):
-        raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}: '{what}' is one number")
-
-
 def _apply_shape(handle, local_step, *gradient):
     _scalar(local_step, "local_step")
     return []
@@ -78,6 +87,40 @@ def _apply_shape(handle, local_step, *gradient):
 
 def _apply(handle, local_step, gradient, *, dtype):
     _of_type(handle, dtype).apply(int(local_step), gradient)
+
+
+apply_gradient_op = _on_accumulator(
+    "AccumulatorApplyGradient",
+    "handle: Ref(string), local_step: int64, gradient: dtype",
+    _apply_shape,
+    _apply,
+    dtype=_DTYPE,
+)
+resource_apply_gradient_op = _on_accumulator(
+    "ResourceAccumulatorApplyGradient",
+    "handle: resource, local_step: int64, gradient: dtype",
+    _apply_shape,
+    _apply,
+    dtype=_DTYPE,
+)
+
+
+def _apply_sparse(
+    handle, local_step, gradient_indices, gradient_values, gradient_shape, *, dtype, has_known_shape
+):
+    shape = gradient_shape.tolist() if has_known_shape else None
+    _of_type(handle, dtype).apply(int(local_step), gradient_indices, gradient_values, shape)
+
+
+sparse_apply_gradient_op = _on_accumulator(
+    "SparseAccumulatorApplyGradient",
+    "handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, "
+    "gradient_shape: int64",
+    _apply_shape,
+    _apply_sparse,
+    dtype=_DTYPE,
+    has_known_shape=attr("bool"),
+)
 
 
 def _take_shape(handle, num_required):
@@ -89,43 +132,22 @@ def _take(handle, num_required, *, dtype, suspendable):
     return _of_type(handle, dtype).take(int(num_required), suspendable)
 
 
-def _step_shape(handle, new_global_step):
-    _scalar(new_global_step, "new_global_step")
-    return []
-
-
-def _dense_methods(prefix: str, handle: str) -> None:
-    common = {"stateful": handle == RESOURCE, "differentiable": False}
-    apply = Op(
-        f"{prefix}AccumulatorApplyGradient",
-        f"handle: {handle}, local_step: int64, gradient: dtype",
-        dtype=_DTYPE,
-        **common,
-    )
-    _added(apply, _apply_shape, _apply)
-    take = Op(
-        f"{prefix}AccumulatorTakeGradient",
-        f"handle: {handle}, num_required: int32 -> average: dtype",
-        dtype=_DTYPE,
-        blocking=True,
-        **common,
-    )
-    _added(take, _take_shape, _take)
-    count = Op(f"{prefix}AccumulatorNumAccumulated", f"handle: {handle} -> num_accumulated: int32", **common)
-    _added(count, lambda handle: [], lambda handle: torch.tensor(held(handle).count, dtype=torch.int32))
-    step = Op(f"{prefix}AccumulatorSetGlobalStep", f"handle: {handle}, new_global_step: int64", **common)
-    _added(step, _step_shape, lambda handle, new_global_step: held(handle).set_step(int(new_global_step)))
-
-
-_dense_methods("", REFERENCE)
-_dense_methods("Resource", RESOURCE)
-
-
-def _apply_sparse(
-    handle, local_step, gradient_indices, gradient_values, gradient_shape, *, dtype, has_known_shape
-):
-    shape = gradient_shape.tolist() if has_known_shape else None
-    _of_type(handle, dtype).apply(int(local_step), gradient_indices, gradient_values, shape)
+take_gradient_op = _on_accumulator(
+    "AccumulatorTakeGradient",
+    "handle: Ref(string), num_required: int32 -> average: dtype",
+    _take_shape,
+    _take,
+    dtype=_DTYPE,
+    blocking=True,
+)
+resource_take_gradient_op = _on_accumulator(
+    "ResourceAccumulatorTakeGradient",
+    "handle: resource, num_required: int32 -> average: dtype",
+    _take_shape,
+    _take,
+    dtype=_DTYPE,
+    blocking=True,
+)
 
 
 def _take_sparse_shape(handle, num_required):
@@ -133,26 +155,46 @@ def _take_sparse_shape(handle, num_required):
     return [None, None, None]
 
 
-_added(
-    Op(
-        "SparseAccumulatorApplyGradient",
-        f"handle: {REFERENCE}, local_step: int64, gradient_indices: int64, gradient_values: dtype, "
-        "gradient_shape: int64",
-        dtype=_DTYPE,
-        has_known_shape=attr("bool"),
-        differentiable=False,
-    ),
-    _apply_shape,
-    _apply_sparse,
-)
-_added(
-    Op(
-        "SparseAccumulatorTakeGradient",
-        f"handle: {REFERENCE}, num_required: int32 -> indices: int64, values: dtype, shape: int64",
-        dtype=_DTYPE,
-        blocking=True,
-        differentiable=False,
-    ),
+sparse_take_gradient_op = _on_accumulator(
+    "SparseAccumulatorTakeGradient",
+    "handle: Ref(string), num_required: int32 -> indices: int64, values: dtype, shape: int64",
     _take_sparse_shape,
     _take,
+    dtype=_DTYPE,
+    blocking=True,
+)
+
+
+def _num_accumulated(handle):
+    return torch.tensor(held(handle).count, dtype=torch.int32)
+
+
+num_accumulated_op = _on_accumulator(
+    "AccumulatorNumAccumulated",
+    "handle: Ref(string) -> num_accumulated: int32",
+    lambda handle: [],
+    _num_accumulated,
+)
+resource_num_accumulated_op = _on_accumulator(
+    "ResourceAccumulatorNumAccumulated",
+    "handle: resource -> num_accumulated: int32",
+    lambda handle: [],
+    _num_accumulated,
+)
+
+
+def _step_shape(handle, new_global_step):
+    _scalar(new_global_step, "new_global_step")
+    return []
+
+
+def _set_step(handle, new_global_step):
+    held(handle).set_step(int(new_global_step))
+
+
+set_global_step_op = _on_accumulator(
+    "AccumulatorSetGlobalStep", "handle: Ref(string), new_global_step: int64", _step_shape, _set_step
+)
+resource_set_global_step_op = _on_accumulator(
+    "ResourceAccumulatorSetGlobalStep", "handle: resource, new_global_step: int64", _step_shape, _set_step
 )

@@ -36,72 +36,73 @@ def _alike(queue: Queue) -> dict[str, Any]:
     }
 
 
-OPS: dict[str, Op] = {}
+def _queue_op(name: str, handle: str, kind: type[Queue], options: tuple[str, ...] = (), **attrs: Any) -> Op:
+    """An op that makes a queue; `options` are the attributes that this kind of queue takes beyond the common
+    ones.
+    """
+    op = Op(name, f" -> handle: {handle}", stateful=True, handle=True, differentiable=False, **attrs)
+    op.shape(lambda: [2] if handle == REFERENCE else [])
+
+    @op.kernel
+    def _kernel(*, component_types, shapes, capacity, container, shared_name, resources, node):
+        types = ([dtypes.int64] if kind is PriorityQueue else []) + list(component_types)
+        sizes = ([TensorShape([])] if kind is PriorityQueue else []) + list(shapes)
+        more = {key: node.attrs[key] for key in options}
+
+        def make(name: str) -> Queue:
+            return kind(name, types, sizes, capacity, resources.store.is_closed, **more)
+
+        return found("queue", make, resources, node, _alike)
+
+    op.samples(covered_by="tests/ops/queues/test_queues.py")
+    return op
 
 
-def _maker(name: str, kind: type[Queue], attrs: dict[str, Any], options: tuple[str, ...] = ()) -> None:
-    """Both generations of an op that makes a queue."""
-    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
-        op = Op(
-            f"{name}{suffix}",
-            f" -> handle: {handle}",
-            stateful=True,
-            handle=True,
-            differentiable=False,
-            **attrs,
-        )
-        op.shape(lambda handle=handle: [2] if handle == REFERENCE else [])
+fifo_queue_op = _queue_op("FIFOQueue", REFERENCE, Queue, **_QUEUE)
+fifo_queue_v2_op = _queue_op("FIFOQueueV2", RESOURCE, Queue, **_QUEUE)
 
-        def kernel(
-            *,
-            component_types,
-            shapes,
-            capacity,
-            container,
-            shared_name,
-            resources,
-            node,
-            kind=kind,
-            options=options,
-        ):
-            types = ([dtypes.int64] if kind is PriorityQueue else []) + list(component_types)
-            sizes = ([TensorShape([])] if kind is PriorityQueue else []) + list(shapes)
-            more = {key: node.attrs[key] for key in options}
+padding_fifo_queue_op = _queue_op("PaddingFIFOQueue", REFERENCE, PaddingQueue, **_QUEUE)
+padding_fifo_queue_v2_op = _queue_op("PaddingFIFOQueueV2", RESOURCE, PaddingQueue, **_QUEUE)
 
-            def make(name: str) -> Queue:
-                return kind(name, types, sizes, capacity, resources.store.is_closed, **more)
-
-            return found("queue", make, resources, node, _alike)
-
-        op.kernel(kernel)
-        op.samples(covered_by="tests/queues/test_queues.py")
-        OPS[op.name] = op
-
-
-_maker("FIFOQueue", Queue, _QUEUE)
-_maker("PaddingFIFOQueue", PaddingQueue, _QUEUE)
 _PRIORITY = {
     **_QUEUE,
     "component_types": attr("list(type)", [], minimum=0),
     "shapes": attr("list(shape)", minimum=0),
 }
-_maker("PriorityQueue", PriorityQueue, _PRIORITY)
+priority_queue_op = _queue_op("PriorityQueue", REFERENCE, PriorityQueue, **_PRIORITY)
+priority_queue_v2_op = _queue_op("PriorityQueueV2", RESOURCE, PriorityQueue, **_PRIORITY)
+
 _SHUFFLE = {"min_after_dequeue": 0, "seed": 0, "seed2": 0}
-_maker("RandomShuffleQueue", RandomShuffleQueue, {**_QUEUE, **_SHUFFLE}, tuple(_SHUFFLE))
+random_shuffle_queue_op = _queue_op(
+    "RandomShuffleQueue", REFERENCE, RandomShuffleQueue, tuple(_SHUFFLE), **_QUEUE, **_SHUFFLE
+)
+random_shuffle_queue_v2_op = _queue_op(
+    "RandomShuffleQueueV2", RESOURCE, RandomShuffleQueue, tuple(_SHUFFLE), **_QUEUE, **_SHUFFLE
+)
+
+# A queue of the second generation for an op of the first.
+fake_queue_op = Op(
+    "FakeQueue",
+    f"resource: resource -> handle: {REFERENCE}",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+fake_queue_op.shape(lambda resource: [2])
+fake_queue_op.kernel(held)
+fake_queue_op.samples(covered_by="tests/queues/test_readers.py")
 
 
-def _method(name: str, rest: str, shape: Callable, kernel: Callable, **options: Any) -> None:
-    """Both generations of an op that does something with a queue."""
-    takes, _, gives = rest.partition("->")
-    for handle, suffix in ((REFERENCE, ""), (RESOURCE, "V2")):
-        signature = f"handle: {handle}{', ' + takes.strip() if takes.strip() else ''}" + (
-            f" -> {gives}" if gives else ""
-        )
-        op = Op(f"{name}{suffix}", signature, stateful=suffix == "V2", differentiable=False, **options)
-        op.shape(shape)
-        op.kernel(kernel)
-        op.samples(covered_by="tests/queues/test_queues.py")
-        OPS[op.name] = op
+def _on_queue(name: str, signature: str, shape: Callable, kernel: Callable, **options: Any) -> Op:
+    """An op that does something with a queue; like TensorFlow's list of op types, it calls only ops of the
+    second generation stateful.
+    """
+    is_second = signature.startswith("handle: resource")
+    op = Op(name, signature, stateful=is_second, differentiable=False, **options)
+    op.shape(shape)
+    op.kernel(kernel)
+    op.samples(covered_by="tests/ops/queues/test_queues.py")
+    return op
 
 
 def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
@@ -112,15 +113,27 @@ def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
         )
 
 
+_TIMEOUT = {"timeout_ms": -1}
+_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+
+
+def _nothing(*inputs: Any) -> list:
+    return []
+
+
 def _enqueue(handle, components, *, Tcomponents, suspendable):
     queue = held(handle)
     _check_types(queue, Tcomponents)
     return queue.enqueue(components, suspendable)
 
 
-_TIMEOUT = {"timeout_ms": -1}
-_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
-_method("QueueEnqueue", "components: Tcomponents", lambda handle, components: [], _enqueue, **_PUT)
+enqueue_op = _on_queue(
+    "QueueEnqueue", "handle: Ref(string), components: Tcomponents", _nothing, _enqueue, **_PUT
+)
+enqueue_v2_op = _on_queue(
+    "QueueEnqueueV2", "handle: resource, components: Tcomponents", _nothing, _enqueue, **_PUT
+)
 
 
 def _enqueue_many(handle, components, *, Tcomponents, suspendable):
@@ -129,7 +142,16 @@ def _enqueue_many(handle, components, *, Tcomponents, suspendable):
     return queue.enqueue_many(components, suspendable)
 
 
-_method("QueueEnqueueMany", "components: Tcomponents", lambda handle, components: [], _enqueue_many, **_PUT)
+enqueue_many_op = _on_queue(
+    "QueueEnqueueMany", "handle: Ref(string), components: Tcomponents", _nothing, _enqueue_many, **_PUT
+)
+enqueue_many_v2_op = _on_queue(
+    "QueueEnqueueManyV2", "handle: resource, components: Tcomponents", _nothing, _enqueue_many, **_PUT
+)
+
+
+def _dequeue_shape(handle, *, component_types):
+    return [None] * len(component_types)
 
 
 def _dequeue(handle, *, component_types, suspendable):
@@ -138,20 +160,12 @@ def _dequeue(handle, *, component_types, suspendable):
     return queue.dequeue(suspendable)
 
 
-_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
-_method(
-    "QueueDequeue",
-    "-> components: component_types",
-    lambda handle, *, component_types: [None] * len(component_types),
-    _dequeue,
-    **_TAKE,
+dequeue_op = _on_queue(
+    "QueueDequeue", "handle: Ref(string) -> components: component_types", _dequeue_shape, _dequeue, **_TAKE
 )
-
-
-def _dequeue_many(handle, n, *, component_types, suspendable):
-    queue = held(handle)
-    _check_types(queue, component_types)
-    return queue.dequeue_many(n, suspendable=suspendable)
+dequeue_v2_op = _on_queue(
+    "QueueDequeueV2", "handle: resource -> components: component_types", _dequeue_shape, _dequeue, **_TAKE
+)
 
 
 def _batch_shape(handle, n, *, component_types):
@@ -160,9 +174,23 @@ def _batch_shape(handle, n, *, component_types):
     return [None] * len(component_types)
 
 
-_method(
+def _dequeue_many(handle, n, *, component_types, suspendable):
+    queue = held(handle)
+    _check_types(queue, component_types)
+    return queue.dequeue_many(n, suspendable=suspendable)
+
+
+dequeue_many_op = _on_queue(
     "QueueDequeueMany",
-    "n: int32 -> components: component_types",
+    "handle: Ref(string), n: int32 -> components: component_types",
+    _batch_shape,
+    _dequeue_many,
+    host="n",
+    **_TAKE,
+)
+dequeue_many_v2_op = _on_queue(
+    "QueueDequeueManyV2",
+    "handle: resource, n: int32 -> components: component_types",
     _batch_shape,
     _dequeue_many,
     host="n",
@@ -176,9 +204,17 @@ def _dequeue_up_to(handle, n, *, component_types, suspendable):
     return queue.dequeue_many(n, up_to=True, suspendable=suspendable)
 
 
-_method(
+dequeue_up_to_op = _on_queue(
     "QueueDequeueUpTo",
-    "n: int32 -> components: component_types",
+    "handle: Ref(string), n: int32 -> components: component_types",
+    _batch_shape,
+    _dequeue_up_to,
+    host="n",
+    **_TAKE,
+)
+dequeue_up_to_v2_op = _on_queue(
+    "QueueDequeueUpToV2",
+    "handle: resource, n: int32 -> components: component_types",
     _batch_shape,
     _dequeue_up_to,
     host="n",
@@ -190,29 +226,21 @@ def _close(handle, *, cancel_pending_enqueues):
     held(handle).close(cancel_pending_enqueues)
 
 
-_method("QueueClose", "", lambda handle: [], _close, cancel_pending_enqueues=False)
+close_op = _on_queue("QueueClose", "handle: Ref(string)", _nothing, _close, cancel_pending_enqueues=False)
+close_v2_op = _on_queue("QueueCloseV2", "handle: resource", _nothing, _close, cancel_pending_enqueues=False)
 
-# A queue of the second generation for an op of the first.
-fake_queue_op = Op(
-    "FakeQueue",
-    f"resource: resource -> handle: {REFERENCE}",
-    stateful=True,
-    on_host=True,
-    differentiable=False,
-)
-fake_queue_op.shape(lambda resource: [2])
-fake_queue_op.kernel(held)
-fake_queue_op.samples(covered_by="tests/queues/test_queues.py")
 
-_method(
-    "QueueIsClosed",
-    "-> is_closed: bool",
-    lambda handle: [],
-    lambda handle: torch.tensor(held(handle).closed),
-)
-_method(
-    "QueueSize",
-    "-> size: int32",
-    lambda handle: [],
-    lambda handle: torch.tensor(held(handle).size(), dtype=torch.int32),
-)
+def _is_closed(handle):
+    return torch.tensor(held(handle).closed)
+
+
+is_closed_op = _on_queue("QueueIsClosed", "handle: Ref(string) -> is_closed: bool", _nothing, _is_closed)
+is_closed_v2_op = _on_queue("QueueIsClosedV2", "handle: resource -> is_closed: bool", _nothing, _is_closed)
+
+
+def _size(handle):
+    return torch.tensor(held(handle).size(), dtype=torch.int32)
+
+
+size_op = _on_queue("QueueSize", "handle: Ref(string) -> size: int32", _nothing, _size)
+size_v2_op = _on_queue("QueueSizeV2", "handle: resource -> size: int32", _nothing, _size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +13,9 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.session_objects import NAMED
 from tideflow.runtime.staging import MapStagingArea, StagingArea
 
-OPS: dict[str, Op] = {}
 _BOUNDS = {"capacity": attr("int", 0, minimum=0), "memory_limit": attr("int", 0, minimum=0)}
 _SOME_TYPES = {"dtypes": attr("list(type)", minimum=1)}
 _ANY_TYPES = {"dtypes": attr("list(type)")}
-_INT = torch.int32
 
 
 def _area(kind: Callable, resources: Any, node: Any) -> Any:
@@ -33,20 +32,20 @@ def _area(kind: Callable, resources: Any, node: Any) -> Any:
     return area
 
 
-def _add(
+def _staging_op(
     name: str, signature: str, types: dict, kind: Callable, shape: Callable, act: Callable, **options: Any
-) -> None:
-    """An op on a staging area: `act(area, *inputs)` is what it does."""
+) -> Op:
+    """An op on a staging area of some kind: `act(area, *inputs)` is what it does."""
     op = Op(name, signature, stateful=True, differentiable=False, **_BOUNDS, **types, **NAMED, **options)
     op.shape(shape)
 
-    def kernel(*inputs, resources, node):
+    def _kernel(*inputs, resources, node):
         return act(_area(kind, resources, node), *inputs)
 
-    op.kernel(kernel)
-    op.kernel("string")(kernel)
-    op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
-    OPS[name] = op
+    op.kernel(_kernel)
+    op.kernel("string")(_kernel)
+    op.samples(covered_by="tests/ops/queues/test_staging.py")
+    return op
 
 
 def _nothing(*inputs: Any) -> list:
@@ -57,13 +56,17 @@ def _unknown(*inputs: Any, dtypes: list) -> list:
     return [None] * len(dtypes)
 
 
-def _count(size: int) -> torch.Tensor:
-    return torch.tensor(size, dtype=_INT)
+def _size(area: StagingArea | MapStagingArea) -> torch.Tensor:
+    return torch.tensor(area.size(), dtype=torch.int32)
 
 
-_add("Stage", "values: dtypes", _SOME_TYPES, StagingArea, _nothing, StagingArea.put, blocking=True)
-_add("Unstage", " -> values: dtypes", _SOME_TYPES, StagingArea, _unknown, StagingArea.get, blocking=True)
-_add(
+stage_op = _staging_op(
+    "Stage", "values: dtypes", _SOME_TYPES, StagingArea, _nothing, StagingArea.put, blocking=True
+)
+unstage_op = _staging_op(
+    "Unstage", " -> values: dtypes", _SOME_TYPES, StagingArea, _unknown, StagingArea.get, blocking=True
+)
+stage_peek_op = _staging_op(
     "StagePeek",
     "index: int32 -> values: dtypes",
     _SOME_TYPES,
@@ -73,8 +76,73 @@ _add(
     host="index",
     blocking=True,
 )
-_add("StageSize", " -> size: int32", _ANY_TYPES, StagingArea, _nothing, lambda area: _count(area.size()))
-_add("StageClear", "", _ANY_TYPES, StagingArea, _nothing, StagingArea.clear)
+stage_size_op = _staging_op("StageSize", " -> size: int32", _ANY_TYPES, StagingArea, _nothing, _size)
+stage_clear_op = _staging_op("StageClear", "", _ANY_TYPES, StagingArea, _nothing, StagingArea.clear)
+
+
+_map_area = functools.partial(MapStagingArea, ordered=False)
+_ordered_map_area = functools.partial(MapStagingArea, ordered=True)
+
+
+_PUT = {"types": {**_ANY_TYPES, "fake_dtypes": attr("list(type)", minimum=1)}, "shape": _nothing}
+_BY_KEY = {"host": "key indices", "blocking": True}
+
+map_stage_op = _staging_op(
+    "MapStage",
+    "key: int64, indices: int32, values: fake_dtypes",
+    kind=_map_area,
+    act=MapStagingArea.put,
+    **_PUT,
+    **_BY_KEY,
+)
+ordered_map_stage_op = _staging_op(
+    "OrderedMapStage",
+    "key: int64, indices: int32, values: fake_dtypes",
+    kind=_ordered_map_area,
+    act=MapStagingArea.put,
+    **_PUT,
+    **_BY_KEY,
+)
+
+_TAKEN = {"types": _SOME_TYPES, "shape": _unknown}
+
+map_unstage_op = _staging_op(
+    "MapUnstage",
+    "key: int64, indices: int32 -> values: dtypes",
+    kind=_map_area,
+    act=MapStagingArea.get,
+    **_TAKEN,
+    **_BY_KEY,
+)
+ordered_map_unstage_op = _staging_op(
+    "OrderedMapUnstage",
+    "key: int64, indices: int32 -> values: dtypes",
+    kind=_ordered_map_area,
+    act=MapStagingArea.get,
+    **_TAKEN,
+    **_BY_KEY,
+)
+
+map_peek_op = _staging_op(
+    "MapPeek",
+    "key: int64, indices: int32 -> values: dtypes",
+    kind=_map_area,
+    act=MapStagingArea.peek,
+    **_TAKEN,
+    **_BY_KEY,
+)
+ordered_map_peek_op = _staging_op(
+    "OrderedMapPeek",
+    "key: int64, indices: int32 -> values: dtypes",
+    kind=_ordered_map_area,
+    act=MapStagingArea.peek,
+    **_TAKEN,
+    **_BY_KEY,
+)
+
+
+def _key_and_values(indices, *, dtypes):
+    return [None] * (1 + len(dtypes))
 
 
 def _get_any(area: MapStagingArea, indices: list[int]) -> list:
@@ -82,52 +150,45 @@ def _get_any(area: MapStagingArea, indices: list[int]) -> list:
     return [torch.tensor(key), *values]
 
 
-def _map_family(prefix: str, ordered: bool) -> None:
-    def area(*args: Any) -> MapStagingArea:
-        return MapStagingArea(*args, ordered=ordered)
+map_unstage_no_key_op = _staging_op(
+    "MapUnstageNoKey",
+    "indices: int32 -> key: int64, values: dtypes",
+    _SOME_TYPES,
+    _map_area,
+    _key_and_values,
+    _get_any,
+    host="indices",
+    blocking=True,
+)
+ordered_map_unstage_no_key_op = _staging_op(
+    "OrderedMapUnstageNoKey",
+    "indices: int32 -> key: int64, values: dtypes",
+    _SOME_TYPES,
+    _ordered_map_area,
+    _key_and_values,
+    _get_any,
+    host="indices",
+    blocking=True,
+)
 
-    _add(
-        f"{prefix}Stage",
-        "key: int64, indices: int32, values: fake_dtypes",
-        {**_ANY_TYPES, "fake_dtypes": attr("list(type)", minimum=1)},
-        area,
-        _nothing,
-        MapStagingArea.put,
-        host="key indices",
-        blocking=True,
-    )
-    for name, act in (("Unstage", MapStagingArea.get), ("Peek", MapStagingArea.peek)):
-        _add(
-            f"{prefix}{name}",
-            "key: int64, indices: int32 -> values: dtypes",
-            _SOME_TYPES,
-            area,
-            _unknown,
-            act,
-            host="key indices",
-            blocking=True,
-        )
-    _add(
-        f"{prefix}UnstageNoKey",
-        "indices: int32 -> key: int64, values: dtypes",
-        _SOME_TYPES,
-        area,
-        lambda indices, *, dtypes: [None] * (1 + len(dtypes)),
-        _get_any,
-        host="indices",
-        blocking=True,
-    )
-    _add(f"{prefix}Size", " -> size: int32", _ANY_TYPES, area, _nothing, lambda a: _count(a.size()))
-    _add(
-        f"{prefix}IncompleteSize",
-        " -> size: int32",
-        _ANY_TYPES,
-        area,
-        _nothing,
-        lambda a: _count(a.incomplete_size()),
-    )
-    _add(f"{prefix}Clear", "", _ANY_TYPES, area, _nothing, MapStagingArea.clear)
+map_size_op = _staging_op("MapSize", " -> size: int32", _ANY_TYPES, _map_area, _nothing, _size)
+ordered_map_size_op = _staging_op(
+    "OrderedMapSize", " -> size: int32", _ANY_TYPES, _ordered_map_area, _nothing, _size
+)
 
 
-_map_family("Map", ordered=False)
-_map_family("OrderedMap", ordered=True)
+def _incomplete_size(area: MapStagingArea) -> torch.Tensor:
+    return torch.tensor(area.incomplete_size(), dtype=torch.int32)
+
+
+map_incomplete_size_op = _staging_op(
+    "MapIncompleteSize", " -> size: int32", _ANY_TYPES, _map_area, _nothing, _incomplete_size
+)
+ordered_map_incomplete_size_op = _staging_op(
+    "OrderedMapIncompleteSize", " -> size: int32", _ANY_TYPES, _ordered_map_area, _nothing, _incomplete_size
+)
+
+map_clear_op = _staging_op("MapClear", "", _ANY_TYPES, _map_area, _nothing, MapStagingArea.clear)
+ordered_map_clear_op = _staging_op(
+    "OrderedMapClear", "", _ANY_TYPES, _ordered_map_area, _nothing, MapStagingArea.clear
+)

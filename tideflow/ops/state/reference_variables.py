@@ -15,18 +15,30 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
-from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.samples import f32, i64, ref
 from tideflow.ops.helpers.types import INDICES, NUMERIC
+from tideflow.ops.helpers.variables import (
+    as_signed,
+    check_shared,
+    count_up,
+    counter_shape,
+    same_shape,
+    shape_text,
+)
+from tideflow.ops.state import resource_variables
 from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import empty_like_type
 
 
-def _variable_v2_family_kernel(*, shape, dtype, container, shared_name, resources, node):
+def is_reference(variable: Any) -> bool:
+    """Whether this is a reference (a RefVariable, or what its ops return), not a variable behind a handle."""
+    return variable.dtype._is_ref_dtype
+
+
+def _shared_variable(*, shape, dtype, container, shared_name, resources, node):
     def make() -> Variable:
         return Variable(node.name, dtype, shape)
 
@@ -35,8 +47,6 @@ def _variable_v2_family_kernel(*, shape, dtype, container, shared_name, resource
     check_shared(found, dtype, node.name)
     return found
 
-
-# -------------------------------------------------------------------------------------------------- variables
 
 variable_v2_op = Op(
     "VariableV2",
@@ -55,7 +65,7 @@ def _variable_v2_shape(*, shape):
     return shape
 
 
-variable_v2_op.kernel(_variable_v2_family_kernel)
+variable_v2_op.kernel(_shared_variable)
 variable_v2_op.samples(covered_by="tests/variables/test_variable.py")
 
 variable_op = Op(
@@ -76,8 +86,8 @@ def _variable_shape(*, shape):
     return shape if shape.ndims else None
 
 
-variable_op.kernel(_variable_v2_family_kernel)
-variable_op.samples(covered_by="tests/variables/test_variable.py")
+variable_op.kernel(_shared_variable)
+variable_op.samples(covered_by="tests/ops/state/test_reference_variables.py")
 
 is_variable_initialized_op = Op(
     "IsVariableInitialized",
@@ -103,13 +113,18 @@ is_variable_initialized_op.samples(ref(f32(2, 3)), ref(f32()), against=lambda va
 
 @export("is_variable_initialized")
 def is_variable_initialized(variable: Any) -> Tensor:
-    """Whether a variable has a value yet, as a boolean tensor."""
+    """Whether a variable has a value.
+
+    Args:
+      variable: A variable, or a tensor that refers to one.
+
+    Returns:
+      A scalar bool tensor, computed anew in each step.
+    """
     if is_reference(variable):
         return is_variable_initialized_op(variable)
     return variable.is_initialized(name=None)
 
-
-# ------------------------------------------------------------------------------------------------- assignment
 
 assign_op = Op(
     "Assign",
@@ -128,6 +143,18 @@ def _assign_shape(ref, value, *, validate_shape):
     return same_shape(ref, value) if validate_shape else value
 
 
+def check_assignable(variable: Variable, value: Any) -> None:
+    """The new value has the shape of the old one, or of the declaration where there is no old one."""
+    old = variable.value
+    fits = variable.shape.is_compatible_with(tuple(value.shape)) if old is None else old.shape == value.shape
+    if not fits:
+        left = variable.shape.as_list() if old is None else old.shape
+        raise errors.invalid_argument(
+            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(left)} rhs shape= "
+            f"{shape_text(value.shape)}",
+        )
+
+
 @assign_op.kernel
 def _assign_kernel(ref, value, *, validate_shape):
     if validate_shape:
@@ -140,7 +167,7 @@ assign_op.samples(
     (ref(f32(2, 3)), f32(2, 3)),
     (ref(f32()), f32()),
     (ref(f32(2)), f32(3), {"validate_shape": False}),
-    against=lambda ref, value: value,
+    against=lambda ref, value: (value, value),
 )
 assign_op.refuses((ref(f32(2, 3)), f32(2, 4)), "Dimension 1 in both shapes must be equal, but are 3 and 4")
 
@@ -153,19 +180,29 @@ def assign(
     use_locking: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """Gives `ref` a new value; returns the variable after that."""
+    """Gives a variable a new value.
+
+    Args:
+      ref: A variable, or a tensor that refers to one.
+      value: A tensor of the variable's type.
+      validate_shape: Whether `value` must have the variable's shape (the default). Otherwise the variable
+        takes on the shape of `value`.
+      use_locking: Kept for TensorFlow's programs: assignments never tear each other.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the assignment sees it.
+
+    Raises:
+      ValueError: If the shapes are known and differ.
+    """
     if not is_reference(ref):
         return ref.assign(value, name=name)
     return assign_op(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
 
 
-def _not_same_size(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
-    found = f"{shape_text(buffer.shape)} and {shape_text(value.shape)}"
-    return errors.invalid_argument(f"Parameters and update must be the same size, but are {found}")
-
-
-def _updates_in_place(name: str, update: Callable, against: Callable) -> Op:
-    """AssignAdd and AssignSub: a value of the same shape goes into the variable."""
+def _update_op(name: str, update: Callable, against: Callable) -> Op:
+    """An op that puts a value of the variable's shape into the variable."""
     op = Op(
         name,
         "ref: Ref(T), value: T -> output_ref: Ref(T)",
@@ -178,67 +215,61 @@ def _updates_in_place(name: str, update: Callable, against: Callable) -> Op:
     op.shape(same_shape)
 
     @op.kernel
-    def kernel(ref, value):
+    def _kernel(ref, value):
         with ref as buffer:
             if buffer.shape != value.shape:
-                raise _not_same_size(buffer, value)
+                found = f"{shape_text(buffer.shape)} and {shape_text(value.shape)}"
+                raise errors.invalid_argument(f"Parameters and update must be the same size, but are {found}")
             update(as_signed(buffer), as_signed(value))
         return ref
 
-    op.samples((ref(f32(2, 3)), f32(2, 3)), (ref(f32()), f32()), (ref(i64(0, 2)), i64(0, 2)), against=against)
+    op.samples(
+        (ref(f32(2, 3)), f32(2, 3)),
+        (ref(f32()), f32()),
+        (ref(i64(0, 2)), i64(0, 2)),
+        against=lambda old, value: (against(old, value),) * 2,
+    )
     op.refuses((ref(f32(2, 3)), f32(3)), "Shapes must be equal rank, but are 2 and 1")
     return op
 
 
-_SIGNED_TWIN = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
-
-
-def as_signed(tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory as a type ATen can add: two's complement makes wrapping sums and products the same."""
-    twin = _SIGNED_TWIN.get(tensor.dtype)
-    return tensor if twin is None else tensor.view(twin)
-
-
-def shape_text(shape: Any) -> str:
-    """A shape as errors write it: [3,2]."""
-    return str(list(shape)).replace(" ", "")
-
-
-def same_shape(left: TensorShape, right: TensorShape) -> TensorShape:
-    """Both shapes as one; ShapeError naming the first axis on which they differ."""
-    if left.is_compatible_with(right):
-        return left.merge_with(right)
-    if left.ndims != right.ndims:
-        raise ShapeError(f"Shapes must be equal rank, but are {left.ndims} and {right.ndims}")
-    pairs = enumerate(zip(left.tuple, right.tuple))
-    axis, (a, b) = next((i, pair) for i, pair in pairs if None not in pair and pair[0] != pair[1])
-    raise ShapeError(
-        f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. "
-        f"Shapes are {_open_shape(left)} and {_open_shape(right)}."
-    )
-
-
-def _open_shape(shape: TensorShape) -> str:
-    return "[" + ",".join("?" if size is None else str(size) for size in shape.tuple) + "]"
-
-
-assign_add_op = _updates_in_place("AssignAdd", torch.Tensor.add_, np.add)
+assign_add_op = _update_op("AssignAdd", torch.Tensor.add_, np.add)
 
 
 @export("assign_add")
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Adds `value` to `ref`; returns the variable after that."""
+    """Adds a value to a variable.
+
+    Args:
+      ref: A variable of numbers, or a tensor that refers to one.
+      value: A tensor of the variable's type and shape.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the addition sees it.
+    """
     if not is_reference(ref):
         return ref.assign_add(value)  # TensorFlow has no use for the name here either
     return assign_add_op(ref, value, use_locking=use_locking, name=name)
 
 
-assign_sub_op = _updates_in_place("AssignSub", torch.Tensor.sub_, np.subtract)
+assign_sub_op = _update_op("AssignSub", torch.Tensor.sub_, np.subtract)
 
 
 @export("assign_sub")
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
-    """Subtracts `value` from `ref`; returns the variable after that."""
+    """Subtracts a value from a variable.
+
+    Args:
+      ref: A variable of numbers, or a tensor that refers to one.
+      value: A tensor of the variable's type and shape.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the subtraction sees it.
+    """
     if not is_reference(ref):
         return ref.assign_sub(value)  # as assign_add
     return assign_sub_op(ref, value, use_locking=use_locking, name=name)
@@ -257,34 +288,38 @@ count_up_to_op = Op(
 
 @count_up_to_op.shape
 def _count_up_to_shape(ref):
-    return scalar_counter(ref)
+    return counter_shape(ref)
 
 
 @count_up_to_op.kernel
-def count_up(ref, *, limit):
-    with ref as buffer:
-        before = buffer.clone()
-        if before.item() >= limit:
-            raise errors.out_of_range(f"Reached limit of {limit}")
-        buffer.add_(1)
-    return before
+def _count_up_to_kernel(ref, *, limit):
+    return count_up(ref, limit)
 
 
-count_up_to_op.samples((ref(i64(low=1, high=5)), {"limit": 10}), against=lambda before: before)
+count_up_to_op.samples((ref(i64(low=1, high=5)), {"limit": 10}), against=lambda before: (before, before + 1))
+
 count_up_to_op.refuses((ref(i64(2)), {"limit": 3}), "Shape must be rank 0 but is rank 1")
 
 
 @export("count_up_to")
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
-    """Increments `ref` and returns what it was; OutOfRangeError once it has reached `limit`."""
-    if not is_reference(ref):
-        from tideflow.ops.state import resource_variables
+    """Adds 1 to a variable, up to a limit.
 
+    Args:
+      ref: A scalar variable of type int32 or int64.
+      limit: The value at which counting ends.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of what the variable was before.
+
+    Raises:
+      OutOfRangeError: When the step runs and the variable has reached `limit`.
+    """
+    if not is_reference(ref):
         return resource_variables.resource_count_up_to_op(ref.handle, T=ref.dtype, limit=limit, name=name)
     return count_up_to_op(ref, limit=limit, name=name)
 
-
-# ------------------------------------------------------------------------------------------ for one step only
 
 temporary_variable_op = Op(
     "TemporaryVariable",
@@ -333,34 +368,7 @@ def _destroy_temporary_variable_kernel(ref):
     return value
 
 
-destroy_temporary_variable_op.samples((ref(f32(2, 3)), {"var_name": "scratch"}), against=lambda value: value)
-
-
-def check_shared(found: Variable, dtype: dtypes.DType, name: str) -> None:
-    """Two nodes that share a variable by name must agree on its type."""
-    if found.dtype is not dtype:
-        shared = f"'{name}' shares the variable '{found.name}' as {dtype.name}"
-        raise errors.invalid_argument(f"{shared}, but it holds {found.dtype.name}")
-
-
-def check_assignable(variable: Variable, value: Any) -> None:
-    """The new value has the shape of the old one, or of the declaration where there is no old one."""
-    old = variable.value
-    fits = variable.shape.is_compatible_with(tuple(value.shape)) if old is None else old.shape == value.shape
-    if not fits:
-        left = variable.shape.as_list() if old is None else old.shape
-        raise errors.invalid_argument(
-            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(left)} rhs shape= "
-            f"{shape_text(value.shape)}",
-        )
-
-
-def scalar_counter(shape: TensorShape) -> list:
-    if shape.ndims not in (None, 0):
-        raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}")
-    return []
-
-
-def is_reference(variable: Any) -> bool:
-    """Whether this is a reference (a RefVariable, or what its ops return), not a variable behind a handle."""
-    return variable.dtype._is_ref_dtype
+destroy_temporary_variable_op.samples(
+    (ref(f32(2, 3)), {"var_name": "scratch"}),
+    law=lambda before, value, after: [(value, before), after is None],
+)

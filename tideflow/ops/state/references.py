@@ -7,41 +7,34 @@ import numpy as np
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.axes import scalar
-from tideflow.ops.helpers.samples import f32, ref
+from tideflow.ops.helpers.samples import f32, ref, text
 
 
-def _ref_identity_family_shape(input):
+def _same(input):
+    """Shape, value or reference: what goes in comes out."""
     return input
-
-
-def _ref_identity_family_kernel(input):
-    return input
-
-
-def _ref_identity_family_gradient(op, grad):
-    return grad
 
 
 ref_identity_op = Op("RefIdentity", "input: Ref(T) -> output: Ref(T)", uninitialized_ok=True)
-ref_identity_op.shape(_ref_identity_family_shape)
-ref_identity_op.kernel(_ref_identity_family_kernel)
-ref_identity_op.gradient(_ref_identity_family_gradient)
-ref_identity_op.samples((ref(f32(2, 3)),))
+ref_identity_op.shape(_same)
+ref_identity_op.kernel(_same)
+ref_identity_op.gradient(lambda op, grad: grad)
+ref_identity_op.samples((ref(f32(2, 3)),), against=lambda value: (value, value))
 
 debug_ref_identity_op = Op(
     "DebugGradientRefIdentity", "input: Ref(T) -> output: Ref(T)", uninitialized_ok=True
 )
-debug_ref_identity_op.shape(_ref_identity_family_shape)
-debug_ref_identity_op.kernel(_ref_identity_family_kernel)
-debug_ref_identity_op.gradient(_ref_identity_family_gradient)
-debug_ref_identity_op.samples((ref(f32(2, 3)),))
+debug_ref_identity_op.shape(_same)
+debug_ref_identity_op.kernel(_same)
+debug_ref_identity_op.gradient(lambda op, grad: grad)
+debug_ref_identity_op.samples((ref(f32(2, 3)),), against=lambda value: (value, value))
 
 debug_identity_op = Op("DebugGradientIdentity", "input: T -> output: T")
-debug_identity_op.shape(_ref_identity_family_shape)
-debug_identity_op.kernel("string")(_ref_identity_family_kernel)
-debug_identity_op.kernel(_ref_identity_family_kernel)
-debug_identity_op.gradient(_ref_identity_family_gradient)
-debug_identity_op.samples(f32(2, 3), f32(0), against=lambda x: x)
+debug_identity_op.shape(_same)
+debug_identity_op.kernel(_same)
+debug_identity_op.kernel("string")(_same)
+debug_identity_op.gradient(lambda op, grad: grad)
+debug_identity_op.samples(f32(2, 3), f32(0), text("a", "b"), against=lambda x: x)
 
 ref_select_op = Op(
     "RefSelect",
@@ -69,4 +62,7 @@ def _ref_select_kernel(index, inputs):
     return inputs[index]
 
 
-ref_select_op.samples((np.array(1, np.int32), [ref(f32(2)), ref(f32(2, low=2, high=3))]))
+ref_select_op.samples(
+    (np.array(1, np.int32), [ref(f32(2)), ref(f32(2, low=2, high=3))]),
+    against=lambda index, inputs: (inputs[index], *inputs),
+)

@@ -10,40 +10,24 @@ import torch
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError
-from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
 from tideflow.ops.helpers.samples import f32, i64, resource
 from tideflow.ops.helpers.types import INDICES
-from tideflow.ops.state.reference_variables import (
+from tideflow.ops.helpers.variables import (
+    HandleShape,
     as_signed,
+    check_dtype,
     check_shared,
     count_up,
+    counter_shape,
     same_shape,
-    scalar_counter,
     shape_text,
+    variable_shape_of,
 )
 from tideflow.runtime.resources import DEFAULT_CONTAINER, Variable
-
-
-class HandleShape(TensorShape):
-    """The (scalar) shape of a handle, which also knows dtype and shape of the variable behind it."""
-
-    __slots__ = ("dtype", "variable_shape")
-
-    def __init__(self, dtype: dtypes.DType, variable_shape: TensorShape):
-        super().__init__(())
-        self.dtype = dtype
-        self.variable_shape = variable_shape
-
-    def merge_with(self, other: Any) -> TensorShape:
-        super().merge_with(other)
-        return self
-
-
-# ------------------------------------------------------------------------------------------------- the handle
 
 var_handle_op = Op(
     "VarHandleOp",
@@ -90,7 +74,7 @@ def _var_handle_kernel(*, shape, dtype, container, shared_name, resources, node)
     return found
 
 
-var_handle_op.samples(({"shape": [2, 3], "dtype": dtypes.float32, "shared_name": "w"},))
+var_handle_op.samples(covered_by="tests/ops/state/test_resource_variables.py")
 
 var_is_initialized_op = Op(
     "VarIsInitializedOp", "resource: resource -> is_initialized: bool", stateful=True, differentiable=False
@@ -126,7 +110,11 @@ def _destroy_resource_kernel(resource, *, ignore_lookup_error):
     resource.destroy()
 
 
-destroy_resource_op.samples(resource(f32(2)), (resource(f32(2)), {"ignore_lookup_error": False}))
+destroy_resource_op.samples(
+    resource(f32(2)),
+    (resource(f32(2)), {"ignore_lookup_error": False}),
+    law=lambda before, after: after is None,
+)
 
 variable_shape_op = Op(
     "VariableShape",
@@ -169,8 +157,6 @@ def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
     return variable_shape_op(handle, out_type=out_type)
 
 
-# ---------------------------------------------------------------------------------------------------- reading
-
 read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True)
 
 
@@ -208,14 +194,18 @@ def read_handle(handle: Tensor) -> Tensor:
     return read_variable_op(handle, dtype=handle.shape.dtype)
 
 
+disable_copy_on_read_op = Op("DisableCopyOnRead", "resource: resource", stateful=True, differentiable=False)
+disable_copy_on_read_op.shape(lambda resource: [])
+disable_copy_on_read_op.kernel(lambda resource: None)  # reads copy nothing here
+disable_copy_on_read_op.samples(resource(f32(2, 3)), against=lambda value: value)
+
+
 def _cannot_update(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgumentError:
     return errors.invalid_argument(
         f"Cannot update variable with shape {shape_text(buffer.shape)} using a Tensor with shape "
         f"{shape_text(value.shape)}, shapes must be equal.",
     )
 
-
-# ---------------------------------------------------------------------------------------------------- writing
 
 assign_variable_op = Op(
     "AssignVariableOp",
@@ -241,12 +231,14 @@ def _assign_variable_kernel(resource, value, *, validate_shape):
 
 
 assign_variable_op.samples(
-    (resource(f32(2, 3)), f32(2, 3)), (resource(f32()), f32(), {"validate_shape": True})
+    (resource(f32(2, 3)), f32(2, 3)),
+    (resource(f32()), f32(), {"validate_shape": True}),
+    against=lambda old, value: value,
 )
 
 
-def _updates_in_place(name: str, update: Callable) -> Op:
-    """AssignAddVariableOp and AssignSubVariableOp: a value of the same shape goes into the variable."""
+def _update_op(name: str, update: Callable, against: Callable) -> Op:
+    """An op that puts a value of the variable's shape into the variable."""
     op = Op(name, "resource: resource, value: dtype", stateful=True, differentiable=False)
 
     @op.shape
@@ -255,34 +247,25 @@ def _updates_in_place(name: str, update: Callable) -> Op:
         same_shape(variable_shape_of(resource), value)
 
     @op.kernel
-    def kernel(resource, value):
+    def _kernel(resource, value):
         with resource as buffer:
             if buffer.shape != value.shape:
                 raise _cannot_update(buffer, value)
             update(as_signed(buffer), as_signed(value))
 
-    op.samples((resource(f32(2, 3)), f32(2, 3)), (resource(f32()), f32()), (resource(i64(0, 2)), i64(0, 2)))
+    op.samples(
+        (resource(f32(2, 3)), f32(2, 3)),
+        (resource(f32()), f32()),
+        (resource(i64(0, 2)), i64(0, 2)),
+        against=against,
+    )
     op.refuses((resource(f32(2, 3)), f32(3)), "Shapes must be equal rank, but are 2 and 1")
     return op
 
 
-_NOTHING_KNOWN = TensorShape(None)
+assign_add_variable_op = _update_op("AssignAddVariableOp", torch.Tensor.add_, np.add)
+assign_sub_variable_op = _update_op("AssignSubVariableOp", torch.Tensor.sub_, np.subtract)
 
-
-def variable_shape_of(handle: TensorShape) -> TensorShape:
-    """The shape of the variable behind a handle of this shape, as far as the graph tells."""
-    return handle.variable_shape if isinstance(handle, HandleShape) else _NOTHING_KNOWN
-
-
-def check_dtype(handle: TensorShape, dtype: dtypes.DType, doing: str) -> None:
-    """Refuses to use a handle for another type than its variable's."""
-    if isinstance(handle, HandleShape) and handle.dtype is not dtype.base_dtype:
-        found = f"Expected {handle.dtype.name} got {dtype.name}"
-        raise ShapeError(f"Trying to {doing} variable with wrong dtype. {found}")
-
-
-assign_add_variable_op = _updates_in_place("AssignAddVariableOp", torch.Tensor.add_)
-assign_sub_variable_op = _updates_in_place("AssignSubVariableOp", torch.Tensor.sub_)
 resource_count_up_to_op = Op(
     "ResourceCountUpTo",
     "resource: resource -> output: T",
@@ -295,14 +278,15 @@ resource_count_up_to_op = Op(
 
 @resource_count_up_to_op.shape
 def _resource_count_up_to_shape(resource):
-    return scalar_counter(variable_shape_of(resource))
+    return counter_shape(variable_shape_of(resource))
 
 
 @resource_count_up_to_op.kernel
 def _resource_count_up_to_kernel(resource, *, limit):
-    return count_up(resource, limit=limit)
+    return count_up(resource, limit)
 
 
 resource_count_up_to_op.samples(
-    (resource(i64(low=1, high=5)), {"limit": 10, "T": dtypes.int64}), against=lambda before: before
+    (resource(i64(low=1, high=5)), {"limit": 10, "T": dtypes.int64}),
+    against=lambda before: (before, before + 1),
 )

@@ -50,16 +50,6 @@ def _store_of(resources: Any) -> _Store:
     return resources.get_or_create("", "kept tensors", "", _Store)
 
 
-get_session_handle_op = Op(
-    "GetSessionHandle", "value: T -> handle: string", stateful=True, differentiable=False
-)
-
-
-@get_session_handle_op.shape
-def _get_session_handle_shape(value):
-    return []
-
-
 class TensorHandle:
     """A value kept in a session. Feeding the handle feeds the value."""
 
@@ -103,6 +93,16 @@ class TensorHandle:
             self._store.drop(self.handle)
 
 
+get_session_handle_op = Op(
+    "GetSessionHandle", "value: T -> handle: string", stateful=True, differentiable=False
+)
+
+
+@get_session_handle_op.shape
+def _get_session_handle_shape(value):
+    return []
+
+
 @get_session_handle_op.kernel
 def _get_session_handle_kernel(value, *, resources, node, T):
     store = _store_of(resources)
@@ -120,7 +120,18 @@ get_session_handle_op.samples(covered_by="tests/ops/state/test_session_handles.p
 
 @export("get_session_handle")
 def get_session_handle(data: Tensor, name: str | None = None) -> Tensor:
-    """Keeps `data` in the session; a step that fetches this gets a handle of it."""
+    """Keeps a value in the session, beyond the step that computes it.
+
+    Args:
+      data: The tensor whose value is kept.
+      name: A name for the operation.
+
+    Returns:
+      A scalar tensor. A step that fetches it keeps the value and gets a `TensorHandle` of it.
+
+    Raises:
+      TypeError: If `data` is not a tensor.
+    """
     if not isinstance(data, Tensor):
         raise TypeError("`data` must be of type Tensor.")
     with colocate_with(data):
@@ -164,7 +175,19 @@ get_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handles.p
 
 @export("get_session_tensor")
 def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """A placeholder for a handle, and the value kept under it."""
+    """A value that an earlier step has kept.
+
+    Args:
+      handle: The handle, or its text, whose device the operations are placed on.
+      dtype: The value's type.
+      name: A name for the operation.
+
+    Returns:
+      A placeholder for the handle, and the value kept under the handle that is fed.
+
+    Raises:
+      InvalidArgumentError: When the step runs and nothing is kept under the handle.
+    """
     with device(_device_of(handle)):
         holder = constants.placeholder(dtypes.string)
         return holder, get_session_tensor_op(holder, dtype=dtype, name=name)
@@ -193,7 +216,18 @@ delete_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handle
 
 @export("delete_session_tensor")
 def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
-    """A placeholder for a handle, and the operation that lets the value under it go."""
+    """Lets a value go that an earlier step has kept.
+
+    Args:
+      handle: The handle, or its text, whose device the operations are placed on.
+      name: A name for the operation.
+
+    Returns:
+      A placeholder for the handle, and the operation that deletes what is kept under the handle that is fed.
+
+    Raises:
+      InvalidArgumentError: When the step runs and nothing is kept under the handle.
+    """
     with device(_device_of(handle)):
         holder = constants.placeholder(dtypes.string)
         return holder, delete_session_tensor_op(holder, name=name)

@@ -1,231 +1,68 @@
-"""Update ops of the optimizers. A law says how state changes under a gradient; four op types follow from
-each.
+"""Update ops of the optimizers. A law says how state changes under a gradient; up to four op types follow
+from each: on references or on handles, of whole variables or of rows.
 
-`@law("var accum | lr grad momentum", ...)` names the state, then the other inputs. From it come ApplyX
-(references, dense), SparseApplyX (rows at `indices`), ResourceApplyX and ResourceSparseApplyX. A law works in
-place on buffers that are its own while it runs; hyperparameters are Python numbers.
+A law works in place on buffers that are its own while it runs; hyperparameters are Python numbers. Beside
+each stands the same law in NumPy, from new state to new state, which its op types are tested against.
 """
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
+import numpy as np
 import torch
 
-from tideflow.graph import errors
-from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.op import Op, ShapeError
-from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import of_rank, scalar
-from tideflow.ops.helpers.samples import SampleArray, f32, ref, resource
-from tideflow.ops.helpers.types import INDICES, NUMERIC
-from tideflow.ops.state.reference_variables import same_shape, shape_text
-from tideflow.ops.state.resource_variables import variable_shape_of
-from tideflow.runtime.resources import exclusive
-
-_INTEGERS = {"global_step": "int64"}
-ALL_KINDS = "dense sparse resource resource_sparse"
+from tideflow.ops.helpers.update_laws import law
 
 
-def law(
-    name: str, signature: str, kinds: str = ALL_KINDS, sparse_gradient: str | None = None, **attrs: Any
-) -> Callable:
-    """Registers the op types that follow from the decorated law."""
-    states, values = (part.split() for part in signature.split("|"))
-
-    def register(function: Callable) -> Callable:
-        for kind in kinds.split():
-            _define(name, kind, states, list(values), sparse_gradient, function, attrs)
-        return function
-
-    return register
-
-
-def _define(
-    name: str,
-    kind: str,
-    states: list[str],
-    values: list[str],
-    sparse_gradient: str | None,
-    function: Callable,
-    attrs: dict,
-) -> None:
-    is_sparse, is_resource = "sparse" in kind, "resource" in kind
-    gradient = next(v for v in values if v in ("grad", "delta"))
-    position = values.index(gradient)
-    if is_sparse:
-        values[position] = gradient = sparse_gradient or gradient
-        values.insert(position + 1, "indices")
-        attrs = {"Tindices": INDICES, **attrs}
-    inputs = [f"{s}: {'resource' if is_resource else 'Ref(T)'}" for s in states]
-    inputs += [f"{v}: {'Tindices' if v == 'indices' else _INTEGERS.get(v, 'T')}" for v in values]
-    op = Op(
-        f"{'Resource' if is_resource else ''}{'Sparse' if is_sparse else ''}Apply{name}",
-        f"{', '.join(inputs)} -> {'' if is_resource else 'out: Ref(T)'}",
-        host=[v for v in values if v not in (gradient, "indices")],
-        stateful=is_resource,
-        differentiable=False,
-        T=NUMERIC,
-        use_locking=False,
-        **attrs,
-    )
-    rule = functools.partial(_state_shape, count=len(states), position=position, is_sparse=is_sparse)
-    op.shape(functools.partial(_checked_behind_handles, rule, len(states)) if is_resource else rule)
-    op.kernel(_kernel(function, states, values, position, is_sparse, is_resource))
-    op.samples(_sample(states, values, gradient, resource if is_resource else ref))
-
-
-def _state_shape(*inputs: Any, count: int, position: int, is_sparse: bool) -> TensorShape:
-    """The shape that all state has; the gradient too, or its rows where it comes with indices."""
-    states, values = inputs[:count], list(inputs[count:])
-    shape = functools.reduce(same_shape, states)
-    indices = of_rank(values.pop(position + 1), 1) if is_sparse else None
-    gradient = values.pop(position)
-    for number in values:
-        scalar(number)
-    if is_sparse and gradient.ndims:
-        if None not in (gradient[0].value, indices[0].value) and gradient[0] != indices[0]:
-            raise ShapeError(f"Dimensions must be equal, but are {indices[0]} and {gradient[0]}")
-        gradient = TensorShape([None, *gradient.tuple[1:]])
-    return same_shape(shape, gradient)
-
-
-def _checked_behind_handles(rule: Callable, count: int, *inputs: Any) -> None:
-    rule(*map(variable_shape_of, inputs[:count]), *inputs[count:])
-
-
-def _kernel(
-    function: Callable,
-    states: list[str],
-    values: list[str],
-    position: int,
-    is_sparse: bool,
-    is_resource: bool,
-) -> Callable:
-    """The law as a kernel: takes the state's buffers for itself, updates all of them or only some rows,
-    gives them back.
-    """
-    count = len(states)
-
-    @functools.wraps(function)
-    def kernel(*inputs: Any, **attrs: Any) -> Any:
-        variables, given = inputs[:count], list(inputs[count:])
-        _check_numbers(values, given)
-        indices = given.pop(position + 1) if is_sparse else None
-        with exclusive(variables) as buffers:
-            _check_states(states, buffers)
-            if is_sparse:
-                _update_rows(function, buffers, given, position, indices, attrs)
-            else:
-                _check_gradient(buffers[0].shape, given[position].shape)
-                function(*buffers, *given, **attrs)
-        return None if is_resource else variables[0]
-
-    return kernel
-
-
-# Everything is checked before anything is changed: an update that fails leaves all state as it was.
-
-
-def _check_numbers(names: list[str], values: list[Any]) -> None:
-    for name, value in zip(names, values):
-        if isinstance(value, list):
-            raise errors.invalid_argument(f"{name} is not a scalar: [{len(value)}]")
-
-
-def _check_states(names: list[str], buffers: list[torch.Tensor]) -> None:
-    shape = buffers[0].shape
-    for name, buffer in zip(names, buffers):
-        if buffer.shape != shape:
-            raise _unequal(name, shape, buffer.shape)
-
-
-def _check_gradient(state: torch.Size, gradient: torch.Size) -> None:
-    if state != gradient:
-        raise _unequal("grad", state, gradient)
-
-
-def _unequal(name: str, state: torch.Size, other: torch.Size) -> InvalidArgumentError:
-    shapes = f"{shape_text(state)} {shape_text(other)}"
-    return errors.invalid_argument(f"var and {name} do not have the same shape {shapes}")
-
-
-def _update_rows(
-    function: Callable, buffers: list, values: list, position: int, indices: torch.Tensor, attrs: dict
-) -> None:
-    if buffers[0].ndim == 0:
-        raise errors.invalid_argument("var must be at least 1 dimensional")
-    if indices.ndim != 1:
-        raise errors.invalid_argument("indices must be one-dimensional")
-    gradient, rows = values[position], buffers[0].shape[0]
-    _check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape)
-    if not indices.numel():
-        return
-    outside = (indices < 0) | (indices >= rows)
-    if outside.any():
-        offset = int(outside.nonzero()[0])
-        raise errors.invalid_argument(
-            f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {rows})"
-        )
-    for chosen in _rounds(indices):
-        at = indices if chosen is None else indices[chosen]
-        parts = [buffer.index_select(0, at) for buffer in buffers]
-        values[position] = gradient if chosen is None else gradient[chosen]
-        function(*parts, *values, **attrs)
-        for buffer, part in zip(buffers, parts, strict=True):
-            buffer.index_copy_(0, at.long(), part)
-
-
-def _rounds(indices: torch.Tensor) -> list:
-    """Positions of the indices such that none repeats within a round: repeated rows are updated one after
-    another.
-    """
-    _, inverse, counts = torch.unique(indices, return_inverse=True, return_counts=True)
-    most = int(counts.max())
-    if most == 1:
-        return [None]
-    order = torch.argsort(inverse, stable=True)
-    starts = torch.cumsum(counts, 0) - counts
-    rank = torch.arange(len(indices), device=indices.device) - starts[inverse[order]]
-    return [order[rank == r].sort().values for r in range(most)]
-
-
-def _sample(states: list[str], values: list[str], gradient: str, state: Callable) -> tuple:
-    made: list[Any] = [state(f32(4, 3, low=0.1, high=1.0)) for _ in states]
-    for value in values:
-        if value == "indices":
-            made.append(SampleArray(INDICES[0], (2,), 1, 2 + 1))
-        elif value == gradient:
-            made.append(f32(2, 3) if "indices" in values else f32(4, 3))
-        else:
-            made.append(7 if value in _INTEGERS else -0.5 if value == "lr_power" else 0.3)
-    return tuple(made)
-
-
-# ------------------------------------------------------------------------------------------------ the laws
-
-
-@law("GradientDescent", "var | alpha delta", kinds="dense resource")
+@law(
+    "var | alpha delta",
+    dense="ApplyGradientDescent",
+    resource="ResourceApplyGradientDescent",
+    against=lambda var, alpha, delta: [var - alpha * delta],
+)
 def gradient_descent(var, alpha, delta):
     var.sub_(delta, alpha=alpha)
 
 
-def _shrink(var: torch.Tensor, rate: Any, l1: float, l2: float) -> None:
+def _shrink(var: torch.Tensor, rate: torch.Tensor | float, l1: float, l2: float) -> None:
     """The proximal step: toward zero by rate * l1, then scaled down by 1 + rate * l2."""
     if l1 > 0:
         var.copy_(var.sign() * (var.abs() - rate * l1).clamp_(min=0))
     var.div_(1 + rate * l2)
 
 
-@law("ProximalGradientDescent", "var | alpha l1 l2 delta", sparse_gradient="grad")
+def _numpy_shrunk(var, rate, l1, l2):
+    return np.where(np.abs(var) <= rate * l1, 0, var - np.sign(var) * rate * l1) / (1 + rate * l2)
+
+
+@law(
+    "var | alpha l1 l2 delta",
+    dense="ApplyProximalGradientDescent",
+    sparse="SparseApplyProximalGradientDescent",
+    resource="ResourceApplyProximalGradientDescent",
+    resource_sparse="ResourceSparseApplyProximalGradientDescent",
+    sparse_gradient="grad",
+    against=lambda var, alpha, l1, l2, delta: [_numpy_shrunk(var - alpha * delta, alpha, l1, l2)],
+)
 def proximal_gradient_descent(var, alpha, l1, l2, delta):
     _shrink(var.sub_(delta, alpha=alpha), alpha, l1, l2)
 
 
-@law("Momentum", "var accum | lr grad momentum", use_nesterov=False)
+def _numpy_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+    accum = momentum * accum + grad
+    return var - lr * (grad + momentum * accum if use_nesterov else accum), accum
+
+
+@law(
+    "var accum | lr grad momentum",
+    dense="ApplyMomentum",
+    sparse="SparseApplyMomentum",
+    resource="ResourceApplyMomentum",
+    resource_sparse="ResourceSparseApplyMomentum",
+    against=_numpy_momentum,
+    use_nesterov=False,
+)
 def momentum(var, accum, lr, grad, momentum, *, use_nesterov):
     accum.mul_(momentum).add_(grad)
     if use_nesterov:
@@ -234,7 +71,18 @@ def momentum(var, accum, lr, grad, momentum, *, use_nesterov):
         var.sub_(accum, alpha=lr)
 
 
-@law("KerasMomentum", "var accum | lr grad momentum", kinds="resource resource_sparse", use_nesterov=False)
+def _numpy_keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+    accum = momentum * accum - lr * grad
+    return var + (momentum * accum - lr * grad if use_nesterov else accum), accum
+
+
+@law(
+    "var accum | lr grad momentum",
+    resource="ResourceApplyKerasMomentum",
+    resource_sparse="ResourceSparseApplyKerasMomentum",
+    against=_numpy_keras_momentum,
+    use_nesterov=False,
+)
 def keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
     accum.mul_(momentum).sub_(grad, alpha=lr)
     if use_nesterov:
@@ -243,27 +91,79 @@ def keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
         var.add_(accum)
 
 
-@law("Adagrad", "var accum | lr grad", update_slots=True)
+def _numpy_adagrad(var, accum, lr, grad, *, update_slots):
+    accum = accum + update_slots * grad**2
+    return var - lr * grad / np.sqrt(accum), accum
+
+
+@law(
+    "var accum | lr grad",
+    dense="ApplyAdagrad",
+    sparse="SparseApplyAdagrad",
+    resource="ResourceApplyAdagrad",
+    resource_sparse="ResourceSparseApplyAdagrad",
+    against=_numpy_adagrad,
+    update_slots=True,
+)
 def adagrad(var, accum, lr, grad, *, update_slots):
     if update_slots:
         accum.addcmul_(grad, grad)
     var.addcmul_(grad, accum.rsqrt(), value=-lr)
 
 
-@law("AdagradV2", "var accum | lr epsilon grad", update_slots=True)
+def _numpy_adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
+    accum = accum + update_slots * grad**2
+    return var - lr * grad / (np.sqrt(accum) + epsilon), accum
+
+
+@law(
+    "var accum | lr epsilon grad",
+    dense="ApplyAdagradV2",
+    sparse="SparseApplyAdagradV2",
+    resource="ResourceApplyAdagradV2",
+    resource_sparse="ResourceSparseApplyAdagradV2",
+    against=_numpy_adagrad_v2,
+    update_slots=True,
+)
 def adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
     if update_slots:
         accum.addcmul_(grad, grad)
     var.addcdiv_(grad, accum.sqrt().add_(epsilon), value=-lr)
 
 
-@law("ProximalAdagrad", "var accum | lr l1 l2 grad")
+def _numpy_proximal_adagrad(var, accum, lr, l1, l2, grad):
+    accum = accum + grad**2
+    rate = lr / np.sqrt(accum)
+    return _numpy_shrunk(var - rate * grad, rate, l1, l2), accum
+
+
+@law(
+    "var accum | lr l1 l2 grad",
+    dense="ApplyProximalAdagrad",
+    sparse="SparseApplyProximalAdagrad",
+    resource="ResourceApplyProximalAdagrad",
+    resource_sparse="ResourceSparseApplyProximalAdagrad",
+    against=_numpy_proximal_adagrad,
+)
 def proximal_adagrad(var, accum, lr, l1, l2, grad):
     rate = accum.addcmul_(grad, grad).rsqrt().mul_(lr)
     _shrink(var.addcmul_(grad, rate, value=-1), rate, l1, l2)
 
 
-@law("AdagradDA", "var gradient_accumulator gradient_squared_accumulator | grad lr l1 l2 global_step")
+def _numpy_adagrad_da(var, total, squares, grad, lr, l1, l2, global_step):
+    total, squares = total + grad, squares + grad**2
+    pull = np.where(np.abs(total) <= l1 * global_step, 0, total - np.sign(total) * l1 * global_step)
+    return -lr * pull / (l2 * global_step * lr + np.sqrt(squares)), total, squares
+
+
+@law(
+    "var gradient_accumulator gradient_squared_accumulator | grad lr l1 l2 global_step",
+    dense="ApplyAdagradDA",
+    sparse="SparseApplyAdagradDA",
+    resource="ResourceApplyAdagradDA",
+    resource_sparse="ResourceSparseApplyAdagradDA",
+    against=_numpy_adagrad_da,
+)
 def adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step):
     total = gradient_accumulator.add_(grad)
     squares = gradient_squared_accumulator.addcmul_(grad, grad)
@@ -272,7 +172,20 @@ def adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr
     var.copy_(total * -lr / (squares.sqrt() + l2 * global_step * lr))
 
 
-@law("Adadelta", "var accum accum_update | lr rho epsilon grad")
+def _numpy_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+    accum = rho * accum + (1 - rho) * grad**2
+    update = grad * np.sqrt((accum_update + epsilon) / (accum + epsilon))
+    return var - lr * update, accum, rho * accum_update + (1 - rho) * update**2
+
+
+@law(
+    "var accum accum_update | lr rho epsilon grad",
+    dense="ApplyAdadelta",
+    sparse="SparseApplyAdadelta",
+    resource="ResourceApplyAdadelta",
+    resource_sparse="ResourceSparseApplyAdadelta",
+    against=_numpy_adadelta,
+)
 def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     accum.mul_(rho).addcmul_(grad, grad, value=1 - rho)
     update = (accum_update + epsilon).sqrt_().mul_((accum + epsilon).rsqrt_()).mul_(grad)
@@ -280,14 +193,40 @@ def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     var.sub_(update, alpha=lr)
 
 
-@law("RMSProp", "var ms mom | lr rho momentum epsilon grad")
+def _numpy_rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad):
+    ms = rho * ms + (1 - rho) * grad**2
+    mom = momentum * mom + lr * grad / np.sqrt(ms + epsilon)
+    return var - mom, ms, mom
+
+
+@law(
+    "var ms mom | lr rho momentum epsilon grad",
+    dense="ApplyRMSProp",
+    sparse="SparseApplyRMSProp",
+    resource="ResourceApplyRMSProp",
+    resource_sparse="ResourceSparseApplyRMSProp",
+    against=_numpy_rms_prop,
+)
 def rms_prop(var, ms, mom, lr, rho, momentum, epsilon, grad):
     ms.mul_(rho).addcmul_(grad, grad, value=1 - rho)
     mom.mul_(momentum).addcmul_(grad, (ms + epsilon).rsqrt_(), value=lr)
     var.sub_(mom)
 
 
-@law("CenteredRMSProp", "var mg ms mom | lr rho momentum epsilon grad")
+def _numpy_centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
+    mg, ms = rho * mg + (1 - rho) * grad, rho * ms + (1 - rho) * grad**2
+    mom = momentum * mom + lr * grad / np.sqrt(ms - mg**2 + epsilon)
+    return var - mom, mg, ms, mom
+
+
+@law(
+    "var mg ms mom | lr rho momentum epsilon grad",
+    dense="ApplyCenteredRMSProp",
+    sparse="SparseApplyCenteredRMSProp",
+    resource="ResourceApplyCenteredRMSProp",
+    resource_sparse="ResourceSparseApplyCenteredRMSProp",
+    against=_numpy_centered_rms_prop,
+)
 def centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
     ms.mul_(rho).addcmul_(grad, grad, value=1 - rho)
     mg.mul_(rho).add_(grad, alpha=1 - rho)
@@ -346,10 +285,19 @@ def fused_adam(
     )
 
 
+def numpy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov=False):
+    """Adam as its paper has it, the bias corrections in the step size."""
+    m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad**2
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    step = beta1 * m + (1 - beta1) * grad if use_nesterov else m
+    return var - rate * step / (np.sqrt(v) + epsilon), m, v
+
+
 @law(
-    "Adam",
     "var m v | beta1_power beta2_power lr beta1 beta2 epsilon grad",
-    kinds="dense resource",
+    dense="ApplyAdam",
+    resource="ResourceApplyAdam",
+    against=numpy_adam,
     use_nesterov=False,
 )
 def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
@@ -360,8 +308,17 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *
         fused_adam([var], [m], [v], [grad], rate, beta1, beta2, epsilon)
 
 
+def _numpy_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+    m, v = beta1 * m + (1 - beta1) * grad, beta2 * v + (1 - beta2) * grad**2
+    vhat = np.maximum(vhat, v)
+    rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+    return var - rate * m / (np.sqrt(vhat) + epsilon), m, v, vhat
+
+
 @law(
-    "AdamWithAmsgrad", "var m v vhat | beta1_power beta2_power lr beta1 beta2 epsilon grad", kinds="resource"
+    "var m v vhat | beta1_power beta2_power lr beta1 beta2 epsilon grad",
+    resource="ResourceApplyAdamWithAmsgrad",
+    against=_numpy_amsgrad,
 )
 def adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
     m.mul_(beta1).add_(grad, alpha=1 - beta1)
@@ -370,20 +327,50 @@ def adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta
     var.addcdiv_(m, vhat.sqrt().add_(epsilon), value=-adam_rate(beta1_power, beta2_power, lr))
 
 
-@law("AdaMax", "var m v | beta1_power lr beta1 beta2 epsilon grad", kinds="dense resource")
+def _numpy_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+    m, v = beta1 * m + (1 - beta1) * grad, np.maximum(beta2 * v, np.abs(grad))
+    return var - lr / (1 - beta1_power) * m / (v + epsilon), m, v
+
+
+@law(
+    "var m v | beta1_power lr beta1 beta2 epsilon grad",
+    dense="ApplyAdaMax",
+    resource="ResourceApplyAdaMax",
+    against=_numpy_ada_max,
+)
 def ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     m.mul_(beta1).add_(grad, alpha=1 - beta1)
     torch.maximum(v.mul_(beta2), grad.abs(), out=v)
     var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
 
 
-@law("AddSign", "var m | lr alpha sign_decay beta grad", kinds="dense resource")
+def _numpy_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+    m = beta * m + (1 - beta) * grad
+    return var - lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad, m
+
+
+@law(
+    "var m | lr alpha sign_decay beta grad",
+    dense="ApplyAddSign",
+    resource="ResourceApplyAddSign",
+    against=_numpy_add_sign,
+)
 def add_sign(var, m, lr, alpha, sign_decay, beta, grad):
     m.mul_(beta).add_(grad, alpha=1 - beta)
     var.addcmul_(grad.sign() * m.sign() * sign_decay + alpha, grad, value=-lr)
 
 
-@law("PowerSign", "var m | lr logbase sign_decay beta grad", kinds="dense resource")
+def _numpy_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+    m = beta * m + (1 - beta) * grad
+    return var - lr * np.exp(logbase * sign_decay * np.sign(grad) * np.sign(m)) * grad, m
+
+
+@law(
+    "var m | lr logbase sign_decay beta grad",
+    dense="ApplyPowerSign",
+    resource="ResourceApplyPowerSign",
+    against=_numpy_power_sign,
+)
 def power_sign(var, m, lr, logbase, sign_decay, beta, grad):
     m.mul_(beta).add_(grad, alpha=1 - beta)
     var.addcmul_((grad.sign() * m.sign()).mul_(logbase * sign_decay).exp_(), grad, value=-lr)
@@ -402,87 +389,47 @@ def _follow_the_regularized_leader(var, accum, linear, grad, shrunk, lr, l1, l2,
     var.copy_(pull / quadratic)
 
 
-@law("Ftrl", "var accum linear | grad lr l1 l2 lr_power", multiply_linear_by_lr=False)
+def _numpy_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, multiply_linear_by_lr):
+    return _numpy_ftrl_v2(
+        var, accum, linear, grad, lr, l1, l2, 0, lr_power, multiply_linear_by_lr=multiply_linear_by_lr
+    )
+
+
+def _numpy_ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, *, multiply_linear_by_lr):
+    unit = lr if multiply_linear_by_lr else 1  # in which `linear` is kept
+    linear, grown = linear / unit, accum + grad**2
+    linear = linear + grad + 2 * l2_shrinkage * var - (grown**-lr_power - accum**-lr_power) / lr * var
+    quadratic = grown**-lr_power / lr + 2 * l2
+    solved = np.where(np.abs(linear) > l1, (np.sign(linear) * l1 - linear) / quadratic, 0)
+    return solved, grown, linear * unit
+
+
+@law(
+    "var accum linear | grad lr l1 l2 lr_power",
+    dense="ApplyFtrl",
+    sparse="SparseApplyFtrl",
+    resource="ResourceApplyFtrl",
+    resource_sparse="ResourceSparseApplyFtrl",
+    against=_numpy_ftrl,
+    multiply_linear_by_lr=False,
+)
 def ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, multiply_linear_by_lr):
     _follow_the_regularized_leader(
         var, accum, linear, grad, grad, lr, l1, l2, lr_power, multiply_linear_by_lr
     )
 
 
-@law("FtrlV2", "var accum linear | grad lr l1 l2 l2_shrinkage lr_power", multiply_linear_by_lr=False)
+@law(
+    "var accum linear | grad lr l1 l2 l2_shrinkage lr_power",
+    dense="ApplyFtrlV2",
+    sparse="SparseApplyFtrlV2",
+    resource="ResourceApplyFtrlV2",
+    resource_sparse="ResourceSparseApplyFtrlV2",
+    against=_numpy_ftrl_v2,
+    multiply_linear_by_lr=False,
+)
 def ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power, *, multiply_linear_by_lr):
     shrunk = torch.add(grad, var, alpha=2 * l2_shrinkage)
     _follow_the_regularized_leader(
         var, accum, linear, grad, shrunk, lr, l1, l2, lr_power, multiply_linear_by_lr
     )
-
-
-# ------------------------------------------------------------------------------------------------ many
-# variables at once
-
-
-class Group:
-    """How updates of one kind, with the same hyperparameters, run as one: the op, and where its parts are."""
-
-    def __init__(self, op: Op, states: int, gradient: int):
-        self.op = op
-        self.states = states
-        self.gradient = gradient  # its position among the inputs of a single update
-
-
-def _group(name: str, signature: str, apply: Callable) -> Group:
-    """An internal op that applies a law to the state of N variables in one kernel call."""
-    states, values = (part.split() for part in signature.split("|"))
-    gradient = next(i for i, v in enumerate(values) if v in ("grad", "delta"))
-    hyper = [v for i, v in enumerate(values) if i != gradient]
-    inputs = (
-        [f"{s}: N * resource" for s in states] + [f"{values[gradient]}: N * T"] + [f"{v}: T" for v in hyper]
-    )
-    op = Op(f"_Grouped{name}", f"{', '.join(inputs)} -> ", host=hyper, stateful=True, differentiable=False)
-    op.shape(lambda *inputs: [])
-
-    def kernel(*inputs: Any) -> None:
-        count, size = len(states), len(inputs[0])
-        grads, numbers = inputs[count], inputs[count + 1 :]
-        _check_numbers(hyper, numbers)
-        with exclusive([variable for group in inputs[:count] for variable in group]) as buffers:
-            groups = [buffers[i * size : (i + 1) * size] for i in range(count)]
-            for grad, *parts in zip(grads, *groups, strict=True):
-                _check_states(states, parts)
-                _check_gradient(parts[0].shape, grad.shape)
-            apply(*groups, grads, *numbers)
-
-    op.kernel(kernel)
-    op.samples(
-        tuple([resource(f32(4, 3, low=0.1, high=1.0)), resource(f32(2, low=0.1, high=1.0))] for _ in states)
-        + ([f32(4, 3), f32(2)], *[0.3] * len(hyper))
-    )
-    return Group(op, len(states), len(states) + gradient)
-
-
-def _grouped_gradient_descent(var, delta, alpha):
-    torch._foreach_add_(var, delta, alpha=-alpha)
-
-
-def _grouped_momentum(var, accum, grad, lr, momentum):
-    torch._foreach_mul_(accum, momentum)
-    torch._foreach_add_(accum, grad)
-    torch._foreach_add_(var, accum, alpha=-lr)
-
-
-def _grouped_adam(var, m, v, grad, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
-    fused_adam(var, m, v, grad, adam_rate(beta1_power, beta2_power, lr), beta1, beta2, epsilon)
-
-
-_gradient_descents = _group("GradientDescent", "var | alpha delta", _grouped_gradient_descent)
-_momenta = _group("Momentum", "var accum | lr grad momentum", _grouped_momentum)
-_adams = _group("Adam", "var m v | beta1_power beta2_power lr beta1 beta2 epsilon grad", _grouped_adam)
-
-GROUPS = {
-    "ApplyGradientDescent": _gradient_descents,
-    "ResourceApplyGradientDescent": _gradient_descents,
-    "ApplyMomentum": _momenta,
-    "ResourceApplyMomentum": _momenta,
-    "ApplyAdam": _adams,
-    "ResourceApplyAdam": _adams,
-}

@@ -13,6 +13,16 @@ from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.helpers.axes import of_rank, one_value
 from tideflow.ops.helpers.samples import f32, i64, text
 
+
+def _path(file: np.ndarray) -> str:
+    return file[()].decode(errors="surrogateescape")
+
+
+def _words(file: np.ndarray) -> list[bytes]:
+    """The lines of a file; one that ends the file needs no newline."""
+    return read_bytes(file[()]).removesuffix(b"\n").split(b"\n")
+
+
 generate_vocab_remapping_op = Op(
     "GenerateVocabRemapping",
     "new_vocab_file: string, old_vocab_file: string -> remapping: int64, num_present: int32",
@@ -31,15 +41,6 @@ def _generate_vocab_remapping_shape(
     of_rank(new_vocab_file, 0)
     of_rank(old_vocab_file, 0)
     return [(num_new_vocab,), ()]
-
-
-def _path(file: np.ndarray) -> str:
-    return file[()].decode(errors="surrogateescape")
-
-
-def _words(file: np.ndarray) -> list[bytes]:
-    """The lines of a file; one that ends the file needs no newline."""
-    return read_bytes(file[()]).removesuffix(b"\n").split(b"\n")
 
 
 @generate_vocab_remapping_op.kernel
@@ -65,6 +66,21 @@ generate_vocab_remapping_op.refuses(
     (text("a"), text("a", shape=()), {"new_vocab_offset": 0, "num_new_vocab": 1}),
     "Shape must be rank 0 but is rank 1",
 )
+
+
+def _sources(remapping: torch.Tensor, name: str, count: int, size: int) -> torch.Tensor:
+    """Where each row or column comes from: -1 for nowhere, and no source twice."""
+    if remapping.numel() != count:
+        raise errors.invalid_argument(
+            f"Size of {name} is {remapping.numel()} instead of being equal to {count}"
+        )
+    used = remapping[remapping >= 0]
+    if used.numel() and int(used.max()) >= size:
+        raise errors.invalid_argument(f"{name} has {int(used.max())}, which is not below {size}")
+    if used.unique().numel() < used.numel():
+        raise errors.invalid_argument(f"{name} takes the same row or column twice")
+    return remapping
+
 
 load_and_remap_matrix_op = Op(
     "LoadAndRemapMatrix",
@@ -95,20 +111,6 @@ def _load_and_remap_matrix_shape(
     of_rank(row_remapping, 1)
     of_rank(col_remapping, 1)
     return (num_rows, num_cols)
-
-
-def _sources(remapping: torch.Tensor, name: str, count: int, size: int) -> torch.Tensor:
-    """Where each row or column comes from: -1 for nowhere, and no source twice."""
-    if remapping.numel() != count:
-        raise errors.invalid_argument(
-            f"Size of {name} is {remapping.numel()} instead of being equal to {count}"
-        )
-    used = remapping[remapping >= 0]
-    if used.numel() and int(used.max()) >= size:
-        raise errors.invalid_argument(f"{name} has {int(used.max())}, which is not below {size}")
-    if used.unique().numel() < used.numel():
-        raise errors.invalid_argument(f"{name} takes the same row or column twice")
-    return remapping
 
 
 @load_and_remap_matrix_op.kernel

@@ -1,0 +1,24 @@
+"""Graphs with the same nodes under other op types: generations of one op do the same."""
+
+from collections.abc import Callable
+
+import tideflow as tf
+from tideflow.graph.op import definition
+
+
+def with_op_types(graph: tf.Graph, rename: Callable[[str], str]) -> tf.Graph:
+    """A copy of a graph in which each node is of the op type that `rename` makes of its own. Attributes that
+    only the other type has are dropped.
+    """
+    message = graph.as_graph_def()
+    for node in message.node:
+        node.op = rename(node.op)
+        for key in set(node.attr) - set(definition(node.op).attrs):
+            del node.attr[key]
+    with tf.Graph().as_default() as copy:
+        tf.import_graph_def(message, name="")
+    return copy
+
+
+def op_types(graph: tf.Graph) -> set[str]:
+    return {op.type for op in graph.get_operations()}

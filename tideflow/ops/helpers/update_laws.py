@@ -1,0 +1,260 @@
+"""Update ops from laws: how state changes under a gradient, said once for references and handles, for whole
+variables and for rows.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph import errors
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers.axes import of_rank, scalar
+from tideflow.ops.helpers.samples import f32, ref, resource
+from tideflow.ops.helpers.types import INDICES, NUMERIC
+from tideflow.ops.helpers.variables import same_shape, shape_text, variable_shape_of
+from tideflow.runtime.resources import exclusive
+
+_INTEGERS = {"global_step": "int64"}
+_SAMPLE_NUMBERS = {"global_step": 7, "lr_power": -0.5}
+
+
+def law(
+    signature: str,
+    *,
+    dense: str | None = None,
+    sparse: str | None = None,
+    resource: str | None = None,
+    resource_sparse: str | None = None,
+    sparse_gradient: str | None = None,
+    against: Callable,
+    **attrs: Any,
+) -> Callable:
+    """Registers the op types that follow from the decorated law.
+
+    Args:
+      signature: The names of the state, a bar, and the names of the other inputs in their order. The gradient
+        is called `grad` or `delta`; all others are numbers.
+      dense: The op type that updates reference variables.
+      sparse: The op type that updates rows of reference variables.
+      resource: The op type that updates resource variables.
+      resource_sparse: The op type that updates rows of resource variables.
+      sparse_gradient: What the gradient is called where it comes with indices, if not as in `signature`.
+      against: The law in NumPy: takes what the law takes and returns the new state.
+      **attrs: Attributes of all of the op types, beyond T and use_locking.
+    """
+    states, values = (part.split() for part in signature.split("|"))
+
+    def register(function: Callable) -> Callable:
+        for name, is_sparse, is_resource in (
+            (dense, False, False),
+            (sparse, True, False),
+            (resource, False, True),
+            (resource_sparse, True, True),
+        ):
+            if name is not None:
+                _Update(states, values, is_sparse, is_resource, sparse_gradient).define(
+                    name, function, against, attrs
+                )
+        return function
+
+    return register
+
+
+class _Update:
+    """One of the op types of a law: where in its inputs state, gradient and numbers are."""
+
+    def __init__(
+        self,
+        states: list[str],
+        values: list[str],
+        is_sparse: bool,
+        is_resource: bool,
+        sparse_gradient: str | None,
+    ):
+        self.states = states
+        self.values = list(values)
+        self.is_sparse = is_sparse
+        self.is_resource = is_resource
+        self.gradient = next(v for v in values if v in ("grad", "delta"))
+        self.position = values.index(self.gradient)
+        if is_sparse:
+            self.gradient = sparse_gradient or self.gradient
+            self.values[self.position : self.position + 1] = [self.gradient, "indices"]
+
+    def define(self, name: str, function: Callable, against: Callable, attrs: dict[str, Any]) -> None:
+        inputs = [f"{s}: {'resource' if self.is_resource else 'Ref(T)'}" for s in self.states]
+        inputs += [f"{v}: {'Tindices' if v == 'indices' else _INTEGERS.get(v, 'T')}" for v in self.values]
+        op = Op(
+            name,
+            f"{', '.join(inputs)} -> {'' if self.is_resource else 'out: Ref(T)'}",
+            host=[v for v in self.values if v not in (self.gradient, "indices")],
+            stateful=self.is_resource,
+            differentiable=False,
+            T=NUMERIC,
+            use_locking=False,
+            **({"Tindices": INDICES} if self.is_sparse else {}),
+            **attrs,
+        )
+
+        @op.shape
+        def _shape(*inputs: Any) -> TensorShape | None:
+            count = len(self.states)
+            if not self.is_resource:
+                return self._state_shape(*inputs)
+            self._state_shape(*map(variable_shape_of, inputs[:count]), *inputs[count:])
+            return None
+
+        op.kernel(self._kernel(function))
+        op.samples(*self._samples(attrs), against=self._reference(against))
+
+    def _state_shape(self, *inputs: Any) -> TensorShape:
+        """The shape that all state has; the gradient too, or its rows where it comes with indices."""
+        states, values = inputs[: len(self.states)], list(inputs[len(self.states) :])
+        shape = functools.reduce(same_shape, states)
+        indices = of_rank(values.pop(self.position + 1), 1) if self.is_sparse else None
+        gradient = values.pop(self.position)
+        for number in values:
+            scalar(number)
+        if self.is_sparse and gradient.ndims:
+            if None not in (gradient[0].value, indices[0].value) and gradient[0] != indices[0]:
+                raise ShapeError(f"Dimensions must be equal, but are {indices[0]} and {gradient[0]}")
+            gradient = TensorShape([None, *gradient.tuple[1:]])
+        return same_shape(shape, gradient)
+
+    def _kernel(self, function: Callable) -> Callable:
+        """The law as a kernel: takes the state's buffers for itself, updates all of them or only some rows,
+        gives them back.
+        """
+        states, values, position = self.states, self.values, self.position
+        is_sparse, is_resource, count = self.is_sparse, self.is_resource, len(self.states)
+
+        @functools.wraps(function, assigned=())
+        def _kernel(*inputs: Any, **attrs: Any) -> Any:
+            variables, given = inputs[:count], list(inputs[count:])
+            check_numbers(values, given)
+            indices = given.pop(position + 1) if is_sparse else None
+            with exclusive(variables) as buffers:
+                check_states(states, buffers)
+                if is_sparse:
+                    _update_rows(function, buffers, given, position, indices, attrs)
+                else:
+                    check_gradient(buffers[0].shape, given[position].shape)
+                    function(*buffers, *given, **attrs)
+            return None if is_resource else variables[0]
+
+        return _kernel
+
+    def _samples(self, attrs: dict[str, Any]) -> list[tuple]:
+        """One sample; another for each attribute that is a choice, and for rows that occur twice."""
+        samples = [self._sample()]
+        samples += [(*self._sample(), {key: not default}) for key, default in attrs.items()]
+        if self.is_sparse:
+            samples.append(self._sample(np.array([1, 3, 1], np.int64)))
+        return samples
+
+    def _sample(self, indices: Any = np.array([2, 0], np.int32)) -> tuple:
+        state = resource if self.is_resource else ref
+        made: list[Any] = [state(f32(4, 3, low=0.1, high=1.0)) for _ in self.states]
+        for value in self.values:
+            if value == "indices":
+                made.append(indices)
+            elif value == self.gradient:
+                made.append(f32(len(indices) if self.is_sparse else 4, 3))
+            else:
+                made.append(_SAMPLE_NUMBERS.get(value, 0.3))
+        return tuple(made)
+
+    def _reference(self, against: Callable) -> Callable:
+        """The law in NumPy on whole arrays, or on one row after the other."""
+        count = len(self.states)
+
+        @functools.wraps(against)
+        def reference(*inputs: Any, **attrs: Any) -> list[np.ndarray]:
+            states, values = [np.float64(state) for state in inputs[:count]], list(inputs[count:])
+            if self.is_sparse:
+                indices, gradient = values.pop(self.position + 1), values[self.position]
+                for row, values[self.position] in zip(indices, gradient, strict=True):
+                    rows = against(*(state[row] for state in states), *values, **attrs)
+                    for state, after in zip(states, rows, strict=True):
+                        state[row] = after
+            else:
+                states = against(*states, *values, **attrs)
+            return list(states) if self.is_resource else [states[0], *states]
+
+        return reference
+
+
+# Everything is checked before anything is changed: an update that fails leaves all state as it was.
+
+
+def check_numbers(names: list[str], values: list[Any]) -> None:
+    """Numbers are scalars."""
+    for name, value in zip(names, values):
+        if isinstance(value, list):
+            raise errors.invalid_argument(f"{name} is not a scalar: [{len(value)}]")
+
+
+def check_states(names: list[str], buffers: list[torch.Tensor]) -> None:
+    """All state has one shape."""
+    shape = buffers[0].shape
+    for name, buffer in zip(names, buffers):
+        if buffer.shape != shape:
+            raise _unequal(name, shape, buffer.shape)
+
+
+def check_gradient(state: torch.Size, gradient: torch.Size) -> None:
+    """The gradient has the shape of the state."""
+    if state != gradient:
+        raise _unequal("grad", state, gradient)
+
+
+def _unequal(name: str, state: torch.Size, other: torch.Size) -> InvalidArgumentError:
+    shapes = f"{shape_text(state)} {shape_text(other)}"
+    return errors.invalid_argument(f"var and {name} do not have the same shape {shapes}")
+
+
+def _update_rows(
+    function: Callable, buffers: list, values: list, position: int, indices: torch.Tensor, attrs: dict
+) -> None:
+    if buffers[0].ndim == 0:
+        raise errors.invalid_argument("var must be at least 1 dimensional")
+    if indices.ndim != 1:
+        raise errors.invalid_argument("indices must be one-dimensional")
+    gradient, rows = values[position], buffers[0].shape[0]
+    check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape)
+    if not indices.numel():
+        return
+    outside = (indices < 0) | (indices >= rows)
+    if outside.any():
+        offset = int(outside.nonzero()[0])
+        raise errors.invalid_argument(
+            f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {rows})"
+        )
+    for chosen in _rounds(indices):
+        at = indices if chosen is None else indices[chosen]
+        parts = [buffer.index_select(0, at) for buffer in buffers]
+        values[position] = gradient if chosen is None else gradient[chosen]
+        function(*parts, *values, **attrs)
+        for buffer, part in zip(buffers, parts, strict=True):
+            buffer.index_copy_(0, at.long(), part)
+
+
+def _rounds(indices: torch.Tensor) -> list:
+    """Positions of the indices such that none repeats within a round: repeated rows are updated one after
+    another.
+    """
+    _, inverse, counts = torch.unique(indices, return_inverse=True, return_counts=True)
+    most = int(counts.max())
+    if most == 1:
+        return [None]
+    order = torch.argsort(inverse, stable=True)
+    starts = torch.cumsum(counts, 0) - counts
+    rank = torch.arange(len(indices), device=indices.device) - starts[inverse[order]]
+    return [order[rank == r].sort().values for r in range(most)]
