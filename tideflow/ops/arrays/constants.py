@@ -18,7 +18,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape
 from tideflow.ops.helpers.samples import f32
 
-const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False)
+const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False, role="constant")
 
 
 @const_op.shape
@@ -110,7 +110,9 @@ def _placeholder_family_kernel(*, node, shape, dtype):
 # ------------------------------------------------------------------------------------------------
 
 # placeholders
-placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
+placeholder_op = Op(
+    "Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False, role="placeholder"
+)
 placeholder_op.shape(_placeholder_family_shape)
 placeholder_op.kernel(_placeholder_family_kernel)
 placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
@@ -122,7 +124,9 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     return placeholder_op(dtype=dtype, shape=as_shape(shape), name=name)
 
 
-placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
+placeholder_v2_op = Op(
+    "PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False, role="placeholder"
+)
 placeholder_v2_op.shape(_placeholder_family_shape)
 placeholder_v2_op.kernel(_placeholder_family_kernel)
 placeholder_v2_op.samples(covered_by="tests/ops/arrays/test_constants.py")
@@ -170,7 +174,7 @@ def _identity_family_kernel(input):
 
 # ------------------------------------------------------------------------------------------------ identities
 
-identity_op = Op("Identity", "input: T -> output: T")
+identity_op = Op("Identity", "input: T -> output: T", role="identity")
 identity_op.shape(_identity_family_shape)
 identity_op.value(_identity_family_value)
 identity_op.kernel(_identity_family_kernel)

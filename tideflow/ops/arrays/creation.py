@@ -31,7 +31,9 @@ _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
 # ---------------------------------------------------------------------------------- one value everywhere
 
-fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims")
+fill_op = Op(
+    "Fill", "dims: index_type, value: T -> output: T", index_type=_INDEX, host="dims", has_static_value=True
+)
 
 
 @fill_op.shape
@@ -142,6 +144,7 @@ ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
 range_op = Op(
     "Range",
     "start: Tidx, limit: Tidx, delta: Tidx -> output: Tidx",
+    has_static_value=True,
     Tidx=attr(
         "type",
         dtypes.int32,

@@ -11,6 +11,7 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes, errors, nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from tideflow.graph.known_sizes import known_sizes, known_value
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
@@ -88,7 +89,11 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
 # ---------------------------------------------------------------------------------- concat
 
 concat_op = Op(
-    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
+    "Concat",
+    "concat_dim: int32, values: N * T -> output: T",
+    N=attr("int", minimum=2),
+    host="concat_dim",
+    has_static_value=True,
 )
 
 
@@ -123,7 +128,12 @@ concat_op.samples(
 _INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
 concat_v2_op = Op(
-    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=_INDEX, host="axis"
+    "ConcatV2",
+    "values: N * T, axis: Tidx -> output: T",
+    N=attr("int", minimum=2),
+    Tidx=_INDEX,
+    host="axis",
+    has_static_value=True,
 )
 
 
@@ -133,6 +143,12 @@ def _concat_v2_shape(values, axis):
 
 
 concat_v2_op.value(moved)
+
+
+@concat_v2_op.sizes
+def _concat_v2_sizes(op):
+    parts = [known_sizes(part) for part in op.inputs[:-1]]
+    return None if None in parts else [size for part in parts for size in part]
 
 
 @concat_v2_op.kernel
@@ -418,7 +434,7 @@ def split(
 
 # ---------------------------------------------------------------------------------- stack and unstack
 
-pack_op = Op("Pack", "values: N * T -> output: T", axis=0)
+pack_op = Op("Pack", "values: N * T -> output: T", axis=0, has_static_value=True)
 
 
 @pack_op.shape
@@ -434,6 +450,11 @@ def _pack_shape(values, *, axis):
 
 
 pack_op.value(moved)
+
+
+@pack_op.sizes
+def _pack_sizes(op):
+    return [known_value(item) for item in op.inputs] if op.outputs[0].shape.ndims == 1 else NotImplemented
 
 
 @pack_op.kernel
@@ -500,6 +521,11 @@ def _unpack_shape(value, *, num, axis):
 
 
 unpack_op.value(moved)
+
+
+@pack_op.sizes
+def _pack_sizes(op):
+    return [known_value(item) for item in op.inputs] if op.outputs[0].shape.ndims == 1 else NotImplemented
 
 
 def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:

@@ -36,7 +36,9 @@ def _sizes(tensor: Any) -> list | None:
 
 # ---------------------------------------------------------------------------------- the shape as a value
 
-shape_op = Op("Shape", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False)
+shape_op = Op(
+    "Shape", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False, role="metadata"
+)
 
 
 @shape_op.shape
@@ -103,7 +105,7 @@ def _size_family_shape(input):
     return []
 
 
-size_op = Op("Size", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False)
+size_op = Op("Size", "input: T -> output: out_type", out_type=OUT_TYPE, differentiable=False, role="metadata")
 size_op.shape(_size_family_shape)
 
 
@@ -132,7 +134,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
         return size_op(input, out_type=out_type, name=scope)
 
 
-rank_op = Op("Rank", "input: T -> output: int32", differentiable=False)
+rank_op = Op("Rank", "input: T -> output: int32", differentiable=False, role="metadata")
 rank_op.shape(_size_family_shape)
 
 

@@ -174,7 +174,14 @@ symbolic_gradient_op = Op(
 )
 symbolic_gradient_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
 
-argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+argument_op = Op(
+    "_Arg",
+    " -> output: T",
+    index=attr("int", minimum=0),
+    stateful=True,
+    differentiable=False,
+    role="argument",
+)
 argument_op.shape(lambda: None)
 argument_op.kernel(lambda: None)
 

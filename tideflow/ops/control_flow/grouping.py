@@ -292,6 +292,7 @@ def _py_func_family_kernel(input, *, token, Tout):
 py_func_op = Op(
     "PyFunc",
     "input: Tin -> output: Tout",
+    takes_any_time=True,
     token=attr("string"),
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),
@@ -306,6 +307,7 @@ py_func_op.samples(covered_by="tests/ops/control_flow/test_grouping.py")
 py_func_stateless_op = Op(
     "PyFuncStateless",
     "input: Tin -> output: Tout",
+    takes_any_time=True,
     token=attr("string"),
     Tin=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=0),

@@ -94,6 +94,7 @@ stack_close_op.samples(covered_by="tests/control_flow/test_both_ways.py")
 stack_v2_op = Op(
     "StackV2",
     "max_size: int32 -> handle: resource",
+    holds_step_values="elem_type",
     elem_type=attr("type"),
     stack_name="",
     stateful=True,

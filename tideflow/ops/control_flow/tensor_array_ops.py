@@ -19,6 +19,7 @@ from tideflow.runtime.tensor_arrays import TensorArrayStorage
 tensor_array_op = Op(
     "TensorArrayV3",
     "size: int32 -> handle: resource, flow: float",
+    holds_step_values="dtype",
     dtype=attr("type"),
     element_shape=attr("shape", None),
     dynamic_size=False,

@@ -49,6 +49,7 @@ _HERE = text(os.path.join(_FOLDER, "sample"), shape=())
 save_v2_op = Op(
     "SaveV2",
     "prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes",
+    role="save",
     dtypes=attr("list(type)", minimum=1),
     stateful=True,
     on_host=True,
@@ -86,6 +87,7 @@ save_v2_op.refuses((_HERE, text("a"), text("", ""), [f32(2)]), "Dimension must b
 restore_v2_op = Op(
     "RestoreV2",
     "prefix: string, tensor_names: string, shape_and_slices: string -> tensors: dtypes",
+    role="restore",
     dtypes=attr("list(type)", minimum=1),
     stateful=True,
     on_host=True,
@@ -239,6 +241,7 @@ def _save_old(filename: np.ndarray, names: list[str], slices: list[str], data: l
 save_op = Op(
     "Save",
     "filename: string, tensor_names: string, data: T",
+    role="save",
     T=attr("list(type)", minimum=1),
     stateful=True,
     on_host=True,
@@ -263,6 +266,7 @@ save_op.samples(covered_by="tests/train/test_saver.py")
 save_slices_op = Op(
     "SaveSlices",
     "filename: string, tensor_names: string, shapes_and_slices: string, data: T",
+    role="save",
     T=attr("list(type)", minimum=1),
     stateful=True,
     on_host=True,
@@ -299,6 +303,7 @@ def _restore_one(pattern: np.ndarray, tensor_name: np.ndarray, spec: str, dtype:
 restore_op = Op(
     "Restore",
     "file_pattern: string, tensor_name: string -> tensor: dt",
+    role="restore",
     dt=attr("type"),
     preferred_shard=-1,
     stateful=True,
@@ -318,6 +323,7 @@ restore_op.samples(covered_by="tests/train/test_saver.py")
 restore_slice_op = Op(
     "RestoreSlice",
     "file_pattern: string, tensor_name: string, shape_and_slice: string -> tensor: dt",
+    role="restore",
     dt=attr("type"),
     preferred_shard=-1,
     stateful=True,

@@ -41,6 +41,8 @@ def _variable_v2_family_kernel(*, shape, dtype, container, shared_name, resource
 variable_v2_op = Op(
     "VariableV2",
     " -> ref: Ref(dtype)",
+    role="variable",
+    is_model_state=True,
     shape=attr("shape"),
     container="",
     shared_name="",
@@ -61,6 +63,8 @@ variable_v2_op.samples(covered_by="tests/variables/test_variable.py")
 variable_op = Op(
     "Variable",
     " -> ref: Ref(dtype)",
+    role="variable",
+    is_model_state=True,
     shape=attr("shape"),
     container="",
     shared_name="",
@@ -114,6 +118,7 @@ def is_variable_initialized(variable: Any) -> Tensor:
 assign_op = Op(
     "Assign",
     "ref: Ref(T), value: T -> output_ref: Ref(T)",
+    role="assign",
     validate_shape=True,
     use_locking=True,
     stateful=True,

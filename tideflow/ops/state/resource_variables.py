@@ -48,6 +48,8 @@ class HandleShape(TensorShape):
 var_handle_op = Op(
     "VarHandleOp",
     " -> resource: resource",
+    role="variable handle",
+    is_model_state=True,
     container="",
     shared_name="",
     debug_name="",
@@ -171,7 +173,7 @@ def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
 
 # ---------------------------------------------------------------------------------------------------- reading
 
-read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True)
+read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True, role="read")
 
 
 @read_variable_op.shape
@@ -220,6 +222,7 @@ def _cannot_update(buffer: torch.Tensor, value: torch.Tensor) -> InvalidArgument
 assign_variable_op = Op(
     "AssignVariableOp",
     "resource: resource, value: dtype",
+    role="assign",
     validate_shape=False,
     stateful=True,
     uninitialized_ok=True,
