@@ -110,7 +110,9 @@ class Op:
         takes_any_time: bool = False,
         holds_step_values: str = "",
         as_number: str = "",
+        may_overflow: bool = False,
         sums_inputs: int = 0,
+        is_spread: bool = False,
         has_static_value: bool = False,
         **attrs: Any,
     ):
@@ -132,14 +134,17 @@ class Op:
           differentiable: False in place of a gradient.
           role: What the op is in the structure of a graph, where others must know: "constant", "placeholder",
             "argument" (of a function), "identity", "metadata" (of its input's shape alone), "variable" (a
-            reference), "variable handle", "read" (of a variable), "assign", "save", "restore".
+            reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
+            "step values" (a stack or TensorArray that a construct keeps for itself, and what reads it).
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
           awaited: False for an op that may wait, but for which no other op waits.
           waits_in_functions: Whether it waits for nothing but the functions of its own dataset.
           holds_step_values: The type attribute of an op that holds a step's values: it is placed with them.
           holds_step_values: The type attribute of an op that holds a step's values: it is placed beside them.
           as_number: The op on Python numbers, for counters of loops: `"{} + {}"`.
+          may_overflow: Whether that number may leave the range of the op's type.
           sums_inputs: To how many of its first inputs the rest is added: a loop adds to them in place.
+          is_spread: Whether it passes resources of several devices on, each where it is.
           has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
         """
@@ -163,7 +168,9 @@ class Op:
         self.takes_any_time = takes_any_time
         self.holds_step_values = holds_step_values
         self.as_number = as_number
+        self.may_overflow = may_overflow
         self.sums_inputs = sums_inputs
+        self.is_spread = is_spread
         self.has_static_value = has_static_value
         self.flops_rule: Callable | None = None
         self.sizes_rule: Callable | None = None

@@ -1,4 +1,4 @@
-"""Statistics of ops: floating-point operations, which op types declare, and what users register of their own."""
+"""Statistics of ops: floating-point operations, which op types declare, and what users register."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def get_stats_for_node_def(graph: Graph, node: NodeDef, statistic_type: str) -> 
     if function is not None:
         return function(graph, node)
     rule = _flops_rule(node.op) if statistic_type == "flops" else None
-    return OpStats(statistic_type, None if rule is None else int(rule(graph.get_operation_by_name(node.name))))
+    count = None if rule is None else int(rule(graph.get_operation_by_name(node.name)))
+    return OpStats(statistic_type, count)
 
 
 def _flops_rule(op_type: str) -> Callable[[Operation], float] | None:

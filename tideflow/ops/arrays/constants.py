@@ -194,7 +194,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return identity_op(input, name=name)
 
 
-identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1))
+identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1), is_spread=True)
 
 
 @identity_n_op.shape

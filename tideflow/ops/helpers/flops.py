@@ -1,6 +1,6 @@
-"""How many floating-point operations an op takes, by its shapes: rules for `Op.flops`. The counts are TensorFlow's own.
+"""How many floating-point operations an op takes, by its shapes: rules for `Op.flops`, with TensorFlow's counts.
 
-Every rule is a function of the operation and raises ValueError where a shape that it needs is not fully known.
+Every rule is a function of the operation. It raises ValueError where a shape that it needs is not known.
 """
 
 from __future__ import annotations
