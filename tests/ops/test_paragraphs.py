@@ -14,7 +14,7 @@ from tideflow.graph.op import Op, definitions, not_differentiable
 ROOT = Path(__file__).parents[2]
 OPS = ROOT / "tideflow" / "ops"
 MODULES = sorted(path for path in OPS.rglob("*.py") if path.name != "__init__.py")
-PARTS = ("shape", "value", "kernel", "specialize", "gradient", "flops", "samples", "refuses")  # in this order
+PARTS = ("shape", "value", "sizes", "kernel", "specialize", "gradient", "flops", "samples", "refuses")  # in this order
 
 of_modules = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(OPS)))
 

@@ -64,7 +64,7 @@ def _apply(f: Callable, args: tuple) -> Any:
             in_grads, variable_grads = grad_fn(*result_grads), []
         return [None] * len(flat) + nest.flatten(in_grads) + list(variable_grads)
 
-    with graph.gradient_override_map({"IdentityN": name}):
+    with graph.gradient_override_map({constants.identity_n_op.name: name}):
         tensors = constants.identity_n([*flat, *args, *variables])
     for variable in variables:
         convert_to_tensor(variable)  # not needed here, but in TensorFlow's graphs

@@ -158,7 +158,7 @@ class LoopGradient:
             tensor, state = entered.inputs[0], state.outer
             if state is None:  # it was the same in all iterations of all loops
                 return self.backward.enter_value(tensor)
-        if tensor.op.type == "Const":
+        if tensor.op.definition.role == "constant":
             return constants.constant(constant_value(tensor), dtype=tensor.dtype)
         with inside(self._graph, self.called_in):
             history = state.push(tensor)

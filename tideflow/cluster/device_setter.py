@@ -9,24 +9,13 @@ from typing import Any
 from tideflow.cluster.cluster_spec import ClusterSpec
 from tideflow.export import export
 from tideflow.graph.device import DeviceSpec, merge_names
+from tideflow.graph.op import definitions
 from tideflow.graph.operation import Operation
 
-# What holds the state of a model.
-STANDARD_PS_OPS = (
-    "Variable",
-    "VariableV2",
-    "AutoReloadVariable",
-    "MutableHashTable",
-    "MutableHashTableV2",
-    "MutableHashTableOfTensors",
-    "MutableHashTableOfTensorsV2",
-    "MutableDenseHashTable",
-    "MutableDenseHashTableV2",
-    "VarHandleOp",
-    "BoostedTreesEnsembleResourceHandleOp",
-    "BoostedTreesQuantileStreamResourceHandleOp",
-    "ResourceConditionalAccumulator",
-)
+
+def standard_ps_ops() -> frozenset[str]:
+    """The op types that hold the state of a model."""
+    return frozenset(name for name, op in definitions().items() if op.is_model_state)
 
 
 @export("train.replica_device_setter")
@@ -69,7 +58,7 @@ def _setter(
     strategy: Callable[[Operation], int],
 ) -> Callable[[Any], str]:
     servers = DeviceSpec.from_string(ps_device or "")
-    kinds = frozenset(STANDARD_PS_OPS if ps_ops is None else ps_ops)
+    kinds = standard_ps_ops() if ps_ops is None else frozenset(ps_ops)
 
     def device_of(op: Any) -> str:
         own = op.device or ""

@@ -32,7 +32,6 @@ from tideflow.session.partitions import Devices
 from tideflow.session.trace import Trace
 
 _QUICK_SECONDS = 500e-6  # a part that computes no longer is run where it arrives
-_ANYTHING = ("PyFunc", "PyFuncStateless", "EagerPyFunc")  # may take any time, whatever it took before
 
 CallSoon = Callable[[Callable[[], None]], None]
 Done = Callable[[tuple, Exception | None], None]  # takes the values of a run, or why there are none
@@ -83,7 +82,7 @@ class Part:
             after_each,
             suspendable=True,
         )
-        uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.type in _ANYTHING]
+        uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.definition.takes_any_time]
         self._may_block = not all(plan.suspendable and suspends(node) for node in uncertain)
         self.is_suspendable = plan.suspendable
         return plan

@@ -10,23 +10,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence, Set
 
-from tideflow.compile.prune import PLACEHOLDERS, READS
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.traceback import file_and_line
 from tideflow.ops.control_flow.contexts import CondContext
 
-_FREE = (*PLACEHOLDERS, *READS, "Const", "Identity", "VariableV2", "VarHandleOp", "Switch", "Enter", "_Arg")
-# What constructs make on their own behalf, outside of the branches that use it; nobody sees its effect.
-_OF_CONSTRUCTS = (
-    "Stack",
-    "StackV2",
-    "StackPopV2",
-    "TensorArrayV3",
-    "TensorArrayGradV3",
-    "TensorArrayGradWithShape",
-    "TensorArrayReadV3",
-    "TensorArrayGatherV3",
-    "TensorArraySizeV3",
+# Operations that cost nothing, or that have no effect outside of the step.
+_FREE_ROLES = (
+    "argument",
+    "constant",
+    "identity",
+    "placeholder",
+    "read",
+    "step values",
+    "variable",
+    "variable handle",
 )
 
 
@@ -41,7 +38,12 @@ def advice_about_branches(
             waiters.setdefault(control, []).append(op)
     lines = []
     for op in sorted(_used_in_branches(ops), key=lambda op: op._id):
-        if op in wanted or op.type in _FREE + _OF_CONSTRUCTS or op.definition.handle:
+        if (
+            op in wanted
+            or op.definition.role in _FREE_ROLES
+            or op.type in ("Switch", "Enter")
+            or op.definition.handle
+        ):
             continue
         branch = _only_branch(op, ops, waiters.get(op, []))
         if branch is None:

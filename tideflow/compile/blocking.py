@@ -10,12 +10,7 @@ from tideflow.graph.functions import outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import definition, definitions
 from tideflow.graph.operation import Operation, ancestors
-from tideflow.ops.distributed.sending import RECV
-
-# Nobody waits for a gradient to be taken: where several are, one after the other will do.
-_KEEP_NOBODY = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
-# An iterator waits for nobody but its own dataset, unless a function of that waits for others.
-_ITERATORS = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional")
+from tideflow.ops.distributed.sending import recv_op
 
 
 def may_deadlock(program: Program) -> bool:
@@ -29,13 +24,13 @@ def waits_independently(ops: Iterable[Operation]) -> bool:
 
     What comes from another task is not counted: the parts of a step are in one order.
     """
-    waiting = [op for op in ops if op.definition.blocking and op.type != RECV]
+    waiting = [op for op in ops if op.definition.blocking and op.definition is not recv_op]
     if len(waiting) > 1 and not _functions_wait(outermost(waiting[0].graph)):
-        waiting = [op for op in waiting if op.type not in _ITERATORS]
+        waiting = [op for op in waiting if not op.definition.waits_in_functions]
     return any(
         not (before in ancestors(after) or after in ancestors(before))
         for before, after in itertools.combinations(waiting, 2)
-        if before.type not in _KEEP_NOBODY or after.type not in _KEEP_NOBODY
+        if before.definition.awaited or after.definition.awaited
     )
 
 

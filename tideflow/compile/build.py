@@ -31,7 +31,7 @@ from tideflow.compile.ir import (
     make_node,
     predicate_root,
 )
-from tideflow.compile.prune import PLACEHOLDERS, READS, behind, feed_op, given, needed, read_op
+from tideflow.compile.prune import behind, feed_op, given, needed, read_op
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
@@ -64,7 +64,7 @@ def build_program(
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
     # What is only waited for runs if it has an effect; a value that nobody takes is not computed. A
     # placeholder must be fed, unless it stands only behind operations whose outputs are.
-    unfed = [op for op in ops if op.type in PLACEHOLDERS]
+    unfed = [op for op in ops if op.definition.role == "placeholder"]
     if unfed:
         unfed = [op for op in behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
     program.targets = {builder.node_of[op] for op in (*targets, *unfed)} | builder.waited_reads()
@@ -313,7 +313,7 @@ class Builder:
         """Reads of variables that somebody waits for: they say that the variable is initialized."""
         waited_for = {control for op in self.ops for control in op.control_inputs if control in self.node_of}
         near = {n for op in waited_for for n in (self.node_of[op], *(v.op for v in self.node_of[op].inputs))}
-        return {node for node in near if node.type in READS}
+        return {node for node in near if node.definition.role == "read"}
 
     def _guard(self, node: Node) -> None:
         """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge

@@ -13,6 +13,7 @@ import torch
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
 from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, kernel_for
 from tideflow.compile.loop_values import number_text, scalar_variables, sums
+from tideflow.compile.prune import read_op
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation
@@ -113,7 +114,12 @@ class _Emitter:
 
     def _computes_with_floats(self) -> bool:
         """Whether the step's arithmetic is more than the cost of setting how it is done."""
-        outputs = (value for node in walk(self.program) if node.type != "Const" for value in node.outputs)
+        outputs = (
+            value
+            for node in walk(self.program)
+            if node.definition.role != "constant"
+            for value in node.outputs
+        )
         floats = (value.shape.num_elements() for value in outputs if value.dtype.base_dtype.is_floating)
         return any(count is None or count >= _WORTH_FLUSHING for count in floats)
 
@@ -133,7 +139,7 @@ class _Emitter:
 
     def _enter_block(self, node: Node) -> None:
         """Opens the `if` under which this node runs, unless it is open already."""
-        if node.type == "Const" or node.definition.handle:
+        if node.definition.role == "constant" or node.definition.handle:
             return
         if self.loop is not None and (self.loop.pred, True) in node.guards - self.implied:
             self._break_unless_going_on()
@@ -248,7 +254,7 @@ class _Emitter:
 
     def _emit(self, node: Node) -> None:
         op = node.definition
-        if node.type == "Const":
+        if node.definition.role == "constant":
             self._bind_value(node.outputs[0], to_torch(node.attrs["value"], node.device), "c")
             return
         if op.handle:
@@ -303,7 +309,7 @@ class _Emitter:
         return f"{names[0]} = " if single else f"{', '.join(names)}, = "
 
     def _call(self, node: Node) -> str:
-        if node.type == "_Read":
+        if node.definition is read_op:
             return f"{self._argument(node.inputs[0], node.device)}.read()"
         function, args, keywords = self._shortcut(node) or self._kernel_call(node)
         reused = self._reusable(node, function, args) if not keywords else None

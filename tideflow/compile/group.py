@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.compile.ir import Node, Program, make_node, states
-from tideflow.compile.prune import READS
 from tideflow.ops.state.grouped_training import GROUPS
 
 MEMBERS = "_members"  # where a grouped node has those that it stands for, for whoever tells of it
@@ -33,7 +32,7 @@ def group_updates(program: Program) -> int:
     for node in program.nodes:
         key = _key(node, taken)
         touched = states(node.inputs) if node.effects else ()
-        if key is not None or node.type in READS or node.definition.handle:
+        if key is not None or node.definition.role == "read" or node.definition.handle:
             if not pending.isdisjoint(touched):
                 close()  # what reads or updates a variable sees the updates before it
         elif node.effects:

@@ -23,6 +23,7 @@ import torch
 from tideflow.compile.emit import Plan, emit
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
 from tideflow.compile.loop_values import sums
+from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.runtime.devices import CPU
@@ -197,7 +198,7 @@ def _scheduled(loop: Loop) -> list[tuple[list[Node], bool]]:
     """
     made = {value for node in loop.body.nodes for value in node.outputs}
     there: set[Value] = set()
-    summing = {node for node in sums(loop, loop.body.uses()).values() if node.type == "_AddMatMul"}
+    summing = {node for node in sums(loop, loop.body.uses()).values() if node.definition is add_matmul_op}
     computing = [node for node in loop.body.nodes if _computes(node, loop) and node not in summing]
     inside = set(computing)
     others = [node for node in loop.body.nodes if node not in inside]
@@ -229,7 +230,13 @@ def _computes(node: Node, loop: Loop) -> bool:
     op = node.definition
     if node.device != CPU:
         return False  # a GPU's kernels are issued ahead of it: there the stretches would gain little
-    if node.effects or node.choices or isinstance(node, Loop) or node.type == "Const" or not node.inputs:
+    if (
+        node.effects
+        or node.choices
+        or isinstance(node, Loop)
+        or node.definition.role == "constant"
+        or not node.inputs
+    ):
         return False
     if node.guards != {(loop.pred, True)}:
         return False

@@ -36,7 +36,7 @@ class Value:
     @property
     def constant(self) -> Any:
         """The ndarray of a constant, None for anything else."""
-        return self.op.attrs["value"] if self.op.definition.name == "Const" else None
+        return self.op.attrs["value"] if self.op.definition.role == "constant" else None
 
     @property
     def device(self) -> Any:

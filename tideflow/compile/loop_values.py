@@ -10,22 +10,6 @@ from tideflow.runtime.devices import CPU
 
 _BITS = {dtypes.int32: 32, dtypes.int64: 64}
 
-# Texts of a node's value, given those of its inputs; what may overflow wraps as the kernels do.
-_ARITHMETIC = {"Add": "{} + {}", "AddV2": "{} + {}", "Sub": "{} - {}", "Mul": "{} * {}"}
-_EXACT = {
-    "Maximum": "max({}, {})",
-    "Minimum": "min({}, {})",
-    "Less": "{} < {}",
-    "LessEqual": "{} <= {}",
-    "Greater": "{} > {}",
-    "GreaterEqual": "{} >= {}",
-    "Equal": "{} == {}",
-    "NotEqual": "{} != {}",
-    "LogicalAnd": "{} and {}",
-    "LogicalOr": "{} or {}",
-    "LogicalNot": "not {}",
-}
-
 
 def scalar_variables(loop: Loop, outside: set[Value]) -> tuple[set[Value], set[Value]]:
     """The loop's variables and values of its body that can be Python numbers from iteration to iteration, and
@@ -65,9 +49,9 @@ def _is_constant(value: Value) -> bool:
 
 def _computes_number(node: Node, numbers: set[Value], made: set[Value]) -> bool:
     """Whether a node is arithmetic on numbers: of the loop, or from outside of it."""
-    if node.type not in _ARITHMETIC and node.type not in _EXACT or not _is_number(node.outputs[0]):
+    if not node.definition.as_number or not _is_number(node.outputs[0]):
         return False
-    if node.type in _ARITHMETIC and node.outputs[0].dtype not in _BITS:
+    if node.definition.may_overflow and node.outputs[0].dtype not in _BITS:
         return False
     from_loop = [value in numbers for value in node.inputs]
     return any(from_loop) and all(
@@ -78,10 +62,11 @@ def _computes_number(node: Node, numbers: set[Value], made: set[Value]) -> bool:
 
 def number_text(node: Node, inputs: list[str]) -> str:
     """The node as an expression of Python numbers."""
-    if node.type in _EXACT:
-        return _EXACT[node.type].format(*inputs)
+    text = node.definition.as_number.format(*inputs)
+    if not node.definition.may_overflow:
+        return text
     half = 1 << (_BITS[node.outputs[0].dtype] - 1)
-    return f"({_ARITHMETIC[node.type].format(*inputs)} + {half} & {2 * half - 1}) - {half}"
+    return f"({text} + {half} & {2 * half - 1}) - {half}"  # wraps as the kernels do
 
 
 def sums(loop: Loop, uses: dict[Value, int]) -> dict[Value, Node]:
@@ -90,8 +75,7 @@ def sums(loop: Loop, uses: dict[Value, int]) -> dict[Value, Node]:
     for variable, following in zip(loop.body.feeds, loop.body.fetches[1:], strict=True):
         node = following.op
         if (
-            node.type in _SUMS
-            and variable in node.inputs[: _SUMS[node.type]]
+            variable in node.inputs[: node.definition.sums_inputs]
             and uses[variable] == uses[following] == 1
             and variable.dtype is following.dtype
             and variable.dtype.is_floating
@@ -101,11 +85,3 @@ def sums(loop: Loop, uses: dict[Value, int]) -> dict[Value, Node]:
         ):
             found[variable] = node
     return found
-
-
-_SUMS = {
-    "Add": 2,
-    "AddV2": 2,
-    "_AddMatMul": 1,
-    "_MultiplyAdd": 1,
-}  # and in how many of their inputs the sum may be

@@ -26,8 +26,6 @@ from tideflow.graph.operation import Operation
 from tideflow.runtime.devices import Device, PlacementMemory, device_type
 
 _HOST_ONLY = (dtypes.string, dtypes.resource, dtypes.variant)
-_METADATA = ("Shape", "Size", "Rank")
-_BESIDE_NOTHING = ("IdentityN",)  # passes resources of several devices on, each where it is
 
 
 def assign(
@@ -70,8 +68,8 @@ def prefers_accelerator(op: Any) -> bool:
     for it that keeps its values there.
     """
     definition = op.definition
-    if op.type in _HOLDERS:
-        return op.attrs[_HOLDERS[op.type]].is_floating
+    if definition.holds_step_values:
+        return op.attrs[definition.holds_step_values].is_floating
     if definition.handle:
         return op.attrs.get("dtype", dtypes.string).is_floating  # counters stay where the plan can read them
     types = {value.dtype.base_dtype for value in (*op.inputs, *op.outputs)}
@@ -80,9 +78,6 @@ def prefers_accelerator(op: Any) -> bool:
     # 32-bit integers are sizes, axes and counters nearly always.
     return not (op.outputs and dtypes.int32 in types and types <= {dtypes.int32, dtypes.bool})
 
-
-# What holds the values of a step lives where they do.
-_HOLDERS = {"TensorArrayV3": "dtype", "StackV2": "elem_type"}
 
 # -------------------------------------------------------------------------------------------- specifications
 
@@ -271,7 +266,7 @@ class _Groups:
 
 def _handed_on(op: Operation) -> Iterable[Operation]:
     """Where the references and resources that an operation takes come from."""
-    if op.type in _BESIDE_NOTHING:
+    if op.definition.is_spread:
         return ()
     sources = [tensor.op for tensor in op.inputs if tensor.dtype is dtypes.resource]
     if op.definition._takes_references:
@@ -332,7 +327,7 @@ class Placed:
             if _is_generator(op):
                 generators.append(op)
             else:
-                self._choose(op, [op.inputs[0].op] if op.type in _METADATA else ())
+                self._choose(op, [op.inputs[0].op] if op.definition.role == "metadata" else ())
         for op in generators:
             self._choose(op, [*op.outputs[0]._consumers, *followers.get(op, ())])
 

@@ -14,7 +14,7 @@ from tideflow.graph import functions
 from tideflow.graph.functions import FunctionBody, outermost
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.control_flow.calls import named
-from tideflow.ops.files.parsing import row_parser
+from tideflow.ops.files.parsing import parse_single_example_op, row_parser
 from tideflow.runtime.dataset_rows import RowFunction
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import FUNCTION_PLAN, ResourceManager
@@ -30,7 +30,7 @@ def planned(
     whole = _called(plan(body.inputs), captured)
     elements = body.inputs[: len(body.inputs) - len(captured)]
     for op in body.graph.get_operations():
-        if op.type == "ParseSingleExample" and op.inputs[0] in elements:
+        if op.definition is parse_single_example_op and op.inputs[0] in elements:
             parse = row_parser(op)
             if parse is not None:
                 return _by_rows(whole, body, op, parse, plan, captured)

@@ -23,14 +23,10 @@ def given(name: str, dtype: DType, shape: TensorShape, source: Operation) -> Val
     return node.outputs[0]
 
 
-PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-
-read_op = Op("_Read", "ref: Ref(T) -> value: T", stateful=True, differentiable=False)
+read_op = Op("_Read", "ref: Ref(T) -> value: T", stateful=True, differentiable=False, role="read")
 read_op.shape(lambda ref: ref)
 read_op.kernel(lambda ref: ref.read())
 read_op.samples(())
-
-READS = ("_Read", "ReadVariableOp")
 
 
 def needed(
@@ -45,7 +41,7 @@ def needed(
     Who waits for an operation waits for what it does, whether or not its outputs are fed; of a placeholder,
     feeding is all there is to wait for.
     """
-    given = {tensor.op for tensor in feeds if tensor.op.type in PLACEHOLDERS}
+    given = {tensor.op for tensor in feeds if tensor.op.definition.role == "placeholder"}
     return behind(fetches, targets, feeds, given | done)
 
 

@@ -16,9 +16,9 @@ import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states
 from tideflow.compile.kernels import kernel_for
-from tideflow.compile.prune import READS
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.partial import fully_known, partial_value
+from tideflow.ops.arrays.constants import const_op, no_op
 from tideflow.runtime.values import to_numpy, to_torch
 
 _CPU = torch.device("cpu")
@@ -71,7 +71,7 @@ class Sweep:
 
     def constant(self, array: np.ndarray, like: Node) -> Value:
         """Adds a constant."""
-        value = self.make("Const", [], {"value": array, "dtype": dtype_of_array(array)}, like)[0]
+        value = self.make(const_op.name, [], {"value": array, "dtype": dtype_of_array(array)}, like)[0]
         value.op.guards = frozenset()
         return value
 
@@ -149,7 +149,7 @@ def _rewritten(
 def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     """Constants in, constants out; sizes that follow from shapes become constants."""
     op = node.definition
-    if node.type == "Const" or node.effects or op.handle or not node.outputs or node.choices:
+    if op.role == "constant" or node.effects or op.handle or not node.outputs or node.choices:
         return None
     if op.value_rule is not None and all(value.dtype.is_integer for value in node.outputs):
         sizes = [_known_sizes(value) for value in node.outputs]
@@ -157,7 +157,7 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
             return [sweep.constant(size, node) for size in sizes]
     if (
         not node.inputs
-        or any(value.op.type != "Const" for value in node.inputs)
+        or any(value.op.definition.role != "constant" for value in node.inputs)
         or _output_bytes(node) > _LARGEST_FOLD
     ):
         return None
@@ -222,7 +222,7 @@ def _merged_read(node: Node, reads: dict[Any, Node]) -> list[Value] | None:
     if node.definition.blocking:  # while a step waits, others write
         reads.clear()
     touched = states(node.inputs)
-    if node.type not in READS:
+    if node.definition.role != "read":
         for state in touched:
             reads.pop(state, None)
         return None
@@ -235,7 +235,7 @@ def _merged_read(node: Node, reads: dict[Any, Node]) -> list[Value] | None:
 
 
 def _attr_key(node: Node) -> Any:
-    if node.type == "Const":
+    if node.definition.role == "constant":
         array = node.attrs["value"]
         if array.nbytes > 1024 or array.dtype == object:
             return id(node)
@@ -254,8 +254,8 @@ def drop_unused(program: Program) -> None:
     needed = set(program.fetches)
     kept = []
     for node in reversed(program.nodes):
-        has_effect = node.effects and node.type not in READS and not node.definition.handle
-        keep = has_effect or node in program.targets and node.type != "NoOp"
+        has_effect = node.effects and node.definition.role != "read" and not node.definition.handle
+        keep = has_effect or node in program.targets and node.definition is not no_op
         if keep or any(value in needed for value in node.outputs):
             if isinstance(node, Loop):
                 drop_unused(node.body)

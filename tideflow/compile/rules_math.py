@@ -84,6 +84,7 @@ def sum_of_two(node: Node, sweep: Sweep) -> Any:
 add_matmul_op = Op(
     "_AddMatMul",
     "bias: T, a: T, b: T -> sum: T",
+    sums_inputs=1,
     transpose_a=False,
     transpose_b=False,
     differentiable=False,
@@ -137,7 +138,7 @@ def _fits(bias: TensorShape, product: TensorShape) -> bool:
     return product.is_fully_defined() and bias.tuple == product.tuple
 
 
-multiply_add_op = Op("_MultiplyAdd", "addend: T, x: T, y: T -> sum: T", differentiable=False)
+multiply_add_op = Op("_MultiplyAdd", "addend: T, x: T, y: T -> sum: T", sums_inputs=1, differentiable=False)
 multiply_add_op.shape(lambda addend, x, y: broadcast_shapes(addend, broadcast_shapes(x, y)))
 multiply_add_op.kernel(torch.addcmul)
 multiply_add_op.samples((f32(2, 3), f32(2, 3), f32(3)), (f32(), f32(2), f32()))

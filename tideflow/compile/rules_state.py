@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.compile.ir import Loop, Node, Value, states
-from tideflow.compile.prune import READS, read_op
+from tideflow.compile.prune import read_op
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.ops.arrays.indexing import gather_v2_op
@@ -64,6 +64,10 @@ def _may_be_written(ref: Value, since: Node, sweep: Sweep) -> bool:
         if isinstance(node, Loop):
             if node.effects:
                 return True
-        elif node.effects and node.type not in (*READS, gather_rows_op.name) and states(node.inputs) & state:
+        elif (
+            node.effects
+            and not (node.definition.role == "read" or node.definition is gather_rows_op)
+            and states(node.inputs) & state
+        ):
             return True
     return True  # the read stands outside of this loop

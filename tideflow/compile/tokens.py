@@ -161,7 +161,7 @@ class _TokenGraph:
 
     def _function(self, node: Node) -> Callable[[list[Any]], Sequence[Any]]:
         """From input values to output values."""
-        if node.type == "Const":
+        if node.definition.role == "constant":
             made = [to_torch(node.attrs["value"], node.device)]
             return lambda values: made
         if node.type in (*ENTER, *EXIT, *NEXT, RECV):

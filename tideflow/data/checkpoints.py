@@ -39,7 +39,7 @@ class _IteratorSaveable(SaveableObject):
 
 def _initializers(resource: Tensor) -> list[Operation]:
     """What gives the iterator its dataset, where there is but one dataset for it."""
-    found = [op for op in resource.consumers() if op.type == "MakeIterator"]
+    found = [op for op in resource.consumers() if op.definition is iterators.make_iterator_op]
     return found if len(found) == 1 else []
 
 

@@ -53,7 +53,9 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
         except (TypeError, ValueError):
             raise TypeError(f"Unsupported return value from function passed to {what}: {result}.") from None
         outputs = [body.capture(convert_to_tensor(tensor)) for tensor in tensors]
-    targets = [op for op in body.get_operations() if op.definition.stateful and op.type != "_Arg"]
+    targets = [
+        op for op in body.get_operations() if op.definition.stateful and op.definition.role != "argument"
+    ]
     root = outermost(outer)
     name = _free_name(root, what, function)
     functions.add_function(root, name, FunctionBody(body, list(body.inputs), outputs, targets))
@@ -88,7 +90,7 @@ def factory(make: Callable[[Callable[[Tensor], Tensor]], Tensor]) -> NameAttrLis
 
 def _copied(tensor: Tensor, body: FunctionGraph, copies: dict[Operation, Operation]) -> Tensor:
     for op in _in_order(tensor.op, copies):
-        if op.type in ("Placeholder", "PlaceholderV2"):
+        if op.definition.role == "placeholder":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
         makes_dataset = op.outputs and op.outputs[0].dtype.name == "variant"
         if op.definition.stateful and not makes_dataset and op.type not in _BY_VALUE:

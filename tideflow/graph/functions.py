@@ -124,7 +124,9 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
     message, inputs, outputs = _as_graph_def(graph, function, attrs)
     with made.as_default():
         elements = import_graph_def(message, return_elements=[*inputs, *outputs], name="")
-    targets = [op for op in made.get_operations() if op.definition.stateful and op.type != "_Arg"]
+    targets = [
+        op for op in made.get_operations() if op.definition.stateful and op.definition.role != "argument"
+    ]
     return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], targets)
 
 
@@ -280,7 +282,7 @@ def function_def(name: str, body: FunctionBody, output_names: list[str] | None =
     for tensor in body.inputs:
         message.signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum)
     for op in body.graph.get_operations():
-        if op.type != "_Arg":
+        if op.definition.role != "argument":
             node = message.node_def.add()
             node.CopyFrom(node_def_proto(op))
             del node.input[:]
@@ -295,7 +297,7 @@ def function_def(name: str, body: FunctionBody, output_names: list[str] | None =
 
 def _input_text(tensor: Tensor) -> str:
     op = tensor.op
-    if op.type == "_Arg":
+    if op.definition.role == "argument":
         return op.name
     first = 0
     for arg, outputs in zip(op.definition.outputs, op.definition.group_outputs(op), strict=True):

@@ -14,6 +14,9 @@ name as keyword-only parameters; a rule may also ask for `values` (what is known
 argument, for inputs that are tensors to the kernel), a kernel for `device` (a torch.device), `resources` (the
 session's state), `state` (a dict of this node's own in each session) and `node` (the operation). A `handle`
 op's output is an object of the session (a variable, a queue), found once when the plan is made.
+
+Whatever else the compiler, the placer, the profiler and the tests must know of an op type is a trait that its
+paragraph declares (see `Op.__init__`): they ask the op and keep no tables of names.
 """
 
 from __future__ import annotations
@@ -55,6 +58,12 @@ def definition(op_type: str) -> Op:
         raise errors.not_found(f"Op type not registered '{op_type}'") from None
 
 
+def role_of(op_type: str) -> str:
+    """The role of an op type; "" for one without, or one that is not registered."""
+    op = _definitions.get(op_type)
+    return "" if op is None else op.role
+
+
 def definitions() -> dict[str, Op]:
     """Every registered op type by name."""
     return _definitions
@@ -94,8 +103,51 @@ class Op:
         uninitialized_ok: bool = False,
         colocate: str | None = None,
         differentiable: bool = True,
+        role: str = "",
+        is_model_state: bool = False,
+        awaited: bool = True,
+        waits_in_functions: bool = False,
+        takes_any_time: bool = False,
+        holds_step_values: str = "",
+        as_number: str = "",
+        may_overflow: bool = False,
+        sums_inputs: int = 0,
+        is_spread: bool = False,
+        has_static_value: bool = False,
         **attrs: Any,
     ):
+        """Declares an op type.
+
+        Args:
+          name: The op type, as GraphDefs have it.
+          signature: `"a: T, b: T -> product: T"`: inputs and outputs with their types, see `graph/schema.py`.
+          host: Inputs that are Python values to rules and kernels.
+          stateful: Whether it runs exactly once a step, in order, and is never folded or merged.
+          handle: Whether its output is an object of the session.
+          on_host: Whether its kernel runs on the CPU whatever the device of its values.
+          blocking: Whether its kernel may wait.
+          registered: False for an op type that only its own graph knows.
+          commutative: Whether its two inputs may change places.
+          aggregate: Whether it adds gradients up.
+          uninitialized_ok: Whether a variable among its inputs need not have a value.
+          colocate: The input beside which the op is placed.
+          differentiable: False in place of a gradient.
+          role: What the op is in the structure of a graph, where others must know: "constant", "placeholder",
+            "argument" (of a function), "identity", "metadata" (of its input's shape alone), "variable" (a
+            reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
+            "step values" (a stack or TensorArray that a construct keeps for itself, and what reads it).
+          is_model_state: Whether it holds state of a model, which belongs on a parameter server.
+          awaited: False for an op that may wait, but for which no other op waits.
+          waits_in_functions: Whether it waits for nothing but the functions of its own dataset.
+          holds_step_values: The type attribute of an op that holds a step's values: it is placed with them.
+          holds_step_values: The type attribute of an op that holds a step's values: it is placed beside them.
+          as_number: The op on Python numbers, for counters of loops: `"{} + {}"`.
+          may_overflow: Whether that number may leave the range of the op's type.
+          sums_inputs: To how many of its first inputs the rest is added: a loop adds to them in place.
+          is_spread: Whether it passes resources of several devices on, each where it is.
+          has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
+          **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
+        """
         self.name = name
         self.attrs = {key: schema.declare(value) for key, value in attrs.items()}
         self.inputs, self.outputs = schema.parse_signature(signature, self.attrs)
@@ -109,6 +161,19 @@ class Op:
         self.aggregate = aggregate
         self.uninitialized_ok = uninitialized_ok
         self.colocate = colocate
+        self.role = role
+        self.is_model_state = is_model_state
+        self.awaited = awaited
+        self.waits_in_functions = waits_in_functions
+        self.takes_any_time = takes_any_time
+        self.holds_step_values = holds_step_values
+        self.as_number = as_number
+        self.may_overflow = may_overflow
+        self.sums_inputs = sums_inputs
+        self.is_spread = is_spread
+        self.has_static_value = has_static_value
+        self.flops_rule: Callable | None = None
+        self.sizes_rule: Callable | None = None
         self._frame = _defining_frame()
         self.shape_rule: Callable | None = None
         self._rule_wants_values = False
@@ -182,6 +247,20 @@ class Op:
         self._name_part(function, "gradient")
         self.gradient_function = function
         return function
+
+    def flops(self, rule: Callable) -> Callable:
+        """Registers how many floating-point operations a node takes: a function of the operation."""
+        self._name_part(rule, "flops")
+        self.flops_rule = rule
+        return rule
+
+    def sizes(self, rule: Callable) -> Callable:
+        """Registers what TensorFlow knows of the output where it is a vector of sizes (`known_sizes.py`): a
+        function of the operation, which gives NotImplemented where the general rule holds.
+        """
+        self._name_part(rule, "sizes")
+        self.sizes_rule = rule
+        return rule
 
     def samples(
         self,

@@ -69,7 +69,7 @@ def constant_value(tensor: Any, partial: bool = False) -> Any:
     """The value of a tensor as an array where it follows from the graph alone, else None."""
     if tensor.op.definition.value_rule is None:
         return None
-    if tensor.op.definition.name == "Const":
+    if tensor.op.definition.role == "constant":
         return tensor.op.attrs["value"]
     value = partial_value(tensor)
     known = fully_known(value) and not (isinstance(value, list) and not value and tensor.shape.tuple != (0,))

@@ -129,7 +129,7 @@ class TextFileInitializer(TableInitializerBase):
                 delimiter=self._delimiter,
             )
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
-        if self._filename.op.type == "Const":
+        if self._filename.op.definition.role == "constant":
             add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
         return filled
 

@@ -23,6 +23,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.export import export, expose
 from tideflow.graph.graph import Graph
+from tideflow.graph.op import role_of
 from tideflow.graph.scopes import (
     DEFAULT_GRAPH_SEED,
     get_default_session,
@@ -30,6 +31,7 @@ from tideflow.graph.scopes import (
     set_random_seed,
 )
 from tideflow.graph.stacks import default_graphs
+from tideflow.ops.state.lookup_tables import hash_table_v2_op
 from tideflow.platform import app
 from tideflow.platform.assertions import Assertions
 from tideflow.runtime.devices import device_type
@@ -380,10 +382,12 @@ def _comparable(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) ->
     result.input[:] = data + sorted(name for name in node.input if name.startswith("^"))
     if checkpoint_v2 and _names_a_temporary_file(node):
         del result.attr["value"]
-    if hash_table_shared_name and node.op == "HashTableV2" and "shared_name" in node.attr:
+    if hash_table_shared_name and node.op == hash_table_v2_op.name and "shared_name" in node.attr:
         del result.attr["shared_name"]
     return result
 
 
 def _names_a_temporary_file(node: Any) -> bool:
-    return node.op == "Const" and any(b"_temp" in text for text in node.attr["value"].tensor.string_val)
+    return role_of(node.op) == "constant" and any(
+        b"_temp" in text for text in node.attr["value"].tensor.string_val
+    )

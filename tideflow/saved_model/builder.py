@@ -226,7 +226,7 @@ def _add_assets_to_collection(assets: Iterable[Tensor] | None) -> dict[str, str]
 def _asset_path(tensor: Tensor) -> str:
     if not isinstance(tensor, Tensor):
         raise TypeError("Asset path tensor must be a Tensor.")
-    if tensor.op.type != "Const":
+    if tensor.op.definition.role != "constant":
         raise TypeError("Asset path tensor must be of type constant.")
     if tensor.dtype != dtypes.string:
         raise TypeError("Asset path tensor must be of dtype string.")

@@ -22,6 +22,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.graph_util import source_name
+from tideflow.graph.op import role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -310,9 +311,9 @@ def _object_variables(message: MetaGraphDef) -> Iterator[VariableDef]:
     handles = {
         node.attr["shared_name"].s.decode() or node.name: node.name
         for node in message.graph_def.node
-        if node.op == "VarHandleOp"
+        if role_of(node.op) == "variable handle"
     }
-    reads = {node.input[0]: node.name for node in message.graph_def.node if node.op == "ReadVariableOp"}
+    reads = {node.input[0]: node.name for node in message.graph_def.node if role_of(node.op) == "read"}
     for node in message.object_graph_def.nodes:
         handle = handles.get(node.variable.name) if node.WhichOneof("kind") == "variable" else None
         if handle in reads:

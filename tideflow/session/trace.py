@@ -147,7 +147,11 @@ class _Told:
                 output.shape.dim.add(size=dim)
             output.allocation_description.requested_bytes = size
             output.allocation_description.allocator_name = allocator
-            if isinstance(value, torch.Tensor) and _memory_of(value) not in held and node.type not in _KEPT:
+            if (
+                isinstance(value, torch.Tensor)
+                and _memory_of(value) not in held
+                and node.definition.role not in ("constant", "read")
+            ):
                 made += size
         if made:
             self.stats.memory.add(
@@ -155,11 +159,8 @@ class _Told:
             )
         if _is_given(node):
             self.stats.all_end_rel_micros = 1  # at least: what took no time TensorBoard shows as unused
-        if node.type == "Const" or node.definition.handle:
+        if node.definition.role == "constant" or node.definition.handle:
             self.stats.memory_stats.persistent_memory_size = sum(map(_nbytes, outputs))
-
-
-_KEPT = ("Const", "_Read", "ReadVariableOp")  # whose outputs are there already
 
 
 def _memory_of(value: Any) -> int | None:
@@ -243,4 +244,4 @@ def _parts(told: _Told, devices: Devices) -> Iterator[tuple[_Told, float, float]
 def _is_given(node: Node) -> bool:
     if node.type == "_Feed":
         return ":" in node.name  # a fed tensor, and not the variable of a loop
-    return node.type == "Const" or node.definition.handle
+    return node.definition.role == "constant" or node.definition.handle

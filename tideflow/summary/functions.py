@@ -157,6 +157,6 @@ def all_v2_summary_ops() -> list[Any]:
 @export("summary.get_summary_description")
 def get_summary_description(node_def: NodeDef) -> SummaryDescription:
     """What a TensorSummary node says of itself."""
-    if node_def.op != "TensorSummary":
+    if node_def.op != summaries.tensor_summary_op.name:
         raise ValueError(f"Can't get_summary_description on {node_def.op}")
     return json_format.Parse(node_def.attr["description"].s.decode(), SummaryDescription())

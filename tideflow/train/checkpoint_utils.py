@@ -178,7 +178,7 @@ def _parts_of(target: Any) -> list[Variable] | None:
         isinstance(target, (list, tuple)) and all(isinstance(part, Variable) for part in target)
     ):
         return list(target)
-    if isinstance(target, Tensor) and target.op.type in ("Variable", "VariableV2"):
+    if isinstance(target, Tensor) and target.op.definition.role == "variable":
         return _parts_of(target.op.name)
     if not isinstance(target, str):
         raise TypeError(f"A variable, the parts of one, or a name is expected, not {target!r}")

@@ -24,7 +24,7 @@ from tideflow.graph.control_flow_proto import CondContextDef, WhileContextDef
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_proto, op_def_proto
 from tideflow.graph.graph_import import import_graph_def
-from tideflow.graph.op import definitions
+from tideflow.graph.op import definitions, role_of
 from tideflow.graph.operation import Operation
 from tideflow.graph.queue_runner_proto import QueueRunnerDef
 from tideflow.graph.schema import REQUIRED
@@ -40,7 +40,6 @@ from tideflow.variables.partitioned import PartitionedVariable
 _log = logging.getLogger("tensorflow")
 _UNBOUND = "$unbound_inputs_"
 _UNBOUND_KEY = "unbound_inputs"
-_SAVER_OPS = ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2")
 
 
 class _Kind(NamedTuple):
@@ -172,7 +171,7 @@ def _move_inside(node: Any, prefix: str, unbound: list[str]) -> None:
 
 def _nodes_of_other_savers(graph_def: GraphDef, saver_def: SaverDef | None) -> set[str]:
     """The names of all that stands in the scopes of savers other than the one exported."""
-    savers = {node.name for node in graph_def.node if node.op in _SAVER_OPS}
+    savers = {node.name for node in graph_def.node if role_of(node.op) in ("save", "restore")}
     scopes = {name.rpartition("/")[0] for name in savers} - savers
     if saver_def is not None:
         for name in (saver_def.save_tensor_name, saver_def.restore_op_name):

@@ -124,7 +124,7 @@ class ExponentialMovingAverage:
             average = slot_creator.create_slot(variable, variable.initialized_value(), self.name)
             add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, variable)
             return average
-        beside = variable.op.type in ("Variable", "VariableV2", "VarHandleOp")
+        beside = variable.op.definition.role in ("variable", "variable handle")
         return slot_creator.create_zeros_slot(variable, self.name, colocate_with_primary=beside)
 
     def _current_decay(self) -> Tensor:

@@ -24,15 +24,17 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.io.bundle import BundleReader
 from tideflow.io.object_graph import GRAPH_KEY, keys_by_variable_name, read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.ops.files.checkpoints import part_to_restore
-from tideflow.ops.state.reference_variables import shape_text
-from tideflow.ops.state.resource_variables import variable_shape_of
+from tideflow.ops.arrays.constants import identity_op, no_op
+from tideflow.ops.arrays.shapes import reshape_op
+from tideflow.ops.files.checkpoints import part_to_restore, restore_v2_op
+from tideflow.ops.state.reference_variables import assign_op, shape_text
+from tideflow.ops.state.resource_variables import assign_variable_op, variable_shape_of
 
 _ALIGNMENT = 64  # bytes, of arrays in memory
 _AT_ONCE = 64 << 20  # bytes that a step restores, unless a single variable is larger
 
 
-class _Wish(NamedTuple):
+class _RestoredTensor(NamedTuple):
     """A tensor that a restore reads, and the shape it must have to be assigned, where that is checked."""
 
     tensor: Tensor
@@ -90,25 +92,25 @@ class RestorePlan:
 def plan(graph: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> RestorePlan:
     """What a saver would restore from a checkpoint; nothing is read but its table."""
     with open_checkpoint(prefix) as reader:
-        return _planned(reader, _wishes(_run_by(graph, saver_def), reader, renamed))
+        return _planned(reader, _restored_tensors(_run_by(graph, saver_def), reader, renamed))
 
 
 def restore(sess: Any, saver_def: Any, prefix: str, renamed: Mapping[str, str] | None = None) -> None:
     """Gives variables the values of a checkpoint; an error leaves all of them as they were."""
     ops = _run_by(sess.graph, saver_def)
-    restores = [op for op in ops if op.type == "RestoreV2"]
+    restores = [op for op in ops if op.definition is restore_v2_op]
     with open_checkpoint(prefix) as reader:
-        wishes = _wishes(ops, reader, renamed)
-        _planned(reader, wishes).check()
-        sizes = {tensor: _size(reader, wish.key) for tensor, wish in wishes.items()}
-        large = sum(sizes.values()) > _AT_ONCE and len(wishes) == sum(len(op.outputs) for op in restores)
+        restored = _restored_tensors(ops, reader, renamed)
+        _planned(reader, restored).check()
+        sizes = {tensor: _size(reader, one.key) for tensor, one in restored.items()}
+        large = sum(sizes.values()) > _AT_ONCE and len(restored) == sum(len(op.outputs) for op in restores)
         # The tasks of a cluster read their own variables' values: they need not go through this process.
         is_here = not getattr(sess, "sess_str", "")
-        in_parts = (large and is_here) or any(wish.key != wish.name for wish in wishes.values())
+        in_parts = (large and is_here) or any(one.key != one.name for one in restored.values())
         if in_parts or len(restores) > 1:
-            _verify(reader, {wish.key for wish in wishes.values()})
+            _verify(reader, {one.key for one in restored.values()})
         if in_parts:
-            _restore_in_parts(sess, reader, ops, wishes, sizes)
+            _restore_in_parts(sess, reader, ops, restored, sizes)
         else:
             sess.run(saver_def.restore_op_name, {saver_def.filename_tensor_name: prefix})
 
@@ -117,13 +119,13 @@ def _restore_in_parts(
     sess: Any,
     reader: BundleReader,
     ops: list[Operation],
-    wishes: dict[Tensor, _Wish],
+    restored: dict[Tensor, _RestoredTensor],
     sizes: dict[Tensor, int],
 ) -> None:
     """A step for each part; a part's values lie where those of the part before did."""
     memory = np.empty(0, np.uint8)
     for part in _parts(ops, sizes):
-        needed = {tensor: wishes[tensor] for tensors in part.values() for tensor in tensors}
+        needed = {tensor: restored[tensor] for tensors in part.values() for tensor in tensors}
         places = _places([sizes[tensor] for tensor in needed])
         memory = np.empty(places[-1], np.uint8) if memory.size < places[-1] else memory
         values = map(_read, repeat(reader), needed.values(), (memory[place:] for place in places))
@@ -134,8 +136,8 @@ def _parts(ops: list[Operation], sizes: dict[Tensor, int]) -> Iterator[dict[Oper
     """The operations that assign, each with the restored tensors it takes: as many as a step should do."""
     part, size = {}, 0
     for op in ops:
-        for sink in op.control_inputs if op.type == "NoOp" else ():
-            tensors = [] if sink.type == "NoOp" else _restored_inputs(sink, sizes)
+        for sink in op.control_inputs if op.definition is no_op else ():
+            tensors = [] if sink.definition is no_op else _restored_inputs(sink, sizes)
             if not tensors:
                 continue
             part[sink] = tensors
@@ -172,10 +174,10 @@ def _places(sizes: list[int]) -> list[int]:
     return list(accumulate(rounded, initial=0))
 
 
-def _read(reader: BundleReader, wish: _Wish, memory: np.ndarray) -> np.ndarray:
-    part = part_to_restore(reader, wish.key, wish.slice_spec, wish.dtype)
-    value = reader.read(wish.key, part, memory if _is_assigned(wish.tensor) else None)
-    return value.view(wish.dtype.as_numpy_dtype) if wish.dtype.is_quantized else value
+def _read(reader: BundleReader, one: _RestoredTensor, memory: np.ndarray) -> np.ndarray:
+    part = part_to_restore(reader, one.key, one.slice_spec, one.dtype)
+    value = reader.read(one.key, part, memory if _is_assigned(one.tensor) else None)
+    return value.view(one.dtype.as_numpy_dtype) if one.dtype.is_quantized else value
 
 
 def _size(reader: BundleReader, key: str) -> int:
@@ -186,61 +188,63 @@ def _size(reader: BundleReader, key: str) -> int:
 # ------------------------------------------------------------------------------ comparing with the checkpoint
 
 
-def _planned(reader: BundleReader, wishes: dict[Tensor, _Wish]) -> RestorePlan:
+def _planned(reader: BundleReader, restored: dict[Tensor, _RestoredTensor]) -> RestorePlan:
     loaded, missing, mismatched = [], [], []
-    for wish in wishes.values():
-        if wish.key not in reader:
-            missing.append(_says_missing(reader, wish))
+    for one in restored.values():
+        if one.key not in reader:
+            missing.append(_says_missing(reader, one))
             continue
         try:
-            _check_type_and_shape(reader, wish)
+            _check_type_and_shape(reader, one)
         except InvalidArgumentError as error:
             mismatched.append(error.message)
             continue
-        entry = reader.entry(wish.key)
-        loaded.append(Match(wish.name, wish.key, entry.dtype, entry.shape))
-    used = {wish.key for wish in wishes.values()}
+        entry = reader.entry(one.key)
+        loaded.append(Match(one.name, one.key, entry.dtype, entry.shape))
+    used = {one.key for one in restored.values()}
     unused = tuple(key for key in reader if key not in used and key != GRAPH_KEY)
     return RestorePlan(reader.prefix, tuple(dict.fromkeys(loaded)), tuple(missing), tuple(mismatched), unused)
 
 
-def _says_missing(reader: BundleReader, wish: _Wish) -> str:
-    shape = "" if wish.shape.ndims is None else f" (wanted with shape {shape_text(wish.shape.as_list())})"
-    for_name = "" if wish.key == wish.name else f" for {wish.name}"
+def _says_missing(reader: BundleReader, one: _RestoredTensor) -> str:
+    shape = "" if one.shape.ndims is None else f" (wanted with shape {shape_text(one.shape.as_list())})"
+    for_name = "" if one.key == one.name else f" for {one.name}"
     try:
-        reader.entry(wish.key)
+        reader.entry(one.key)
     except OpError as error:
         return f"{error.message}{shape}{for_name}"
-    return wish.key
+    return one.key
 
 
-def _check_type_and_shape(reader: BundleReader, wish: _Wish) -> None:
+def _check_type_and_shape(reader: BundleReader, one: _RestoredTensor) -> None:
     """A tensor must be of the type and shape that its variable has."""
-    part = part_to_restore(reader, wish.key, wish.slice_spec, wish.dtype)
-    if part is None and not wish.shape.is_compatible_with(reader.entry(wish.key).shape):
+    part = part_to_restore(reader, one.key, one.slice_spec, one.dtype)
+    if part is None and not one.shape.is_compatible_with(reader.entry(one.key).shape):
         raise errors.invalid_argument(
-            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(wish.shape.as_list())} "
-            f"rhs shape= {shape_text(reader.entry(wish.key).shape)} (key {wish.key!r}, "
-            f"{reader.place(wish.key)})",
+            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(one.shape.as_list())} "
+            f"rhs shape= {shape_text(reader.entry(one.key).shape)} (key {one.key!r}, "
+            f"{reader.place(one.key)})",
         )
 
 
 # --------------------------------------------------------------------------------- what is read, by which key
 
 
-def _wishes(
+def _restored_tensors(
     ops: list[Operation], reader: BundleReader, renamed: Mapping[str, str] | None
-) -> dict[Tensor, _Wish]:
+) -> dict[Tensor, _RestoredTensor]:
     """What the restore operations read, by the names that it has in this checkpoint."""
     found = {}
     for op in ops:
-        names, slices = map(constant_value, op.inputs[1:]) if op.type == "RestoreV2" else (None, None)
+        names, slices = map(constant_value, op.inputs[1:]) if op.definition is restore_v2_op else (None, None)
         if names is None or slices is None:
             continue
         for name, spec, tensor in zip(_texts(names), _texts(slices), op.outputs):
-            found[tensor] = _Wish(tensor, name, name, spec, tensor.dtype.base_dtype, _wanted_shape(tensor))
-    keys = _keys({wish.name for wish in found.values()}, reader, renamed or {})
-    return {tensor: wish._replace(key=keys.get(wish.name, wish.name)) for tensor, wish in found.items()}
+            found[tensor] = _RestoredTensor(
+                tensor, name, name, spec, tensor.dtype.base_dtype, _wanted_shape(tensor)
+            )
+    keys = _keys({one.name for one in found.values()}, reader, renamed or {})
+    return {tensor: one._replace(key=keys.get(one.name, one.name)) for tensor, one in found.items()}
 
 
 def _keys(names: set[str], reader: BundleReader, renamed: Mapping[str, str]) -> dict[str, str]:
@@ -281,8 +285,8 @@ def _texts(values: np.ndarray) -> list[str]:
 def _is_assigned(tensor: Tensor) -> bool:
     """Whether nothing is done with a tensor but that variables take a copy of it."""
     return all(
-        op.type in ("Assign", "AssignVariableOp")
-        or (op.type in ("Identity", "Reshape") and _is_assigned(op.outputs[0]))
+        op.definition.role == "assign"
+        or (op.definition in (identity_op, reshape_op) and _is_assigned(op.outputs[0]))
         for op in tensor.consumers()
     )
 
@@ -290,10 +294,10 @@ def _is_assigned(tensor: Tensor) -> bool:
 def _wanted_shape(tensor: Tensor) -> TensorShape:
     """The shape of the variable that a restored tensor goes into as it is; any where that is not checked."""
     for op in tensor.consumers():
-        if op.type == "Assign" and op.attrs["validate_shape"]:
+        if op.definition is assign_op and op.attrs["validate_shape"]:
             return op.inputs[0].shape
-        if op.type == "AssignVariableOp":
+        if op.definition is assign_variable_op:
             return variable_shape_of(op.inputs[0].shape)
-        if op.type == "Identity":
+        if op.definition is identity_op:
             return _wanted_shape(op.outputs[0])
     return TensorShape(None)

@@ -15,8 +15,6 @@ from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.variables.base import Variable
 from tideflow.variables.partitioned import PartitionedVariable
 
-_REFERENCES = frozenset(("Variable", "VariableV2", "AutoReloadVariable"))
-
 
 class SaveableObject:
     """Something to save: `specs` says which tensors under which names, `restore` makes it anew from them.
@@ -154,7 +152,7 @@ def _own_name(variable: Any) -> str:
 
 
 def _is_variables_tensor(tensor: Tensor) -> bool:
-    return tensor.op.type in _REFERENCES or tensor.op.type == "ReadVariableOp"
+    return tensor.op.definition.role in ("variable", "read")
 
 
 def saveables_for(value: Any, name: str) -> Iterator[Any]:
@@ -166,9 +164,9 @@ def saveables_for(value: Any, name: str) -> Iterator[Any]:
         yield ResourceVariableSaveable(value, "", name)
     elif isinstance(value, Variable):
         yield ReferenceVariableSaveable(value._ref(), "", name)
-    elif isinstance(value, Tensor) and value.op.type in _REFERENCES:
+    elif isinstance(value, Tensor) and value.op.definition.role == "variable":
         yield ReferenceVariableSaveable(value, "", name)
-    elif isinstance(value, Tensor) and value.op.type == "ReadVariableOp":
+    elif isinstance(value, Tensor) and value.op.definition.role == "read":
         yield ResourceVariableSaveable(value, "", name)
     else:
         raise TypeError(

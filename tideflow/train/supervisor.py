@@ -376,7 +376,7 @@ def _global_step_of_graph() -> Any:
 def _check_variables_are_placed(graph: Graph) -> None:
     """A worker's variables are on other tasks: where, must be said."""
     for op in graph.get_operations():
-        if op.type in ("Variable", "VariableV2") and not op.device:
+        if op.definition.role == "variable" and not op.device:
             raise ValueError(f"When using replicas, all Variables must have their device set: {op}")
 
 

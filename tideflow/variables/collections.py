@@ -109,8 +109,8 @@ def _known_variables() -> list:
     found = global_variables() + local_variables()
     if found:
         return found
-    kinds = ("Variable", "VariableV2", "AutoReloadVariable")
-    return [op.outputs[0] for op in get_default_graph().get_operations() if op.type in kinds]
+    ops = get_default_graph().get_operations()
+    return [op.outputs[0] for op in ops if op.definition.role == "variable"]
 
 
 @export("report_uninitialized_variables")

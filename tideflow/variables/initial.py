@@ -8,7 +8,6 @@ from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 
-_VARIABLES = ("Variable", "VariableV2")  # a handle is no value: what takes it cannot take a value instead
 _SAFE = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp")
 
 
@@ -24,13 +23,13 @@ def guarded(initial_value: Tensor, scope: str) -> Tensor:
     with the new variable's `scope` (its name and a slash) at the end of its name.
     """
     ancestors = _ancestors(initial_value.op)
-    if not any(op.type in _VARIABLES for op in ancestors) or any(
+    if not any(op.definition.role == "variable" for op in ancestors) or any(
         op.type == "NextIteration" for op in ancestors
     ):
         return initial_value
     renewed: dict[Operation, Operation] = {}
     for op in sorted(ancestors, key=lambda op: op._id):
-        if op.type in _VARIABLES:
+        if op.definition.role == "variable":
             value = _initialized_value(op)
             if value is not None:
                 renewed[op] = value.op

@@ -264,7 +264,7 @@ class ResourceVariable(BaseResourceVariable):
         parts = self._restore_from_def(variable_def, import_scope)
         self._handle, self._graph_element = parts["variable"], parts["snapshot"]
         self._dtype = dtypes.as_dtype(self._handle.op.attrs["dtype"])
-        if self._graph_element.op.type != "ReadVariableOp":
+        if self._graph_element.op.definition.role != "read":
             self._cached_value = self._graph_element
 
 

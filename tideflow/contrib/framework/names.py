@@ -9,6 +9,7 @@ from tideflow.export import export
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph, graph_of
+from tideflow.ops.arrays import constants
 
 
 @export("contrib.framework.get_name_scope")
@@ -47,4 +48,4 @@ def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Gra
 @export("contrib.framework.get_placeholders")
 def get_placeholders(graph: Graph) -> list[Tensor]:
     """The placeholders of a graph."""
-    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+    return [op.outputs[0] for op in graph.get_operations() if op.definition is constants.placeholder_op]

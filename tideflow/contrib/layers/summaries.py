@@ -11,9 +11,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.nn import activations
 from tideflow.summary import functions as summary
 
-_FLAT_BELOW_ZERO = ("Relu", "Softplus", "Relu6")
+_FLAT_BELOW_ZERO = (activations.relu_op, activations.softplus_op, activations.relu6_op)
 
 
 def _fraction(truths: Tensor) -> Tensor:
@@ -23,11 +24,11 @@ def _fraction(truths: Tensor) -> Tensor:
 @export("contrib.layers.summarize_activation")
 def summarize_activation(op: Tensor) -> Tensor:
     """How an activation is distributed and, of a Relu, which part of it is cut off."""
-    name, kind = op.op.name, op.op.type
+    name, kind = op.op.name, op.op.definition
     if kind in _FLAT_BELOW_ZERO:
         x = op.op.inputs[0]
         summary.scalar(f"{name}/zeros", _fraction(binary.less(x, casting.cast(0.0, x.dtype))))
-    if kind == "Relu6":
+    if kind is activations.relu6_op:
         x = op.op.inputs[0]
         summary.scalar(f"{name}/sixes", _fraction(binary.greater(x, casting.cast(6.0, x.dtype))))
     return summary.histogram(f"{name}/activation", op)

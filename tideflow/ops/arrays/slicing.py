@@ -14,9 +14,10 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError, OpError, UnimplementedError
+from tideflow.graph.known_sizes import has_static_value
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
-from tideflow.graph.partial import fully_known
+from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
@@ -323,6 +324,11 @@ def _strided_slice_shape(input, begin, end, strides, masks):
 
 
 strided_slice_op.value(moved)
+
+
+@strided_slice_op.sizes
+def _strided_slice_sizes(op):
+    return partial_value(op.outputs[0]) if has_static_value(op.inputs[0]) else NotImplemented
 
 
 @strided_slice_op.kernel

@@ -55,6 +55,7 @@ stack_op.samples(covered_by=_TESTS)
 stack_v2_op = Op(
     "StackV2",
     "max_size: int32 -> handle: resource",
+    holds_step_values="elem_type",
     elem_type=attr("type"),
     stack_name="",
     stateful=True,

@@ -24,7 +24,7 @@ from tideflow.ops.math import binary
 
 # -------------------------------------------------------------------------------- casts
 
-cast_op = Op("Cast", "x: SrcT -> y: DstT", Truncate=False)
+cast_op = Op("Cast", "x: SrcT -> y: DstT", Truncate=False, has_static_value=True)
 cast_op.shape(same_shape)
 cast_op.value(of_known_elements)
 

@@ -51,6 +51,8 @@ def _shared_variable(*, shape, dtype, container, shared_name, resources, node):
 variable_v2_op = Op(
     "VariableV2",
     " -> ref: Ref(dtype)",
+    role="variable",
+    is_model_state=True,
     shape=attr("shape"),
     container="",
     shared_name="",
@@ -71,6 +73,8 @@ variable_v2_op.samples(covered_by="tests/variables/test_variable.py")
 variable_op = Op(
     "Variable",
     " -> ref: Ref(dtype)",
+    role="variable",
+    is_model_state=True,
     shape=attr("shape"),
     container="",
     shared_name="",
@@ -129,6 +133,7 @@ def is_variable_initialized(variable: Any) -> Tensor:
 assign_op = Op(
     "Assign",
     "ref: Ref(T), value: T -> output_ref: Ref(T)",
+    role="assign",
     validate_shape=True,
     use_locking=True,
     stateful=True,

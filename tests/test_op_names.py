@@ -1,0 +1,85 @@
+"""Op types are named where they are defined. Elsewhere code asks an op's traits, or imports the op itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tideflow  # noqa: F401 - registers the vocabulary
+from tideflow.graph.op import definitions
+
+PACKAGE = Path(__file__).parents[1] / "tideflow"
+CONTROL_FLOW = "reads or writes the structure of control flow and calls"
+REWRITES = "rewrites graphs: its rules say which ops become which"
+FILES = "reads files without loading the vocabulary"
+MAY_NAME = {
+    "autodiff/loops.py": CONTROL_FLOW,
+    "compile/build.py": CONTROL_FLOW,
+    "compile/calls.py": CONTROL_FLOW,
+    "compile/frames.py": CONTROL_FLOW,
+    "compile/ir.py": CONTROL_FLOW,
+    "compile/partition.py": CONTROL_FLOW,
+    "compile/rules.py": REWRITES,
+    "compile/rules_math.py": REWRITES,
+    "compile/rules_nn.py": REWRITES,
+    "compile/rules_state.py": REWRITES,
+    "compile/tokens.py": CONTROL_FLOW,
+    "graph/functions.py": CONTROL_FLOW,
+    "graph/graph_import.py": CONTROL_FLOW,
+    "graph/graph_util.py": REWRITES,
+    "inspect/graphs.py": FILES,
+    "programs/tools.py": REWRITES,
+    "train/context_protos.py": CONTROL_FLOW,
+    "train/meta_graph.py": CONTROL_FLOW,
+    "variables/initial.py": CONTROL_FLOW,
+}
+# Calls and parameters that take the name of a node, which often is that of an op type.
+NAMING_CALLS = {"name_scope", "op_scope", "variable_scope", "export", "expose", "_scope", "tagged"}
+NAMING_PARAMETERS = {"name", "default_name", "scope", "kind"}
+
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "ops")
+
+
+def literal_op_types(source: str) -> Iterator[tuple[int, str]]:
+    """The lines and op types that a module names, other than as the name of a node."""
+    tree = ast.parse(source)
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+    for node in ast.walk(tree):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and node.value in definitions() and not _names_a_node(node, parents[node]):
+            yield node.lineno, node.value
+
+
+def _names_a_node(node: ast.AST, parent: ast.AST) -> bool:
+    if isinstance(parent, ast.keyword):
+        return parent.arg in NAMING_PARAMETERS
+    if isinstance(parent, ast.Call):
+        function = parent.func
+        called = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+        return called in NAMING_CALLS
+    if isinstance(parent, ast.Assign):
+        return isinstance(parent.targets[0], ast.Name) and parent.targets[0].id in NAMING_PARAMETERS
+    return isinstance(parent, ast.arguments)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_op_types_are_named_in_ops_only(path):
+    found = list(literal_op_types(path.read_text()))
+    if str(path.relative_to(PACKAGE)) not in MAY_NAME:
+        assert not found
+
+
+def test_whoever_may_name_op_types_does():
+    for name in MAY_NAME:
+        assert list(literal_op_types((PACKAGE / name).read_text())), f"{name} needs no exception"
+
+
+def test_the_rule_finds_what_it_forbids():
+    found = [
+        name for _, name in literal_op_types('if op.type == "MatMul" or op.type in ("Add", "Sub"): pass')
+    ]
+    assert found == ["MatMul", "Add", "Sub"]
+    assert not list(literal_op_types('with name_scope(name, "MatMul"): x = add(a, b, name="Add")'))
