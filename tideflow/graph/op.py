@@ -94,6 +94,7 @@ class Op:
         uninitialized_ok: bool = False,
         colocate: str | None = None,
         differentiable: bool = True,
+        importable: bool | None = None,
         **attrs: Any,
     ):
         self.name = name
@@ -109,6 +110,8 @@ class Op:
         self.aggregate = aggregate
         self.uninitialized_ok = uninitialized_ok
         self.colocate = colocate
+        # What begins with an underscore is made by this package alone: its kernels trust their inputs.
+        self.importable = not name.startswith("_") if importable is None else importable
         self._frame = _defining_frame()
         self.shape_rule: Callable | None = None
         self._rule_wants_values = False

@@ -174,11 +174,20 @@ symbolic_gradient_op = Op(
 )
 symbolic_gradient_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
 
-argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+argument_op = Op(
+    "_Arg",
+    " -> output: T",
+    index=attr("int", minimum=0),
+    stateful=True,
+    differentiable=False,
+    importable=True,
+)
 argument_op.shape(lambda: None)
 argument_op.kernel(lambda: None)
 
-result_op = Op("_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+result_op = Op(
+    "_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False, importable=True
+)
 result_op.shape(lambda input: [])
 result_op.kernel(lambda input: None)
 

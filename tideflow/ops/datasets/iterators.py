@@ -217,10 +217,14 @@ deserialize_iterator_op = Op(
 _add_shape_and_kernel_and_samples_of_deserialize_iterator_family(deserialize_iterator_op)
 
 # The same with a string, which a checkpoint can hold.
-iterator_state_op = Op("_IteratorState", "resource_handle: resource -> state: string", **_STATEFUL)
+iterator_state_op = Op(
+    "_IteratorState", "resource_handle: resource -> state: string", importable=True, **_STATEFUL
+)
 _add_shape_and_kernel_and_samples_of_serialize_iterator_family(iterator_state_op)
 
-restore_iterator_op = Op("_RestoreIterator", "resource_handle: resource, state: string", **_STATEFUL)
+restore_iterator_op = Op(
+    "_RestoreIterator", "resource_handle: resource, state: string", importable=True, **_STATEFUL
+)
 _add_shape_and_kernel_and_samples_of_deserialize_iterator_family(restore_iterator_op)
 
 
