@@ -1,7 +1,7 @@
 """Runs samples with hostile integers in place of their own: `python -m tests.ops.hostile_integers OP_TYPE …`.
 
-Each op type runs in this process, one after the other. The name of the one that runs is the last line on standard
-output, so that whoever reads it knows which op type a crash belongs to. A refusal is what is hoped for.
+Each op type runs in this process, one after the other. The name of the one that runs is the last line on
+standard output, so that its reader knows which op type a crash belongs to. A refusal is what is hoped for.
 """
 
 from __future__ import annotations
