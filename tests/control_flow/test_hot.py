@@ -1,6 +1,7 @@
 """The hot tier: a loop that is worth it is compiled in the background, and gives the same after as before."""
 
 import logging
+import os
 import shutil
 
 import numpy as np
@@ -114,3 +115,21 @@ def test_a_cold_plan_is_not_compiled(monkeypatch):
     with tf.Session() as session:
         for _ in range(hot._HOT_STEPS + 2):
             session.run(fetches, feeds())
+
+
+@has_compiler
+def test_another_user_s_cache_of_compiled_code_is_not_used(tmp_path, monkeypatch, caplog):
+    """Whoever made the folder decides what code is run from it."""
+    monkeypatch.setattr(hot, "_told", False)
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    tmp_path.chmod(0o777)
+    assert not hot._can_compile()
+    assert "no safe place" in caplog.text and "open to others" in caplog.text
+
+
+@has_compiler
+def test_compiled_code_is_kept_in_a_folder_of_this_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
+    assert hot._can_compile()
+    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "tideflow" / "inductor")

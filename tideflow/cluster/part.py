@@ -55,6 +55,7 @@ class Part:
 
     def __init__(self, spec: Spec, resources: ResourceManager, placement: Placement):
         graph = Graph()
+        graph._takes_internal_ops = True
         with graph.as_default():
             import_graph_def(GraphDef.FromString(spec.graph_def), name="")
         self.tasks, self.compress = spec.tasks, spec.compress

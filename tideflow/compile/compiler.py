@@ -16,6 +16,7 @@ from tideflow.compile.place import place
 from tideflow.compile.rewrite import optimize
 from tideflow.compile.tokens import token_plan
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.runtime.denormals import start_kernel_threads
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
 
@@ -37,6 +38,7 @@ def compile_step(
     The state that its operations keep is theirs under names that begin with `prefix`. A `suspendable` plan need
     not wait in its thread.
     """
+    start_kernel_threads()
     began = time.perf_counter()
     program = None
     if "structure" not in disabled_rules:

@@ -16,6 +16,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -27,11 +28,13 @@ from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.runtime.devices import CPU
+from tideflow.runtime.private_folder import NotPrivate, check_private, private_folder
 from tideflow.runtime.resources import ResourceManager
 
 _log = logging.getLogger("tideflow")
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth a call of its own
+_CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 _HOT_STEPS = 10  # that a plan has run at least
 _HOT_SECONDS = (
     10.0  # that its steps have taken: about what compiling takes, so that at worst it costs as much again
@@ -154,14 +157,33 @@ _told = False
 
 
 def _can_compile() -> bool:
-    """Whether there is a C++ compiler; said once where there is none."""
+    """Whether there are a C++ compiler and a private folder for what it makes; if not, it is said once."""
     global _told
-    if any(shutil.which(name) for name in (os.environ.get("CXX", ""), "g++", "clang++", "c++") if name):
-        return True
+    if not any(shutil.which(name) for name in (os.environ.get("CXX", ""), "g++", "clang++", "c++") if name):
+        level, reason = logging.INFO, "No C++ compiler was found"
+    else:
+        try:
+            _use_private_cache()
+        except NotPrivate as error:
+            level, reason = logging.WARNING, f"Compiled code has no safe place ({error})"
+        else:
+            return True
     if not _told:
         _told = True
-        _log.info("No C++ compiler was found: loops stay on kernels, which is slower but the same.")
+        _log.log(level, "%s: loops stay on kernels, which is slower but the same.", reason)
     return False
+
+
+def _use_private_cache() -> None:
+    """Inductor runs the code that it finds in its cache. By default that is a folder under the temporary
+    directory, which another user may have made; here it is one of this user's own, looked at before each use.
+    """
+    given = os.environ.get(_CACHE_VARIABLE)
+    if given is None:
+        os.environ[_CACHE_VARIABLE] = str(private_folder("inductor"))
+    else:
+        Path(given).mkdir(mode=0o700, parents=True, exist_ok=True)
+        check_private(Path(given))
 
 
 # ------------------------------------------------------------------------------------------------ stretches
@@ -288,6 +310,7 @@ def _compiled_function(program: Program, loop: Loop, resources: ResourceManager)
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.proxy_tensor import make_fx
 
+    _use_private_cache()
     if _program_ends():
         raise RuntimeError("the program ends: nothing more is worth compiling")
     implied: Guards = frozenset({(loop.pred, True)})

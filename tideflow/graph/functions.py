@@ -216,10 +216,18 @@ def _tensor_name(text: str, ranges: dict[str, list[str]], function: FunctionDef)
 
 
 def op_definition(graph: Graph, op_type: str) -> Op:
-    """The definition of an op type: a registered one, or the call of a function of the graph."""
+    """The definition of an op type that a GraphDef names: a registered one, or the call of a function of the
+    graph.
+    """
     if op_type in graph._functions:
         return call_definition(graph, op_type)
-    return definition(op_type)
+    op = definition(op_type)
+    if not op.importable and not graph._takes_internal_ops:
+        raise errors.not_found(
+            f"Op type not registered '{op_type}': it is internal to the compiler, and no graph from outside "
+            "(a file, a MetaGraph, a SavedModel, a client) may name it"
+        )
+    return op
 
 
 def call_definition(graph: Graph, name: str) -> Op:

@@ -72,6 +72,7 @@ class Graph:
         self._function_bodies: dict[Any, Any] = {}
         self._function_calls: dict[str, Any] = {}  # the op types that call functions by name
         self._container = ""
+        self._takes_internal_ops = False  # only a part of a step that another task of the cluster has cut
         self._last_seeds: dict[str, int] = {}
         self._known_reductions: set[tuple] = set()  # shapes and axes that a gradient has met
         self.seed: int | None = None

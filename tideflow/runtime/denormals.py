@@ -7,6 +7,8 @@ touched.
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -28,5 +30,21 @@ def flushing(function: Callable) -> Callable:
     return run
 
 
-# Threads inherit the mode of the one that starts them: the workers that share a kernel's work start here.
-flushing(lambda: torch.ones(1 << 20).add_(1))()
+@functools.cache
+def start_kernel_threads() -> None:
+    """Starts the threads that share a kernel's work, in the mode that steps run in: a thread inherits the mode
+    of the one that starts it. The first step does this, and not the import: a process that is only about to
+    fork must have no such threads yet.
+    """
+    _flush(True)
+    torch.ones(1 << 20).add_(1)
+    _flush(False)
+
+
+def _compute_in_one_thread() -> None:
+    """In a child process: OpenMP's threads do not survive a fork, and a kernel would wait for them for ever."""
+    if start_kernel_threads.cache_info().currsize:
+        torch.set_num_threads(1)
+
+
+os.register_at_fork(after_in_child=_compute_in_one_thread)

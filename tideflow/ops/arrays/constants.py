@@ -26,7 +26,7 @@ def passed_on(input: Any) -> Any:
     return input
 
 
-const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False)
+const_op = Op("Const", " -> output: dtype", value=attr("tensor"), differentiable=False, role="constant")
 
 
 @const_op.shape
@@ -140,7 +140,9 @@ def must_be_fed(*, node, shape, dtype):
     )
 
 
-placeholder_op = Op("Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False)
+placeholder_op = Op(
+    "Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False, role="placeholder"
+)
 placeholder_op.shape(given_shape)
 placeholder_op.kernel(must_be_fed)
 placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
@@ -161,7 +163,9 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
     return placeholder_op(dtype=dtype, shape=as_shape(shape), name=name)
 
 
-placeholder_v2_op = Op("PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False)
+placeholder_v2_op = Op(
+    "PlaceholderV2", " -> output: dtype", shape=attr("shape"), differentiable=False, role="placeholder"
+)
 placeholder_v2_op.shape(given_shape)
 placeholder_v2_op.kernel(must_be_fed)
 placeholder_v2_op.samples(covered_by="tests/ops/arrays/test_constants.py")
@@ -204,7 +208,7 @@ def value_of_input(op: Operation) -> Any:
     return partial_value(op.inputs[0])
 
 
-identity_op = Op("Identity", "input: T -> output: T")
+identity_op = Op("Identity", "input: T -> output: T", role="identity")
 identity_op.shape(same_shape)
 identity_op.value(value_of_input)
 identity_op.kernel(passed_on)
@@ -227,7 +231,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
     return identity_op(input, name=name)
 
 
-identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1))
+identity_n_op = Op("IdentityN", "input: T -> output: T", T=attr("list(type)", minimum=1), is_spread=True)
 
 identity_n_op.shape(same_shape)
 identity_n_op.kernel(passed_on)

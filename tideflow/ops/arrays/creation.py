@@ -31,7 +31,9 @@ from tideflow.runtime.values import to_torch
 
 # ---------------------------------------------------------------------------------- one value everywhere
 
-fill_op = Op("Fill", "dims: index_type, value: T -> output: T", index_type=INDEX, host="dims")
+fill_op = Op(
+    "Fill", "dims: index_type, value: T -> output: T", index_type=INDEX, host="dims", has_static_value=True
+)
 
 
 @fill_op.shape
@@ -245,6 +247,7 @@ range_op = Op(
     ),
     host="start, limit, delta",
     differentiable=False,
+    has_static_value=True,
 )
 
 

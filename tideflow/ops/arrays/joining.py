@@ -83,7 +83,11 @@ def parts_of_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list
 # ---------------------------------------------------------------------------------- concat
 
 concat_op = Op(
-    "Concat", "concat_dim: int32, values: N * T -> output: T", N=attr("int", minimum=2), host="concat_dim"
+    "Concat",
+    "concat_dim: int32, values: N * T -> output: T",
+    N=attr("int", minimum=2),
+    host="concat_dim",
+    has_static_value=True,
 )
 
 
@@ -117,7 +121,12 @@ concat_op.samples(
 
 
 concat_v2_op = Op(
-    "ConcatV2", "values: N * T, axis: Tidx -> output: T", N=attr("int", minimum=2), Tidx=INDEX, host="axis"
+    "ConcatV2",
+    "values: N * T, axis: Tidx -> output: T",
+    N=attr("int", minimum=2),
+    Tidx=INDEX,
+    host="axis",
+    has_static_value=True,
 )
 
 
@@ -465,7 +474,7 @@ def split(
 
 # ---------------------------------------------------------------------------------- stack and unstack
 
-pack_op = Op("Pack", "values: N * T -> output: T", axis=0)
+pack_op = Op("Pack", "values: N * T -> output: T", axis=0, has_static_value=True)
 
 
 @pack_op.shape

@@ -36,7 +36,7 @@ def _sizes(tensor: Any) -> list | None:
 
 # ---------------------------------------------------------------------------------- the shape as a value
 
-shape_op = Op("Shape", "input: T -> output: out_type", out_type=INDEX, differentiable=False)
+shape_op = Op("Shape", "input: T -> output: out_type", out_type=INDEX, differentiable=False, role="metadata")
 
 shape_op.shape(lambda input: [input.ndims])
 shape_op.value(lambda op: _sizes(op.inputs[0]))
@@ -109,7 +109,7 @@ def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: str | None
     return shape_n_op(input, out_type=out_type, name=name)
 
 
-size_op = Op("Size", "input: T -> output: out_type", out_type=INDEX, differentiable=False)
+size_op = Op("Size", "input: T -> output: out_type", out_type=INDEX, differentiable=False, role="metadata")
 size_op.shape(lambda input: [])
 
 size_op.value(lambda op: op.inputs[0].shape.num_elements())
@@ -144,7 +144,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
         return size_op(input, out_type=out_type, name=scope)
 
 
-rank_op = Op("Rank", "input: T -> output: int32", differentiable=False)
+rank_op = Op("Rank", "input: T -> output: int32", differentiable=False, role="metadata")
 rank_op.shape(lambda input: [])
 
 rank_op.value(lambda op: op.inputs[0].shape.ndims)

@@ -217,12 +217,22 @@ symbolic_gradient_op.kernel(_written_out)
 symbolic_gradient_op.samples(covered_by=_TESTS)
 
 # The arguments and results of a function, where its body is a graph of its own.
-argument_op = Op("_Arg", " -> output: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+argument_op = Op(
+    "_Arg",
+    " -> output: T",
+    index=attr("int", minimum=0),
+    stateful=True,
+    differentiable=False,
+    role="argument",
+    importable=True,
+)
 argument_op.shape(lambda: None)
 argument_op.kernel(lambda: None)
 argument_op.samples(covered_by=_TESTS)
 
-result_op = Op("_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False)
+result_op = Op(
+    "_Retval", "input: T", index=attr("int", minimum=0), stateful=True, differentiable=False, importable=True
+)
 result_op.shape(lambda input: [])
 result_op.kernel(lambda input: None)
 result_op.samples(covered_by=_TESTS)

@@ -41,6 +41,7 @@ stack_op = Op(
     stack_name="",
     stateful=True,
     differentiable=False,
+    role="step values",
 )
 stack_op.shape(lambda: [2])
 
@@ -61,6 +62,7 @@ stack_v2_op = Op(
     stateful=True,
     host="max_size",
     differentiable=False,
+    role="step values",
 )
 stack_v2_op.shape(lambda max_size: [2])
 
@@ -123,7 +125,13 @@ stack_pop_op.shape(lambda handle: None)
 stack_pop_op.kernel(_pop)
 stack_pop_op.samples(covered_by=_TESTS)
 
-stack_pop_v2_op = Op("StackPopV2", "handle: resource -> elem: elem_type", stateful=True, differentiable=False)
+stack_pop_v2_op = Op(
+    "StackPopV2",
+    "handle: resource -> elem: elem_type",
+    stateful=True,
+    differentiable=False,
+    role="step values",
+)
 stack_pop_v2_op.shape(lambda handle: None)
 stack_pop_v2_op.kernel(_pop)
 stack_pop_v2_op.samples(covered_by=_TESTS)

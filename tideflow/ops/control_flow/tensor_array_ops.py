@@ -59,6 +59,8 @@ tensor_array_op = Op(
     host="size",
     stateful=True,
     differentiable=False,
+    holds_step_values="dtype",
+    role="step values",
 )
 tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
 
@@ -81,6 +83,7 @@ gradient_op = Op(
     source=attr("string"),
     stateful=True,
     differentiable=False,
+    role="step values",
 )
 gradient_op.shape(lambda handle, flow_in: [[2], []])
 
@@ -99,6 +102,7 @@ gradient_with_shape_op = Op(
     host="shape_to_prepend",
     stateful=True,
     differentiable=False,
+    role="step values",
 )
 gradient_with_shape_op.shape(lambda handle, flow_in, shape_to_prepend: [[2], []])
 
@@ -140,6 +144,7 @@ read_op = Op(
     "handle: resource, index: int32, flow_in: float -> value: dtype",
     host="index",
     stateful=True,
+    role="step values",
 )
 read_op.shape(lambda handle, index, flow_in: None)
 
@@ -166,6 +171,7 @@ gather_op = Op(
     element_shape=attr("shape", None),
     host="indices",
     stateful=True,
+    role="step values",
 )
 gather_op.shape(lambda handle, indices, flow_in: None)
 
@@ -316,6 +322,7 @@ size_op = Op(
     "handle: resource, flow_in: float -> size: int32",
     stateful=True,
     differentiable=False,
+    role="step values",
 )
 size_op.shape(lambda handle, flow_in: [])
 

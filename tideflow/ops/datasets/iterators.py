@@ -112,6 +112,7 @@ get_next_as_optional_op = Op(
     on_host=True,
     differentiable=False,
     **STRUCTURE,
+    waits_in_functions=True,
 )
 get_next_as_optional_op.shape(lambda iterator: [])
 
@@ -237,7 +238,7 @@ serialize_iterator_op = _state_op(
     "SerializeIterator", "resource_handle: resource -> serialized: variant", external_state_policy=0
 )
 # The same as a string, which a checkpoint can hold.
-iterator_state_op = _state_op("_IteratorState", "resource_handle: resource -> state: string")
+iterator_state_op = _state_op("_IteratorState", "resource_handle: resource -> state: string", importable=True)
 
 
 def _restoring_op(name: str, signature: str) -> Op:
@@ -258,4 +259,6 @@ def _restoring_op(name: str, signature: str) -> Op:
 deserialize_iterator_op = _restoring_op(
     "DeserializeIterator", "resource_handle: resource, serialized: variant"
 )
-restore_iterator_op = _restoring_op("_RestoreIterator", "resource_handle: resource, state: string")
+restore_iterator_op = _restoring_op(
+    "_RestoreIterator", "resource_handle: resource, state: string", importable=True
+)

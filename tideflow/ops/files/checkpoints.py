@@ -79,6 +79,7 @@ save_v2_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="save",
 )
 
 
@@ -140,6 +141,7 @@ restore_v2_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="restore",
 )
 
 
@@ -277,6 +279,7 @@ save_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="save",
 )
 
 
@@ -301,6 +304,7 @@ save_slices_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="save",
 )
 
 
@@ -338,6 +342,7 @@ restore_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="restore",
 )
 restore_op.shape(_unknown_tensor)
 
@@ -357,6 +362,7 @@ restore_slice_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    role="restore",
 )
 restore_slice_op.shape(_unknown_tensor)
 

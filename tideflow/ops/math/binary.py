@@ -54,6 +54,9 @@ add = binary(
     types=FLOATS + types("uint8") + SIGNED + COMPLEX + types("string"),
     sized=True,
     against=np.add,
+    as_number="{} + {}",
+    may_overflow=True,
+    sums_inputs=2,
 )
 
 
@@ -74,6 +77,9 @@ add_v2 = binary(
     commutative=True,
     sized=True,
     against=np.add,
+    as_number="{} + {}",
+    may_overflow=True,
+    sums_inputs=2,
 )
 
 
@@ -94,6 +100,8 @@ subtract = binary(
     types=FLOATS + types("uint8 int8 uint16 int16 int32 int64 complex64 complex128 uint32 uint64"),
     sized=True,
     against=np.subtract,
+    as_number="{} - {}",
+    may_overflow=True,
 )
 
 # The types that are multiplied and divided.
@@ -119,6 +127,8 @@ multiply = binary(
     commutative=True,
     sized=True,
     against=np.multiply,
+    as_number="{} * {}",
+    may_overflow=True,
 )
 
 
@@ -540,6 +550,7 @@ maximum = binary(
     uint64=unsigned.by_order(torch.maximum),
     sized=True,
     against=np.maximum,
+    as_number="max({}, {})",
 )
 minimum = binary(
     "Minimum",
@@ -551,6 +562,7 @@ minimum = binary(
     uint64=unsigned.by_order(torch.minimum),
     sized=True,
     against=np.minimum,
+    as_number="min({}, {})",
 )
 
 # -------------------------------------------------------------------------------- comparison
@@ -573,10 +585,14 @@ def comparison(
     )
 
 
-less = comparison("Less", "less", "Tells where x < y.", torch.lt, np.less)
-less_equal = comparison("LessEqual", "less_equal", "Tells where x <= y.", torch.le, np.less_equal)
-greater = comparison("Greater", "greater", "Tells where x > y.", torch.gt, np.greater)
-greater_equal = comparison("GreaterEqual", "greater_equal", "Tells where x >= y.", torch.ge, np.greater_equal)
+less = comparison("Less", "less", "Tells where x < y.", torch.lt, np.less, as_number="{} < {}")
+less_equal = comparison(
+    "LessEqual", "less_equal", "Tells where x <= y.", torch.le, np.less_equal, as_number="{} <= {}"
+)
+greater = comparison("Greater", "greater", "Tells where x > y.", torch.gt, np.greater, as_number="{} > {}")
+greater_equal = comparison(
+    "GreaterEqual", "greater_equal", "Tells where x >= y.", torch.ge, np.greater_equal, as_number="{} >= {}"
+)
 
 
 def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: bool) -> Op:
@@ -628,7 +644,7 @@ def _broadcast(left: tuple, right: tuple) -> bool:
     return all(a == b or 1 in (a, b) for a, b in zip(left[::-1], right[::-1], strict=False))
 
 
-equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False)
+equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False, as_number="{} == {}")
 
 
 @export("equal", "math.equal")
@@ -646,7 +662,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return equal_op(x, y, name=name)
 
 
-not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True)
+not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True, as_number="{} != {}")
 
 
 @export("not_equal", "math.not_equal")
@@ -714,10 +730,20 @@ def logical(op_type: str, word: str, doc: str, kernel: Callable, against: Callab
 
 
 logical_and = logical(
-    "LogicalAnd", "logical_and", "Tells where x and y are both True.", torch.logical_and, np.logical_and
+    "LogicalAnd",
+    "logical_and",
+    "Tells where x and y are both True.",
+    torch.logical_and,
+    np.logical_and,
+    as_number="{} and {}",
 )
 logical_or = logical(
-    "LogicalOr", "logical_or", "Tells where x or y is True, or both.", torch.logical_or, np.logical_or
+    "LogicalOr",
+    "logical_or",
+    "Tells where x or y is True, or both.",
+    torch.logical_or,
+    np.logical_or,
+    as_number="{} or {}",
 )
 
 

@@ -529,7 +529,7 @@ is_finite = unary(
 
 # -------------------------------------------------------------------------------- truth
 
-logical_not_op = Op("LogicalNot", "x: bool -> y: bool", differentiable=False)
+logical_not_op = Op("LogicalNot", "x: bool -> y: bool", differentiable=False, as_number="not {}")
 logical_not_op.shape(same_shape)
 logical_not_op.kernel(torch.logical_not)
 logical_not_op.samples(boolean(2, 3), boolean(), against=np.logical_not)

@@ -57,7 +57,9 @@ conditional_accumulator_op = _accumulator_op("ConditionalAccumulator", REFERENCE
 sparse_conditional_accumulator_op = _accumulator_op(
     "SparseConditionalAccumulator", REFERENCE, SparseAccumulator
 )
-resource_conditional_accumulator_op = _accumulator_op("ResourceConditionalAccumulator", RESOURCE, Accumulator)
+resource_conditional_accumulator_op = _accumulator_op(
+    "ResourceConditionalAccumulator", RESOURCE, Accumulator, is_model_state=True
+)
 
 
 def _on_accumulator(name: str, signature: str, shape: Callable, kernel: Callable, **options: Any) -> Op:
@@ -139,6 +141,7 @@ take_gradient_op = _on_accumulator(
     _take,
     dtype=_DTYPE,
     blocking=True,
+    awaited=False,
 )
 resource_take_gradient_op = _on_accumulator(
     "ResourceAccumulatorTakeGradient",
@@ -147,6 +150,7 @@ resource_take_gradient_op = _on_accumulator(
     _take,
     dtype=_DTYPE,
     blocking=True,
+    awaited=False,
 )
 
 
@@ -162,6 +166,7 @@ sparse_take_gradient_op = _on_accumulator(
     _take,
     dtype=_DTYPE,
     blocking=True,
+    awaited=False,
 )
 
 

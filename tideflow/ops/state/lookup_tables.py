@@ -104,9 +104,9 @@ def _scalars_table_op(name: str, output: str, kind: type[Table], handle_shape: A
 hash_table_op = _scalars_table_op("HashTable", REFERENCE, StaticTable, [2])
 hash_table_v2_op = _scalars_table_op("HashTableV2", RESOURCE, StaticTable, [])
 
-mutable_hash_table_op = _scalars_table_op("MutableHashTable", REFERENCE, Table, [2])
+mutable_hash_table_op = _scalars_table_op("MutableHashTable", REFERENCE, Table, [2], is_model_state=True)
 mutable_hash_table_v2_op = _scalars_table_op(
-    "MutableHashTableV2", RESOURCE, Table, TableShape(_SCALAR, _SCALAR)
+    "MutableHashTableV2", RESOURCE, Table, TableShape(_SCALAR, _SCALAR), is_model_state=True
 )
 
 
@@ -145,8 +145,8 @@ def _vectors_table_op(name: str, output: str) -> Op:
     return op
 
 
-mutable_tensors_table_op = _vectors_table_op("MutableHashTableOfTensors", REFERENCE)
-mutable_tensors_table_v2_op = _vectors_table_op("MutableHashTableOfTensorsV2", RESOURCE)
+mutable_tensors_table_op = _vectors_table_op("MutableHashTableOfTensors", REFERENCE, is_model_state=True)
+mutable_tensors_table_v2_op = _vectors_table_op("MutableHashTableOfTensorsV2", RESOURCE, is_model_state=True)
 
 _BUCKETS = {
     "value_shape": attr("shape", ()),
@@ -182,6 +182,7 @@ mutable_dense_hash_table_op = Op(
     **_BUCKETS,
     stateful=True,
     differentiable=False,
+    is_model_state=True,
 )
 
 
@@ -205,6 +206,7 @@ mutable_dense_hash_table_v2_op = Op(
     **_BUCKETS,
     stateful=True,
     differentiable=False,
+    is_model_state=True,
 )
 
 

@@ -41,6 +41,8 @@ var_handle_op = Op(
     stateful=True,
     handle=True,
     differentiable=False,
+    role="variable handle",
+    is_model_state=True,
 )
 
 
@@ -157,7 +159,7 @@ def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
     return variable_shape_op(handle, out_type=out_type)
 
 
-read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True)
+read_variable_op = Op("ReadVariableOp", "resource: resource -> value: dtype", stateful=True, role="read")
 
 
 @read_variable_op.shape
@@ -214,6 +216,7 @@ assign_variable_op = Op(
     stateful=True,
     uninitialized_ok=True,
     differentiable=False,
+    role="assign",
 )
 
 

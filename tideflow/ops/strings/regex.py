@@ -15,7 +15,7 @@ from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import text
 from tideflow.ops.strings.strings import each
-from tideflow.runtime import re2
+from tideflow.runtime import regex
 from tideflow.runtime.values import to_torch
 
 _ON_HOST = dict(on_host=True, differentiable=False)
@@ -62,8 +62,8 @@ def _regex_full_match_shape(input, pattern):
 
 @regex_full_match_op.kernel
 def _regex_full_match_kernel(input, pattern):
-    re2.compiled(_as_bytes(scalar(pattern)))  # a bad pattern is an error even where there is no string
-    found = each(partial(re2.full_match, _as_bytes(pattern)), input)
+    regex.compiled(_as_bytes(scalar(pattern)))  # a bad pattern is an error even where there is no string
+    found = each(partial(regex.full_match, _as_bytes(pattern)), input)
     return to_torch(found.astype(bool))
 
 
@@ -134,8 +134,8 @@ def _regex_replace_shape(input, pattern, rewrite):
 @regex_replace_op.kernel
 def _regex_replace_kernel(input, pattern, rewrite, *, replace_global):
     pattern, rewrite = _as_bytes(scalar(pattern)), _as_bytes(scalar(rewrite))
-    re2.compiled(pattern)
-    return each(lambda data: re2.replace(pattern, rewrite, data, replace_global), input)
+    regex.compiled(pattern)
+    return each(lambda data: regex.replace(pattern, rewrite, data, replace_global), input)
 
 
 regex_replace_op.samples(

@@ -1,4 +1,4 @@
-"""RE2's syntax on Python's `re`."""
+"""Regular expressions by RE2."""
 
 import re
 
@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.runtime import re2
+from tideflow.runtime import regex
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ from tideflow.runtime import re2
     ],
 )
 def test_what_differs_from_python(pattern, text, expected):
-    assert re2.replace(pattern.encode(), b"!", text.encode(), everywhere=True).decode() == expected
+    assert regex.replace(pattern.encode(), b"!", text.encode(), everywhere=True).decode() == expected
 
 
 def test_bytes_that_are_no_text_match_nothing():
-    assert re2.replace(b".", b"x", b"a\xffb", everywhere=True) == b"x\xffx"
-    assert re2.replace(b"[^a]", b"x", b"a\xffb", everywhere=True) == b"a\xffx"
-    assert not re2.full_match(rb"\S", b"\xff")
+    assert regex.replace(b".", b"x", b"a\xffb", everywhere=True) == b"x\xffx"
+    assert regex.replace(b"[^a]", b"x", b"a\xffb", everywhere=True) == b"a\xffx"
+    assert not regex.full_match(rb"\S", b"\xff")
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,15 @@ def test_bytes_that_are_no_text_match_nothing():
 )
 def test_what_it_refuses(pattern, reason):
     with pytest.raises(InvalidArgumentError, match=re.escape(f"Invalid pattern: {pattern}, error: {reason}")):
-        re2.compiled(pattern.encode())
+        regex.compiled(pattern.encode())
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=8))
 def test_literal_text_matches_itself(text):
-    assert re2.full_match(rb"\Q" + text.replace("\\", "").encode() + rb"\E", text.replace("\\", "").encode())
+    assert regex.full_match(
+        rb"\Q" + text.replace("\\", "").encode() + rb"\E", text.replace("\\", "").encode()
+    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -73,7 +75,13 @@ def test_literal_text_matches_itself(text):
     text=st.text("ab\n", max_size=8), pattern=st.sampled_from(["a*b", "[ab]+", "a|b", "(a)(b)?", "b{1,2}"])
 )
 def test_plain_patterns_are_pythons(text, pattern):
-    found = re2.replace(pattern.encode(), b"<\\0>", text.encode(), everywhere=True).decode()
+    found = regex.replace(pattern.encode(), b"<\\0>", text.encode(), everywhere=True).decode()
     if "*" not in pattern:
         assert found == re.sub(pattern, lambda match: f"<{match[0]}>", text)
-    assert re2.full_match(pattern.encode(), text.encode()) == bool(re.fullmatch(pattern, text))
+    assert regex.full_match(pattern.encode(), text.encode()) == bool(re.fullmatch(pattern, text))
+
+
+@pytest.mark.parametrize("pattern", [b"(a+)+$", b"(a|aa)*$", b"(.*a){20}$"])
+def test_no_pattern_takes_exponential_time(pattern):
+    """An engine that goes back and tries again would not end within a lifetime."""
+    assert not regex.full_match(pattern, b"a" * 5000 + b"b")
