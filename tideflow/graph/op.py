@@ -140,15 +140,15 @@ class Op:
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
           awaited: False for an op that may wait, but for which no other op waits.
           waits_in_functions: Whether it waits for nothing but the functions of its own dataset.
-          takes_any_time: Whether its kernel calls the user's Python code: no run says how long the next takes.
+          takes_any_time: Whether its kernel calls the user's Python code: one run says nothing of the next.
           holds_step_values: The type attribute of an op that holds a step's values: it is placed with them.
           as_number: The op on Python numbers, for counters of loops: `"{} + {}"`.
           may_overflow: Whether that number may leave the range of the op's type.
           sums_inputs: To how many of its first inputs the rest is added: a loop adds to them in place.
           is_spread: Whether it passes resources of several devices on, each where it is.
           has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
-          importable: Whether graphs from outside may name it; unsaid, those that begin with an underscore may not
-            be named, because their kernels trust their inputs.
+          importable: Whether graphs from outside may name it. By default that is not so where the name begins
+            with an underscore: kernels of such ops trust their inputs.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
         """
         self.name = name

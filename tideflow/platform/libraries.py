@@ -13,7 +13,7 @@ from tideflow.graph import errors
 from tideflow.graph.op import definitions
 from tideflow.graph.operation import Tensor
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.ops.files.machine import fact_op
+from tideflow.ops.arrays.constants import fact_op
 
 
 @export("load_op_library")

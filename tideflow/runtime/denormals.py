@@ -33,7 +33,7 @@ def flushing(function: Callable) -> Callable:
 @functools.cache
 def start_kernel_threads() -> None:
     """Starts the threads that share a kernel's work, in the mode that steps run in: a thread inherits the mode
-    of the one that starts it. The first step does this, and not the import: a process that is only about to
+    of the one that starts it. The first step does this, and not the import: a process that is only going to
     fork must have no such threads yet.
     """
     _flush(True)

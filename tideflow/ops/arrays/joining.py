@@ -11,6 +11,7 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes, errors, nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
+from tideflow.graph.known_sizes import known_sizes, known_value
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
@@ -136,6 +137,12 @@ def _concat_v2_shape(values, axis):
 
 
 concat_v2_op.value(moved)
+
+
+@concat_v2_op.sizes
+def _concat_v2_sizes(op):
+    parts = [known_sizes(part) for part in op.inputs[:-1]]
+    return None if None in parts else [size for part in parts for size in part]
 
 
 @concat_v2_op.kernel
@@ -492,6 +499,11 @@ def _pack_shape(values, *, axis):
 pack_op.value(moved)
 
 
+@pack_op.sizes
+def _pack_sizes(op):
+    return [known_value(item) for item in op.inputs] if op.outputs[0].shape.ndims == 1 else NotImplemented
+
+
 @pack_op.kernel
 def _pack_kernel(values, *, axis):
     return torch.stack(values, axis)
@@ -565,6 +577,11 @@ def _unpack_shape(value, *, num, axis):
 
 
 unpack_op.value(moved)
+
+
+@pack_op.sizes
+def _pack_sizes(op):
+    return [known_value(item) for item in op.inputs] if op.outputs[0].shape.ndims == 1 else NotImplemented
 
 
 def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:

@@ -93,6 +93,7 @@ def _get_next_op(name: str) -> Op:
         blocking=True,
         on_host=True,
         differentiable=False,
+        waits_in_functions=True,
         **STRUCTURE,
     )
     op.shape(lambda iterator, *, output_shapes: output_shapes)
@@ -241,9 +242,9 @@ serialize_iterator_op = _state_op(
 iterator_state_op = _state_op("_IteratorState", "resource_handle: resource -> state: string", importable=True)
 
 
-def _restoring_op(name: str, signature: str) -> Op:
+def _restoring_op(name: str, signature: str, **traits: Any) -> Op:
     """An op that brings an iterator back to a place in its dataset."""
-    op = Op(name, signature, **_STATEFUL)
+    op = Op(name, signature, **_STATEFUL, **traits)
     op.shape(lambda resource_handle, state: [])
 
     @op.kernel

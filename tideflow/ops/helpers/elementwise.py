@@ -83,13 +83,15 @@ def binary(
     sized: bool = False,
     domain: tuple[float, float] | None = (-1.0, 1.0),
     against: Callable | None = None,
+    flops: Callable | None = None,
+    **traits: Any,
 ) -> Callable[..., Tensor]:
     """Defines an op `z = kernel(x, y)` that broadcasts, and makes its public function, found under `paths`.
 
     `uint64` is the kernel on uint64's bits, where it is another; `specialize` is the op's shortcut. A `sized`
-    op has a value rule: sizes computed with it are known while the graph is built.
+    op has a value rule: sizes computed with it are known while the graph is built. `traits` are those of `Op`.
     """
-    op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative)
+    op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative, **traits)
     op.shape(broadcast_shapes)
     if sized:
         op.value(of_known_elements)
@@ -97,6 +99,8 @@ def binary(
     if specialize is not None:
         op.specialize(specialize)
     op.gradient(gradient)
+    if flops is not None:
+        op.flops(flops)
     add_binary_samples(op, domain, against)
 
     def function(x: Any, y: Any, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""How many floating-point operations an op takes, by its shapes: rules for `Op.flops`, with TensorFlow's counts.
+"""How many floating-point operations an op takes, by its shapes: rules for `Op.flops`, counted as TensorFlow does.
 
 Every rule is a function of the operation. It raises ValueError where a shape that it needs is not known.
 """

@@ -20,6 +20,7 @@ from tideflow.ops.helpers import unbroadcast, unsigned
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import add_binary_samples, binary, published
+from tideflow.ops.helpers.flops import per_output_element
 from tideflow.ops.helpers.samples import boolean, f32, i32
 from tideflow.ops.helpers.types import (
     COMPLEX,
@@ -569,7 +570,7 @@ minimum = binary(
 
 
 def comparison(
-    op_type: str, word: str, doc: str, kernel: Callable, against: Callable
+    op_type: str, word: str, doc: str, kernel: Callable, against: Callable, as_number: str
 ) -> Callable[..., Tensor]:
     """Defines an op that orders two tensors."""
     return binary(
@@ -582,6 +583,8 @@ def comparison(
         uint64=unsigned.by_order(kernel),
         gives="bool",
         against=against,
+        flops=per_output_element(),
+        as_number=as_number,
     )
 
 
@@ -595,7 +598,7 @@ greater_equal = comparison(
 )
 
 
-def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: bool) -> Op:
+def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: bool, as_number: str) -> Op:
     """Defines Equal or NotEqual; `of_misfits` is the answer for shapes that do not broadcast, if allowed."""
     op = Op(
         op_type,
@@ -603,6 +606,7 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
         incompatible_shape_error=True,
         commutative=True,
         differentiable=False,
+        as_number=as_number,
     )
 
     @op.shape
@@ -709,9 +713,13 @@ approximate_equal_op.refuses((f32(2), f32(3)), "Dimension 0 in both shapes must 
 # -------------------------------------------------------------------------------- logic
 
 
-def logical(op_type: str, word: str, doc: str, kernel: Callable, against: Callable) -> Callable[..., Tensor]:
+def logical(
+    op_type: str, word: str, doc: str, kernel: Callable, against: Callable, as_number: str
+) -> Callable[..., Tensor]:
     """Defines an op of two truth values."""
-    op = Op(op_type, "x: bool, y: bool -> z: bool", commutative=True, differentiable=False)
+    op = Op(
+        op_type, "x: bool, y: bool -> z: bool", commutative=True, differentiable=False, as_number=as_number
+    )
     op.shape(broadcast_shapes)
     op.kernel(kernel)
     op.samples(

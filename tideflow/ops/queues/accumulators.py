@@ -24,7 +24,7 @@ def _scalar(shape: TensorShape, what: str) -> None:
         raise ShapeError(f"Shape must be rank 0 but is rank {shape.ndims}: '{what}' is one number")
 
 
-def _accumulator_op(name: str, handle: str, kind: type[Accumulator]) -> Op:
+def _accumulator_op(name: str, handle: str, kind: type[Accumulator], is_model_state: bool = False) -> Op:
     """An op that makes an accumulator."""
     op = Op(
         name,
@@ -35,6 +35,7 @@ def _accumulator_op(name: str, handle: str, kind: type[Accumulator]) -> Op:
         dtype=_DTYPE,
         shape=attr("shape"),
         reduction_type=attr("string", "MEAN", allowed=("MEAN", "SUM")),
+        is_model_state=is_model_state,
         **NAMED,
     )
     op.shape(lambda: [2])

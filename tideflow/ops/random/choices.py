@@ -17,7 +17,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import shapes, slicing
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import average
@@ -114,7 +114,7 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         value = convert_to_tensor(value, name="value")
         size = convert_to_tensor(size, dtype=dtypes.int32, name="size")
         shape = shapes.shape(value)
-        fits = grouping.Assert(
+        fits = debugging.Assert(
             reductions.reduce_all(shape >= size),
             ["Need value.shape >= size, got ", shape, size],
             summarize=1000,

@@ -74,7 +74,9 @@ def _add_samples(op: Op, *inputs: Any, **attrs: Any) -> None:
     )
 
 
-def _scalars_table_op(name: str, output: str, kind: type[Table], handle_shape: Any) -> Op:
+def _scalars_table_op(
+    name: str, output: str, kind: type[Table], handle_shape: Any, is_model_state: bool = False
+) -> Op:
     """An op that makes a table of which the graph alone decides all. Its values are scalars."""
     op = Op(
         name,
@@ -84,6 +86,7 @@ def _scalars_table_op(name: str, output: str, kind: type[Table], handle_shape: A
         stateful=True,
         handle=True,
         differentiable=False,
+        is_model_state=is_model_state,
     )
     op.shape(lambda: handle_shape)
 
@@ -110,7 +113,7 @@ mutable_hash_table_v2_op = _scalars_table_op(
 )
 
 
-def _vectors_table_op(name: str, output: str) -> Op:
+def _vectors_table_op(name: str, output: str, is_model_state: bool) -> Op:
     """An op that makes a table whose values are vectors."""
     op = Op(
         name,
@@ -121,6 +124,7 @@ def _vectors_table_op(name: str, output: str) -> Op:
         stateful=True,
         handle=True,
         differentiable=False,
+        is_model_state=is_model_state,
     )
 
     @op.shape
