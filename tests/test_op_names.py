@@ -15,8 +15,12 @@ PACKAGE = Path(__file__).parents[1] / "tideflow"
 CONTROL_FLOW = "reads or writes the structure of control flow and calls"
 REWRITES = "rewrites graphs: its rules say which ops become which"
 FILES = "reads files without loading the vocabulary"
+PARTITIONS = "writes the graph of a partition in TensorFlow's own nodes"
+WORDS = "names scopes, or values of an attribute, by words that name op types too"
+CONVERSION = "converts values by ops of a room below, which it finds by name when it is used"
 MAY_NAME = {
     "autodiff/loops.py": CONTROL_FLOW,
+    "compile/advice.py": CONTROL_FLOW,
     "compile/build.py": CONTROL_FLOW,
     "compile/calls.py": CONTROL_FLOW,
     "compile/frames.py": CONTROL_FLOW,
@@ -30,14 +34,32 @@ MAY_NAME = {
     "graph/functions.py": CONTROL_FLOW,
     "graph/graph_import.py": CONTROL_FLOW,
     "graph/graph_util.py": REWRITES,
+    "graph/type_spec.py": CONVERSION,
     "inspect/graphs.py": FILES,
+    "linalg/algebra.py": WORDS,
     "programs/tools.py": REWRITES,
+    "runtime/collectives.py": WORDS,
+    "runtime/process_groups.py": WORDS,
+    "session/cost_graph.py": PARTITIONS,
+    "session/partitions.py": PARTITIONS,
     "train/context_protos.py": CONTROL_FLOW,
     "train/meta_graph.py": CONTROL_FLOW,
     "variables/initial.py": CONTROL_FLOW,
 }
-# Calls and parameters that take the name of a node, which often is that of an op type.
-NAMING_CALLS = {"name_scope", "op_scope", "variable_scope", "export", "expose", "_scope", "tagged"}
+# Calls and parameters that take the name of a node, which often is that of an op type, or define one.
+NAMING_CALLS = {
+    "name_scope",
+    "op_scope",
+    "variable_scope",
+    "export",
+    "expose",
+    "_scope",
+    "tagged",
+    "number",
+    "_pool_layer",
+    "_with_broadcast",
+    "Op",
+}
 NAMING_PARAMETERS = {"name", "default_name", "scope", "kind"}
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "ops")

@@ -54,7 +54,7 @@ def _apply(f: Callable, args: tuple) -> Any:
     name = f"CustomGradient-{next(_uids)}"
 
     @RegisterGradient(name)
-    def _(op: Any, *grads: Any) -> list[Any]:
+    def _gradient(op: Any, *grads: Any) -> list[Any]:
         result_grads = grads[: len(flat)]
         if takes_variables:
             in_grads, variable_grads = grad_fn(*result_grads, variables=variables)

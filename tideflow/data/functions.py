@@ -15,8 +15,10 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
+from tideflow.ops.control_flow.debugging import assert_op
+from tideflow.ops.control_flow.python_functions import py_func_op
 
-_BY_VALUE = ("Assert", "PyFunc")  # effects that a one-shot iterator's function may have
+_BY_VALUE = (assert_op, py_func_op)  # effects that a one-shot iterator's function may have
 
 
 class Traced:
@@ -93,7 +95,7 @@ def _copied(tensor: Tensor, body: FunctionGraph, copies: dict[Operation, Operati
         if op.definition.role == "placeholder":
             raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
         makes_dataset = op.outputs and op.outputs[0].dtype.name == "variant"
-        if op.definition.stateful and not makes_dataset and op.type not in _BY_VALUE:
+        if op.definition.stateful and not makes_dataset and op.definition not in _BY_VALUE:
             raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
         inputs = [copies[given.op].outputs[given.value_index] for given in op.inputs]
         with body.control_dependencies([copies[control] for control in op.control_inputs]):

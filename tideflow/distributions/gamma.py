@@ -100,7 +100,7 @@ class Gamma(ScalarDistribution):
 
 
 @RegisterKL(Gamma, Gamma)
-def _(a: Gamma, b: Gamma, name: str | None = None) -> Tensor:
+def _kl_gamma_gamma(a: Gamma, b: Gamma, name: str | None = None) -> Tensor:
     parameters = [a.concentration, a.rate, b.concentration, b.rate]
     with name_scope(name, "kl_gamma_gamma", parameters):
         return (

@@ -104,7 +104,7 @@ class Normal(ScalarDistribution):
 
 
 @RegisterKL(Normal, Normal)
-def _(a: Normal, b: Normal, name: str | None = None) -> Tensor:
+def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_normal_normal", [a.loc, b.loc]):
         variance = unary.square(b.scale)
         ratio = unary.square(a.scale) / variance

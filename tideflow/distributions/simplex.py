@@ -119,7 +119,7 @@ class Beta(ScalarDistribution):
 
 
 @RegisterKL(Beta, Beta)
-def _(a: Beta, b: Beta, name: str | None = None) -> Tensor:
+def _kl_beta_beta(a: Beta, b: Beta, name: str | None = None) -> Tensor:
     parameters = [p for d in (a, b) for p in (d.concentration1, d.concentration0, d.total_concentration)]
     with name_scope(name, "kl_beta_beta", parameters):
         return (
@@ -257,7 +257,7 @@ def _checked_concentration(concentration: Tensor) -> Tensor:
 
 
 @RegisterKL(Dirichlet, Dirichlet)
-def _(a: Dirichlet, b: Dirichlet, name: str | None = None) -> Tensor:
+def _kl_dirichlet_dirichlet(a: Dirichlet, b: Dirichlet, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_dirichlet_dirichlet", [a.concentration, b.concentration]):
         total = unary.digamma(reductions.reduce_sum(a.concentration, axis=-1, keepdims=True))
         expected_logs = unary.digamma(a.concentration) - total

@@ -85,7 +85,7 @@ class Bernoulli(ScalarDistribution):
 
 
 @RegisterKL(Bernoulli, Bernoulli)
-def _(a: Bernoulli, b: Bernoulli, name: str | None = None) -> Tensor:
+def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_bernoulli_bernoulli", [a.logits, b.logits]):
         of_one = activations.softplus(-b.logits) - activations.softplus(-a.logits)
         of_zero = activations.softplus(b.logits) - activations.softplus(a.logits)
@@ -213,7 +213,7 @@ class Categorical(Distribution):
 
 
 @RegisterKL(Categorical, Categorical)
-def _(a: Categorical, b: Categorical, name: str | None = None) -> Tensor:
+def _kl_categorical_categorical(a: Categorical, b: Categorical, name: str | None = None) -> Tensor:
     with name_scope(name, "kl_categorical_categorical", [a.logits, b.logits]):
         difference = softmax.log_softmax(a.logits) - softmax.log_softmax(b.logits)
         return reductions.reduce_sum(softmax.softmax(a.logits) * difference, axis=-1)

@@ -37,12 +37,12 @@ def _itself(operator: LinearOperator) -> LinearOperator:
 
 
 @rule("adjoint", LinearOperator)
-def _(operator):
+def _adjoint_of_operator(operator):
     return LinearOperatorAdjoint(operator, **operator._hints)
 
 
 @rule("adjoint", LinearOperatorAdjoint)
-def _(operator):
+def _adjoint_of_adjoint(operator):
     return operator.operator
 
 
@@ -51,25 +51,25 @@ rule("adjoint", LinearOperatorHouseholder)(_itself)
 
 
 @rule("adjoint", LinearOperatorScaledIdentity)
-def _(operator):
+def _adjoint_of_scaled_identity(operator):
     return LinearOperatorScaledIdentity(
         operator._num_rows, _conjugate(operator.multiplier), **operator._hints
     )
 
 
 @rule("adjoint", LinearOperatorDiag)
-def _(operator):
+def _adjoint_of_diag(operator):
     return LinearOperatorDiag(_conjugate(operator.diag), **operator._hints)
 
 
 @rule("adjoint", LinearOperatorCirculant)
-def _(operator):
+def _adjoint_of_circulant(operator):
     return LinearOperatorCirculant(_conjugate(operator.spectrum), operator.dtype, **operator._hints)
 
 
 @rule("adjoint", LinearOperatorBlockDiag)
 @rule("adjoint", LinearOperatorKronecker)
-def _(operator):
+def _adjoint_of_block_diag(operator):
     return type(operator)([part.adjoint() for part in operator.operators], **operator._hints)
 
 
@@ -77,12 +77,12 @@ def _(operator):
 
 
 @rule("inverse", LinearOperator)
-def _(operator):
+def _inverse_of_operator(operator):
     return LinearOperatorInversion(operator, **operator._hints)
 
 
 @rule("inverse", LinearOperatorInversion)
-def _(operator):
+def _inverse_of_inversion(operator):
     return operator.operator
 
 
@@ -91,23 +91,23 @@ rule("inverse", LinearOperatorHouseholder)(_itself)
 
 
 @rule("inverse", LinearOperatorScaledIdentity)
-def _(operator):
+def _inverse_of_scaled_identity(operator):
     return LinearOperatorScaledIdentity(operator._num_rows, 1.0 / operator.multiplier, **operator._hints)
 
 
 @rule("inverse", LinearOperatorDiag)
-def _(operator):
+def _inverse_of_diag(operator):
     return LinearOperatorDiag(1.0 / operator.diag, **operator._hints)
 
 
 @rule("inverse", LinearOperatorCirculant)
-def _(operator):
+def _inverse_of_circulant(operator):
     return LinearOperatorCirculant(1.0 / operator.spectrum, operator.dtype, **operator._hints)
 
 
 @rule("inverse", LinearOperatorBlockDiag)
 @rule("inverse", LinearOperatorKronecker)
-def _(operator):
+def _inverse_of_block_diag(operator):
     return type(operator)([part.inverse() for part in operator.operators], **operator._hints)
 
 
@@ -123,7 +123,7 @@ _TRIANGULAR = {"is_non_singular": True, "is_self_adjoint": False, "is_square": T
 
 
 @rule("cholesky", LinearOperator)
-def _(operator):
+def _cholesky_of_operator(operator):
     return LinearOperatorLowerTriangular(decompositions.cholesky(operator.to_dense()), **_TRIANGULAR)
 
 
@@ -131,18 +131,18 @@ rule("cholesky", LinearOperatorIdentity)(_itself)
 
 
 @rule("cholesky", LinearOperatorScaledIdentity)
-def _(operator):
+def _cholesky_of_scaled_identity(operator):
     return LinearOperatorScaledIdentity(operator._num_rows, unary.sqrt(operator.multiplier), **_DEFINITE)
 
 
 @rule("cholesky", LinearOperatorDiag)
-def _(operator):
+def _cholesky_of_diag(operator):
     return LinearOperatorDiag(unary.sqrt(operator.diag), **_DEFINITE)
 
 
 @rule("cholesky", LinearOperatorBlockDiag)
 @rule("cholesky", LinearOperatorKronecker)
-def _(operator):
+def _cholesky_of_block_diag(operator):
     parts = [part.cholesky() for part in operator.operators]
     symmetric = all(part.is_self_adjoint for part in parts)
     return type(operator)(parts, is_non_singular=True, is_self_adjoint=symmetric, is_square=True)
@@ -193,18 +193,18 @@ def _triangular_hints(a: LinearOperator, b: LinearOperator) -> dict[str, bool | 
 
 
 @rule("matmul", LinearOperator, LinearOperator)
-def _(a, b):
+def _matmul_of_operator_and_operator(a, b):
     return LinearOperatorComposition([a, b], **_general_hints(a, b))
 
 
 @rule("matmul", LinearOperatorIdentity, LinearOperator)
-def _(identity, operator):
+def _matmul_of_identity_and_operator(identity, operator):
     return operator
 
 
 @rule("matmul", LinearOperator, LinearOperatorIdentity)
 @rule("matmul", LinearOperatorIdentity, LinearOperatorIdentity)
-def _(operator, identity):
+def _matmul_of_operator_and_identity(operator, identity):
     return operator
 
 
@@ -223,76 +223,76 @@ rule("matmul", LinearOperator, LinearOperatorZeros)(lambda operator, zeros: _zer
 
 
 @rule("matmul", LinearOperatorDiag, LinearOperatorDiag)
-def _(a, b):
+def _matmul_of_diag_and_diag(a, b):
     return LinearOperatorDiag(a.diag * b.diag, **_commuting_hints(a, b))
 
 
 @rule("matmul", LinearOperatorDiag, LinearOperatorScaledIdentity)
-def _(a, b):
+def _matmul_of_diag_and_scaled_identity(a, b):
     return LinearOperatorDiag(a.diag * shapes.expand_dims(b.multiplier, -1), **_commuting_hints(a, b))
 
 
 @rule("matmul", LinearOperatorScaledIdentity, LinearOperatorDiag)
-def _(a, b):
+def _matmul_of_scaled_identity_and_diag(a, b):
     return LinearOperatorDiag(shapes.expand_dims(a.multiplier, -1) * b.diag, **_commuting_hints(a, b))
 
 
 @rule("matmul", LinearOperatorDiag, LinearOperatorLowerTriangular)
-def _(a, b):
+def _matmul_of_diag_and_lower_triangular(a, b):
     return LinearOperatorLowerTriangular(
         shapes.expand_dims(a.diag, -1) * b.to_dense(), **_triangular_hints(a, b)
     )
 
 
 @rule("matmul", LinearOperatorLowerTriangular, LinearOperatorDiag)
-def _(a, b):
+def _matmul_of_lower_triangular_and_diag(a, b):
     return LinearOperatorLowerTriangular(
         a.to_dense() * shapes.expand_dims(b.diag, -2), **_triangular_hints(a, b)
     )
 
 
 @rule("matmul", LinearOperatorCirculant, LinearOperatorCirculant)
-def _(a, b):
+def _matmul_of_circulant_and_circulant(a, b):
     return LinearOperatorCirculant(a.spectrum * b.spectrum, a.dtype, **_commuting_hints(a, b))
 
 
 @rule("solve", LinearOperator, LinearOperator)
-def _(a, b):
+def _solve_of_operator_and_operator(a, b):
     return LinearOperatorComposition([LinearOperatorInversion(a), b], **_general_hints(a, b))
 
 
 @rule("solve", LinearOperatorInversion, LinearOperator)
-def _(a, b):
+def _solve_of_inversion_and_operator(a, b):
     return a.operator.matmul(b)
 
 
 @rule("solve", LinearOperatorIdentity, LinearOperator)
-def _(identity, operator):
+def _solve_of_identity_and_operator(identity, operator):
     return operator
 
 
 @rule("solve", LinearOperatorDiag, LinearOperatorDiag)
-def _(a, b):
+def _solve_of_diag_and_diag(a, b):
     return LinearOperatorDiag(b.diag / a.diag, **_commuting_hints(a, b))
 
 
 @rule("solve", LinearOperatorDiag, LinearOperatorScaledIdentity)
-def _(a, b):
+def _solve_of_diag_and_scaled_identity(a, b):
     return LinearOperatorDiag(shapes.expand_dims(b.multiplier, -1) / a.diag, **_commuting_hints(a, b))
 
 
 @rule("solve", LinearOperatorScaledIdentity, LinearOperatorDiag)
-def _(a, b):
+def _solve_of_scaled_identity_and_diag(a, b):
     return LinearOperatorDiag(b.diag / shapes.expand_dims(a.multiplier, -1), **_commuting_hints(a, b))
 
 
 @rule("solve", LinearOperatorDiag, LinearOperatorLowerTriangular)
-def _(a, b):
+def _solve_of_diag_and_lower_triangular(a, b):
     return LinearOperatorLowerTriangular(
         b.to_dense() / shapes.expand_dims(a.diag, -1), **_triangular_hints(a, b)
     )
 
 
 @rule("solve", LinearOperatorCirculant, LinearOperatorCirculant)
-def _(a, b):
+def _solve_of_circulant_and_circulant(a, b):
     return LinearOperatorCirculant(b.spectrum / a.spectrum, a.dtype, **_commuting_hints(a, b))

@@ -14,6 +14,7 @@ from tensorboard.compat.proto.step_stats_pb2 import NodeExecStats, StepStats
 
 from tideflow.compile.group import MEMBERS
 from tideflow.compile.ir import Node, Value
+from tideflow.compile.prune import feed_op
 from tideflow.session.partitions import Devices
 
 _clock = time.perf_counter_ns
@@ -172,12 +173,12 @@ def _nbytes(value: Any) -> int:
 
 
 def _name(node: Node) -> str:
-    return node.name.partition(":")[0] if node.type == "_Feed" else node.name
+    return node.name.partition(":")[0] if node.definition is feed_op else node.name
 
 
 def _label(node: Node) -> str:
     """What runs, in the words that TensorFlow's tools take apart: `name = Type(inputs)`."""
-    kind = "_Arg" if node.type == "_Feed" else node.type
+    kind = "_Arg" if node.definition is feed_op else node.type
     return f"{_name(node)} = {kind}({', '.join(map(_edge, node.inputs))})"
 
 
@@ -242,6 +243,6 @@ def _parts(told: _Told, devices: Devices) -> Iterator[tuple[_Told, float, float]
 
 
 def _is_given(node: Node) -> bool:
-    if node.type == "_Feed":
+    if node.definition is feed_op:
         return ":" in node.name  # a fed tensor, and not the variable of a loop
     return node.definition.role == "constant" or node.definition.handle

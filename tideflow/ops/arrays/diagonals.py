@@ -589,7 +589,7 @@ def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 
     return matrix_set_diag_v2_op(input, diagonal, k, name=name)
 
 
-# ---------------------------------------------------------------------------------- aligned, of later versions
+# ------------------------------------------------------------------------ aligned, of later versions
 
 _ALIGN = attr("string", "RIGHT_LEFT", allowed=["LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"])
 

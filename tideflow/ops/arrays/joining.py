@@ -579,11 +579,6 @@ def _unpack_shape(value, *, num, axis):
 unpack_op.value(moved)
 
 
-@pack_op.sizes
-def _pack_sizes(op):
-    return [known_value(item) for item in op.inputs] if op.outputs[0].shape.ndims == 1 else NotImplemented
-
-
 def _check_count(sizes: Sequence[int], num: int, axis: int) -> None:
     if sizes[normal_axis(axis, len(sizes))] != num:
         raise errors.invalid_argument(

@@ -39,6 +39,7 @@ def unary(
     sized: bool = False,
     domain: tuple[float, float] = (-1.0, 1.0),
     against: Callable | None = None,
+    flops: Callable | None = None,
 ) -> Callable[..., Any]:
     """Defines an op `y = kernel(x)` and makes its public function, found under `paths`.
 
@@ -51,6 +52,8 @@ def unary(
         op.value(of_known_elements)
     add_kernel(op, kernel)
     op.gradient(gradient)
+    if flops is not None:
+        op.flops(flops)
     op.samples(*unary_samples(types, domain), against=against)
 
     if sparse:
@@ -89,7 +92,7 @@ def binary(
     """Defines an op `z = kernel(x, y)` that broadcasts, and makes its public function, found under `paths`.
 
     `uint64` is the kernel on uint64's bits, where it is another; `specialize` is the op's shortcut. A `sized`
-    op has a value rule: sizes computed with it are known while the graph is built. `traits` are those of `Op`.
+    op has a value rule: sizes computed with it are known while the graph is built. `traits` are `Op`'s.
     """
     op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative, **traits)
     op.shape(broadcast_shapes)

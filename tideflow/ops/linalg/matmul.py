@@ -19,6 +19,7 @@ from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.flops import full_shape, size
 from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.math import casting, reductions, unary
@@ -124,6 +125,12 @@ def _matmul_gradient(op, grad):
         return [matmul_op(b, grad, transpose_b=True), matmul_op(a, grad)]
     both = {"transpose_a": True, "transpose_b": True}
     return [matmul_op(b, grad, **both), matmul_op(grad, a, **both)]
+
+
+@matmul_op.flops
+def _matmul_flops(op):
+    rows, columns = full_shape(op.inputs[0]).as_list()
+    return 2 * size(op.outputs[0]) * (rows if op.attrs["transpose_a"] else columns)
 
 
 matmul_op.samples(
@@ -292,6 +299,14 @@ def _batch_matmul_kernel(x, y, *, adj_x, adj_y):
 batch_matmul_op.specialize(direct_product)
 
 batch_matmul_op.gradient(batch_products)
+
+
+@batch_matmul_op.flops
+def _batch_matmul_flops(op):
+    left = full_shape(op.inputs[0]).as_list()
+    return 2 * size(op.outputs[0]) * (left[-2] if op.attrs["adj_x"] else left[-1])
+
+
 _add_batch_samples(batch_matmul_op)
 batch_matmul_op.refuses((f32(2, 2, 3), f32(1, 3, 4)), "must be equal, but are 2 and 1")
 

@@ -58,6 +58,7 @@ add = binary(
     as_number="{} + {}",
     may_overflow=True,
     sums_inputs=2,
+    flops=per_output_element(),
 )
 
 
@@ -103,6 +104,7 @@ subtract = binary(
     against=np.subtract,
     as_number="{} - {}",
     may_overflow=True,
+    flops=per_output_element(),
 )
 
 # The types that are multiplied and divided.
@@ -130,6 +132,7 @@ multiply = binary(
     against=np.multiply,
     as_number="{} * {}",
     may_overflow=True,
+    flops=per_output_element(),
 )
 
 
@@ -222,6 +225,7 @@ squared_difference = binary(
     types=FLOATS + types("int32 int64") + COMPLEX,
     commutative=True,
     against=lambda x, y: (x - y) ** 2,
+    flops=per_output_element(2),
 )
 
 
@@ -277,6 +281,7 @@ realdiv = binary(
     sized=True,
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
+    flops=per_output_element(),
 )
 
 # The floating type in which integers are divided; other types divide in their own.
@@ -552,6 +557,7 @@ maximum = binary(
     sized=True,
     against=np.maximum,
     as_number="max({}, {})",
+    flops=per_output_element(),
 )
 minimum = binary(
     "Minimum",
@@ -564,6 +570,7 @@ minimum = binary(
     sized=True,
     against=np.minimum,
     as_number="min({}, {})",
+    flops=per_output_element(),
 )
 
 # -------------------------------------------------------------------------------- comparison
@@ -649,6 +656,7 @@ def _broadcast(left: tuple, right: tuple) -> bool:
 
 
 equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False, as_number="{} == {}")
+equal_op.flops(per_output_element())
 
 
 @export("equal", "math.equal")
@@ -667,6 +675,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True, as_number="{} != {}")
+not_equal_op.flops(per_output_element())
 
 
 @export("not_equal", "math.not_equal")

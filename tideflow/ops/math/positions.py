@@ -17,6 +17,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, scalar
+from tideflow.ops.helpers.flops import per_reduced_element
 from tideflow.ops.helpers.samples import boolean, f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, QUANTIZED, REAL, types
 
@@ -84,6 +85,7 @@ arg_max_op = Op(
 )
 arg_max_op.shape(without_axis)
 arg_max_op.kernel(_position(torch.argmax, -math.inf))
+arg_max_op.flops(per_reduced_element)
 arg_max_op.samples(*SAMPLES, against=np.argmax)
 _add_refusals(arg_max_op)
 
@@ -139,6 +141,7 @@ arg_min_op = Op(
 )
 arg_min_op.shape(without_axis)
 arg_min_op.kernel(_position(torch.argmin, math.inf))
+arg_min_op.flops(per_reduced_element)
 arg_min_op.samples(*SAMPLES, against=np.argmin)
 _add_refusals(arg_min_op)
 

@@ -18,6 +18,7 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import creation, shapes
 from tideflow.ops.helpers import elementwise, unbroadcast
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.flops import per_output_element
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_HALF_FIRST, types
 from tideflow.ops.math import binary, casting, unary
 
@@ -59,6 +60,7 @@ raw_pow = elementwise.binary(
     specialize=_power_specialized,
     domain=(0.5, 2.0),
     against=np.power,
+    flops=per_output_element(),
 )
 
 

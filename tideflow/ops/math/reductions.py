@@ -21,7 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching, tiling
-from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers import flops, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, host_rank, merged
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
@@ -237,6 +237,7 @@ def _sum_gradient(op, grad):
     return [_spread(op, grad), None]
 
 
+sum_op.flops(flops.per_reduced_element)
 sum_op.samples(*SUM_SAMPLES, against=_by_array(np.sum))
 _add_refusals(sum_op)
 
@@ -273,6 +274,12 @@ def _mean_gradient(op, grad):
         whole, part = (reduce_prod(size) for size in sizes)
         count = casting.cast(whole // binary.maximum(part, 1), grad.dtype)
     return [binary.truediv(spread, count), None]
+
+
+@mean_op.flops
+def _mean_flops(op):
+    flops.full_shape(op.outputs[0])
+    return flops.size(op.inputs[0])
 
 
 mean_op.samples(*SUM_SAMPLES, against=_by_array(np.mean))
@@ -546,6 +553,7 @@ def _add_n_specialized(node):
 
 
 add_n_op.gradient(the_same_for_each)
+add_n_op.flops(lambda op: flops.size(op.inputs[0]) * (len(op.inputs) - 1))
 add_n_op.samples(
     ([f32(2, 3), f32(2, 3), f32(2, 3)],),
     ([f32(), f32()],),

@@ -20,6 +20,7 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.elementwise import of_values, same_shape, unary, unary_samples
+from tideflow.ops.helpers.flops import per_input_element, per_output_element
 from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_COMPLEX, SIGNED, SIGNED_NUMBERS, UNSIGNED
@@ -105,6 +106,7 @@ negative = unary(
     sparse=True,
     sized=True,
     against=np.negative,
+    flops=per_input_element(),
 )
 sign = unary(
     "Sign",
@@ -167,6 +169,7 @@ reciprocal = unary(
     types=SIGNED_NUMBERS,
     domain=(0.5, 2.0),
     against=np.reciprocal,
+    flops=per_input_element(),
 )
 
 inv_op = Op("Inv", "x: T -> y: T", T=SIGNED_NUMBERS)
@@ -193,6 +196,7 @@ square = unary(
     sparse=True,
     sized=True,
     against=np.square,
+    flops=per_input_element(),
 )
 sqrt = unary(
     "Sqrt",
@@ -212,6 +216,7 @@ rsqrt = unary(
     by_op("RsqrtGrad"),
     domain=(0.1, 3.0),
     against=lambda x: 1 / np.sqrt(x),
+    flops=per_input_element(2),
 )
 
 # -------------------------------------------------------------------------------- exponentials and logarithms
@@ -240,6 +245,7 @@ log = unary(
     times(lambda x: reciprocal(x)),
     domain=(0.1, 3.0),
     against=np.log,
+    flops=per_input_element(),
 )
 log1p = unary(
     "Log1p",
@@ -641,6 +647,7 @@ rsqrt_grad_op = of_output(
     function=lambda x: x**-0.5,
     inverse=lambda y: y**-2,
 )
+rsqrt_grad_op.flops(per_output_element(4))
 
 
 def reciprocal_backward(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:

@@ -17,6 +17,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
+from tideflow.ops.helpers.flops import per_input_element, per_reduced_element
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, NUMERIC, REAL, types
 from tideflow.ops.helpers.unsigned import add_kernel, widened
@@ -76,6 +77,7 @@ def _bias_add_gradient(op, grad):
     return grad, bias_add_grad_op(grad, data_format=op.attrs["data_format"])
 
 
+bias_add_op.flops(per_input_element())
 bias_add_op.samples(
     (f32(2, 3), f32(3)),
     (f32(2, 4, 3, 2), f32(2)),
@@ -168,6 +170,7 @@ def _bias_add_grad_gradient(op, grad):
     return broadcasting.broadcast_to(grad, sizes)
 
 
+bias_add_grad_op.flops(per_reduced_element)
 bias_add_grad_op.samples(
     f32(2, 3),
     f32(2, 4, 3, 2),

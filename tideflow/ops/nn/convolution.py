@@ -19,6 +19,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import shapes
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
 from tideflow.ops.helpers.axes import as_sizes, of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
@@ -272,6 +273,7 @@ conv2d_op.specialize(specialized)
 conv2d_op.gradient(
     lambda op, grad: forward_gradient(op, grad, conv2d_backprop_input_op, conv2d_backprop_filter_op)
 )
+conv2d_op.flops(flops.convolution)
 conv2d_op.samples(
     (f32(2, 4, 5, 2), f32(3, 2, 2, 3), ONCE),
     (f32(1, 4, 4, 1), f32(3, 3, 1, 2), TWICE),
@@ -352,6 +354,7 @@ conv2d_backprop_input_op.specialize(to_input_specialized)
 conv2d_backprop_input_op.gradient(
     lambda op, grad: to_input_gradient(op, grad, conv2d_op, conv2d_backprop_filter_op)
 )
+conv2d_backprop_input_op.flops(lambda op: flops.convolution_gradient(op, op.outputs[0], op.inputs[1]))
 conv2d_backprop_input_op.samples(
     ([2, 4, 5, 2], f32(3, 2, 2, 3), f32(2, 4, 5, 3), ONCE),
     ([1, 4, 4, 1], f32(3, 3, 1, 2), f32(1, 2, 2, 2), TWICE),
@@ -418,6 +421,7 @@ conv2d_backprop_filter_op.specialize(to_filter_specialized)
 conv2d_backprop_filter_op.gradient(
     lambda op, grad: to_filter_gradient(op, grad, conv2d_op, conv2d_backprop_input_op)
 )
+conv2d_backprop_filter_op.flops(lambda op: flops.convolution_gradient(op, op.inputs[0], op.outputs[0]))
 conv2d_backprop_filter_op.samples(
     (f32(2, 4, 5, 2), [3, 2, 2, 3], f32(2, 4, 5, 3), ONCE),
     (f32(1, 4, 4, 1), [3, 3, 1, 2], f32(1, 2, 2, 2), TWICE),

@@ -9,6 +9,7 @@ import numpy as np
 from tideflow.export import export
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import of_rank, size_product
 from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
@@ -68,6 +69,7 @@ depthwise_conv2d_native_op.gradient(
         op, grad, depthwise_conv2d_native_backprop_input_op, depthwise_conv2d_native_backprop_filter_op
     )
 )
+depthwise_conv2d_native_op.flops(flops.per_window_element)
 depthwise_conv2d_native_op.samples(
     (f32(2, 4, 3, 2), f32(3, 2, 2, 3), ONCE),
     (f32(1, 4, 4, 3), f32(3, 3, 3, 1), TWICE),

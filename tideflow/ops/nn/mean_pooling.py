@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.arrays.constants import stop_gradient
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
@@ -102,6 +104,14 @@ avg_pool_op.shape(_mean_shape)
 avg_pool_op.kernel(_mean)
 avg_pool_op.specialize(_mean_specialized)
 avg_pool_op.gradient(lambda op, grad: _mean_gradient(op, grad, avg_pool_grad_op))
+
+
+@avg_pool_op.flops
+def _avg_pool_flops(op):
+    flops.check_format(op)
+    return math.prod(op.attrs["ksize"]) * flops.size(op.outputs[0])
+
+
 avg_pool_op.samples(
     (f32(2, 5, 4, 3), HALVES),
     (f32(1, 4, 5, 2), SLIDING),
@@ -207,6 +217,14 @@ avg_pool_grad_op.shape(_mean_grad_shape)
 avg_pool_grad_op.kernel(_mean_grad)
 avg_pool_grad_op.specialize(_mean_grad_specialized)
 avg_pool_grad_op.gradient(lambda op, grad: _mean_grad_gradient(op, grad, avg_pool_op))
+
+
+@avg_pool_grad_op.flops
+def _avg_pool_grad_flops(op):
+    flops.check_format(op)
+    return 2 * math.prod(op.attrs["ksize"]) * flops.size(op.inputs[1])
+
+
 avg_pool_grad_op.samples(
     ([2, 5, 4, 3], f32(2, 3, 2, 3), HALVES),
     ([1, 4, 5, 2], f32(1, 4, 5, 2), SLIDING),

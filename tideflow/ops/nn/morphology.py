@@ -18,6 +18,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import tiling
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
@@ -129,6 +130,7 @@ def _dilation2d_reference(input, filter, *, strides, rates, padding):
     return (windows + filter).max((3, 4))
 
 
+dilation2d_op.flops(flops.per_window_element)
 dilation2d_op.samples(
     (_spread(2, 4, 5, 2), _sample(2, 3, 2), _ONCE),
     (_spread(1, 5, 6, 1), _sample(2, 2, 1), _TWICE),

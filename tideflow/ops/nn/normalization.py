@@ -15,6 +15,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
@@ -599,6 +600,7 @@ def _l2_loss_gradient(op, grad):
     return op.inputs[0] * grad
 
 
+l2_loss_op.flops(lambda op: 3 * flops.size(op.inputs[0]) - 1)
 l2_loss_op.samples(f32(2, 3), f32(), f32(0), against=lambda t: (t**2).sum() / 2)
 
 

@@ -21,6 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import creation, shapes
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
 from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
@@ -234,6 +235,12 @@ max_pool_op.specialize(_max_pool_specialized)
 @max_pool_op.gradient
 def _max_pool_gradient(op, grad):
     return max_pool_grad_op(op.inputs[0], op.outputs[0], grad, **geometry(op, max_pool_grad_op))
+
+
+@max_pool_op.flops
+def _max_pool_flops(op):
+    flops.check_format(op)
+    return math.prod(op.attrs["ksize"]) * flops.size(op.outputs[0])
 
 
 max_pool_op.samples(
@@ -467,6 +474,14 @@ max_pool_grad_op.shape(_max_pool_grad_shape)
 max_pool_grad_op.kernel(_max_pool_grad_kernel)
 max_pool_grad_op.specialize(_max_pool_grad_specialized)
 max_pool_grad_op.gradient(lambda op, grad: _second_gradient(op, grad, max_pool_grad_grad_op))
+
+
+@max_pool_grad_op.flops
+def _max_pool_grad_flops(op):
+    flops.check_format(op)
+    return (math.prod(op.attrs["ksize"]) + 1) * flops.size(op.inputs[1])
+
+
 max_pool_grad_op.samples(
     (f32(1, 5, 4, 2), f32(1, 3, 2, 2), f32(1, 3, 2, 2), HALVES),
     (f32(1, 4, 5, 1), f32(1, 4, 5, 1), f32(1, 4, 5, 1), SLIDING),

@@ -22,6 +22,7 @@ from tideflow.ops.arrays.constants import prevent_gradient_op, stop_gradient
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.flops import per_input_element
 from tideflow.ops.helpers.samples import f32, i32, i64
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDICES
 from tideflow.ops.linalg import matmul
@@ -57,6 +58,7 @@ def _softmax_gradient(op, grad):
     return (grad - reductions.reduce_sum(grad * result, -1, keepdims=True)) * result
 
 
+softmax_op.flops(per_input_element(5))
 softmax_op.samples(
     f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=lambda x: np.exp(_numpy_log_softmax(x))
 )

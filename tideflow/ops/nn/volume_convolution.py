@@ -8,6 +8,7 @@ from tideflow.export import export
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
@@ -50,6 +51,7 @@ conv3d_op.specialize(specialized)
 conv3d_op.gradient(
     lambda op, grad: forward_gradient(op, grad, conv3d_backprop_input_v2_op, conv3d_backprop_filter_v2_op)
 )
+conv3d_op.flops(flops.convolution)
 conv3d_op.samples(
     (f32(1, 2, 3, 4, 2), f32(2, 2, 2, 2, 1), _ONCE),
     (f32(1, 3, 4, 4, 1), f32(2, 2, 2, 1, 2), _TWICE),

@@ -18,6 +18,7 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.flops import per_input_element
 from tideflow.ops.helpers.samples import f32, i64, ref
 from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.ops.helpers.variables import (
@@ -239,6 +240,7 @@ def _update_op(name: str, update: Callable, against: Callable) -> Op:
 
 
 assign_add_op = _update_op("AssignAdd", torch.Tensor.add_, np.add)
+assign_add_op.flops(per_input_element())
 
 
 @export("assign_add")
@@ -260,6 +262,7 @@ def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str 
 
 
 assign_sub_op = _update_op("AssignSub", torch.Tensor.sub_, np.subtract)
+assign_sub_op.flops(per_input_element())
 
 
 @export("assign_sub")
