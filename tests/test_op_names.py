@@ -60,7 +60,7 @@ NAMING_CALLS = {
     "_with_broadcast",
     "Op",
 }
-NAMING_PARAMETERS = {"name", "default_name", "scope", "kind"}
+NAMING_PARAMETERS = {"name", "default_name", "scope", "kind", "__all__"}
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "ops")
 
@@ -71,11 +71,14 @@ def literal_op_types(source: str) -> Iterator[tuple[int, str]]:
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if is_text and node.value in definitions() and not _names_a_node(node, parents[node]):
+        if is_text and node.value in definitions() and not _names_a_node(node, parents):
             yield node.lineno, node.value
 
 
-def _names_a_node(node: ast.AST, parent: ast.AST) -> bool:
+def _names_a_node(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    parent = parents[node]
+    while isinstance(parent, (ast.IfExp, ast.BoolOp, ast.List)):
+        parent = parents[parent]
     if isinstance(parent, ast.keyword):
         return parent.arg in NAMING_PARAMETERS
     if isinstance(parent, ast.Call):
