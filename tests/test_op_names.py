@@ -38,6 +38,7 @@ MAY_NAME = {
     "inspect/graphs.py": FILES,
     "linalg/algebra.py": WORDS,
     "programs/tools.py": REWRITES,
+    "runtime/barriers.py": WORDS,
     "runtime/collectives.py": WORDS,
     "runtime/process_groups.py": WORDS,
     "session/cost_graph.py": PARTITIONS,
