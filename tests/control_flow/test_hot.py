@@ -48,7 +48,7 @@ def feeds():
 
 
 def plan_of(session):
-    (step,) = session._steps.values()
+    (step,) = session._steps.steps.values()
     (plan,) = step.plans.values()
     return plan
 
@@ -68,7 +68,7 @@ def test_a_compiled_loop_gives_the_same(at_once):
 
 def test_no_compiler_is_said_once_and_is_no_error(at_once, monkeypatch, caplog):
     monkeypatch.setattr(hot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(hot, "_told", False)
+    monkeypatch.setattr(hot, "_logged", False)
     fetches = recurrent()
     with caplog.at_level(logging.INFO, "tideflow"), tf.Session() as session, tf.Session() as other:
         first = session.run(fetches, feeds())

@@ -1,4 +1,4 @@
-"""Plans that wait: whether the order in which a plan waits could keep it from what it waits for."""
+"""Whether a plan could deadlock: in its fixed order, an operation could wait for what a later one does."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from tideflow.graph.op import definition, definitions
 from tideflow.graph.operation import Operation, ancestors
 from tideflow.ops.distributed.sending import RECV
 
-# Nobody waits for a gradient to be taken: where several are, one after the other will do.
-_KEEP_NOBODY = ("AccumulatorTakeGradient", "SparseAccumulatorTakeGradient", "ResourceAccumulatorTakeGradient")
-# An iterator waits for nobody but its own dataset, unless a function of that waits for others.
+# No operation waits until gradients are taken, so several of these may run one after the other.
+_AWAITED_BY_NONE = (
+    "AccumulatorTakeGradient",
+    "SparseAccumulatorTakeGradient",
+    "ResourceAccumulatorTakeGradient",
+)
+# An iterator waits for its own dataset only, unless a function of that dataset waits for something else.
 _ITERATORS = ("IteratorGetNext", "IteratorGetNextSync", "IteratorGetNextAsOptional")
 
 
 def may_deadlock(program: Program) -> bool:
-    """Whether the straight order of a program could keep it from what it waits for."""
+    """Whether a program, run in its order, could wait for what only a later operation of it does."""
     return waits_independently(node.source for node in walk(program) if node.source is not None)
 
 
 def waits_independently(ops: Iterable[Operation]) -> bool:
-    """Whether two of the operations may wait that do not depend on each other: then one could wait for what
-    the other would bring, if it came to run. Where each needs the one before, there is but one order.
+    """Whether two operations that do not depend on each other may wait: one could then wait for what the
+    other does, and keep it from running. Operations that depend on each other have only one order.
 
-    What comes from another task is not counted: the parts of a step are in one order.
+    Recv does not count: all parts of a step have the order of the whole step.
     """
     waiting = [op for op in ops if op.definition.blocking and op.type != RECV]
     if len(waiting) > 1 and not _functions_wait(outermost(waiting[0].graph)):
@@ -35,7 +39,7 @@ def waits_independently(ops: Iterable[Operation]) -> bool:
     return any(
         not (before in ancestors(after) or after in ancestors(before))
         for before, after in itertools.combinations(waiting, 2)
-        if before.type not in _KEEP_NOBODY or after.type not in _KEEP_NOBODY
+        if before.type not in _AWAITED_BY_NONE or after.type not in _AWAITED_BY_NONE
     )
 
 

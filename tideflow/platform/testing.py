@@ -30,7 +30,7 @@ from tideflow.graph.scopes import (
     set_random_seed,
 )
 from tideflow.graph.stacks import default_graphs
-from tideflow.platform import app
+from tideflow.platform import app, benchmarking, gradient_checker  # noqa: F401 - the rest of `tf.test`
 from tideflow.platform.assertions import Assertions
 from tideflow.runtime.devices import device_type
 from tideflow.session.session import Session

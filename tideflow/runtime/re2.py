@@ -1,9 +1,9 @@
-"""RE2's regular expressions on Python's `re`: TensorFlow's string ops take RE2's syntax.
+"""RE2's regular expressions on Python's `re`: TensorFlow's string ops use RE2's syntax.
 
-A pattern is read token by token and written again for Python, with the differences made explicit: `$` is the
-end of the text, `\\s` knows no vertical tab, `\\d`, `\\w` and `\\b` are ASCII's, flags may change in the
-middle, lookaround and backreferences are refused. Text is UTF-8; bytes that are not are matched by nothing,
-as in RE2: they are lone surrogates while `re` looks at them.
+A pattern is read token by token and rewritten for Python, with the differences made explicit: `$` matches at
+the end of the text only, `\\s` does not match a vertical tab, `\\d`, `\\w` and `\\b` are ASCII classes, flags
+may change in the middle, lookaround and backreferences are errors. Text is UTF-8. As in RE2, nothing matches
+bytes that are not UTF-8: for `re` they are lone surrogates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from tideflow.graph import errors
 from tideflow.runtime.unicode_tables import CODE_POINTS, Ranges, characters
 
-_UNDECODED = "\udc80-\udcff"  # how bytes that are not UTF-8 come out of "surrogateescape"
+_UNDECODED = "\udc80-\udcff"  # bytes that are not UTF-8, as "surrogateescape" decodes them
 _MOST_REPEATS = 1000
 _PUNCTUATION = frozenset(string.punctuation)
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
@@ -61,7 +61,7 @@ def full_match(pattern: bytes, data: bytes) -> bool:
 
 
 def replace(pattern: bytes, rewrite: bytes, data: bytes, everywhere: bool) -> bytes:
-    """`data` with its first match, or all of them, rewritten; `\\1` in the rewrite is what group 1 has."""
+    """`data` with its first match, or all matches, replaced by `rewrite`, where `\\1` stands for group 1."""
     parts, whole = _rewrite_parts(rewrite)
     if not whole and not everywhere:
         return data
@@ -75,8 +75,8 @@ def replace(pattern: bytes, rewrite: bytes, data: bytes, everywhere: bool) -> by
     return "".join([*pieces, text[end:]]).encode("utf-8", "surrogateescape")
 
 
-def _matches(pattern: re.Pattern, text: str) -> Iterator[re.Match]:
-    """Matches from left to right as RE2 takes them: an empty one never touches the one before."""
+def _matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The matches from left to right. As in RE2, an empty match never touches the match before it."""
     end, at = -1, 0
     while at <= len(text) and (match := pattern.search(text, at)):
         if match.end() == match.start() == end:
@@ -86,7 +86,7 @@ def _matches(pattern: re.Pattern, text: str) -> Iterator[re.Match]:
         end = at = match.end()
 
 
-def _part(part: str | int, match: re.Match) -> str:
+def _part(part: str | int, match: re.Match[str]) -> str:
     if isinstance(part, str):
         return part
     return match[part] or "" if part <= match.re.groups else ""
@@ -94,7 +94,7 @@ def _part(part: str | int, match: re.Match) -> str:
 
 @functools.lru_cache(256)
 def _rewrite_parts(rewrite: bytes) -> tuple[list[str | int], bool]:
-    """Text and numbers of groups up to the first backslash that means nothing; whether there is none."""
+    """The text and the group numbers of a rewrite, up to an invalid backslash; and whether there is none."""
     parts: list[str | int] = []
     rest = _as_text(rewrite)
     while rest:
@@ -110,8 +110,8 @@ def _rewrite_parts(rewrite: bytes) -> tuple[list[str | int], bool]:
 
 
 @functools.lru_cache(256)
-def compiled(pattern: bytes) -> re.Pattern:
-    """The pattern for Python; InvalidArgumentError in RE2's words where it is none of RE2's."""
+def compiled(pattern: bytes) -> re.Pattern[str]:
+    """The pattern for Python. Raises InvalidArgumentError with RE2's message if RE2 would refuse it."""
     shown = pattern.decode("utf-8", "replace")
     try:
         return re.compile(_Translation(pattern.decode()).result)
@@ -123,13 +123,16 @@ def compiled(pattern: bytes) -> re.Pattern:
 
 
 class _Refused(Exception):
-    """What RE2 has against a pattern."""
+    """RE2's message about an invalid pattern."""
 
 
 class _Translation:
-    """One pattern on its way to Python's syntax. Flags are applied token by token, so need no scope there."""
+    """The translation of one pattern to Python's syntax.
 
-    def __init__(self, pattern: str):
+    Each token has its flags, so that they need no scope.
+    """
+
+    def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
         self.flags: frozenset[str] = frozenset()
@@ -137,13 +140,13 @@ class _Translation:
         if self.at < len(pattern):
             raise _Refused(f"missing ): {pattern}")
 
-    def _take(self, token: re.Pattern) -> re.Match | None:
+    def _take(self, token: re.Pattern[str]) -> re.Match[str] | None:
         match = token.match(self.pattern, self.at)
         self.at = match.end() if match else self.at
         return match
 
     def _alternatives(self) -> str:
-        """Everything up to the end of the group."""
+        """The translation of all tokens up to the end of the group."""
         made, repeatable = "", False
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             repeat = self._take(_REPEAT)
@@ -155,7 +158,7 @@ class _Translation:
             made += atom
         return made
 
-    def _repeat(self, repeat: re.Match, repeatable: bool) -> str:
+    def _repeat(self, repeat: re.Match[str], repeatable: bool) -> str:
         if not repeatable:
             raise _Refused(f"no argument for repetition operator: {repeat[0]}")
         low, high = repeat.groups()
@@ -191,6 +194,7 @@ class _Translation:
     def _group(self) -> str:
         start, outer = self.at, self.flags
         opening = self._take(_GROUP_OPENING)
+        assert opening is not None, "the pattern has a parenthesis here"
         name, on, off, end = opening.group("name", "on", "off", "end")
         if name is not None and not re.fullmatch(r"\w+", name, re.A):
             raise _Refused(f"invalid named capture group: {opening[0]}")
@@ -220,7 +224,7 @@ class _Translation:
         return self._folded(_written(ranges) if ranges is not None else re.escape(self._character()))
 
     def _character(self) -> str:
-        """One character of a class, or an escape that stands for one."""
+        """One character of a class, or an escape for one character."""
         char = self.pattern[self.at]
         if char != "\\":
             self.at += 1
@@ -240,12 +244,12 @@ class _Translation:
         return _CONTROLS.get(escape[1], escape[1])
 
     def _named_ranges(self) -> Ranges | None:
-        r"""The characters of `\d`, `\pL`, `\p{Greek}`, where one of these comes next."""
+        r"""The characters of `\d`, `\pL` or `\p{Greek}`, if the next token is one of these."""
         letter = self.pattern[self.at + 1 : self.at + 2]
         if letter and letter.lower() in _CLASSES:
             self.at += 2
-            ranges = _CLASSES[letter.lower()]
-            return ranges if letter.islower() else _complement(ranges)
+            known = _CLASSES[letter.lower()]
+            return known if letter.islower() else _complement(known)
         found = self._take(_PROPERTY)
         if not found:
             return None
@@ -295,7 +299,7 @@ def _written(ranges: Ranges) -> str:
 
 
 def _complement(ranges: Ranges) -> Ranges:
-    """All other characters; surrogates are none."""
+    """All other characters. Surrogates are not characters."""
     found, next_free = [], 0
     for first, last in sorted([*ranges, (0xD800, 0xDFFF), (CODE_POINTS, CODE_POINTS)]):
         if first > next_free:

@@ -1,7 +1,7 @@
-"""Which script each Unicode character belongs to, and the characters of a script or general category.
+"""The script of each Unicode character, and the characters of a script or a general category.
 
-The scripts stand in `data/unicode_scripts.txt`, a line each: ICU's number, the name, the ranges of code
-points (Unicode 12). Code points of no line are unknown, which has a number too.
+`data/unicode_scripts.txt` has a line for each script: ICU's number, the name, the ranges of code points
+(Unicode 12). All other code points have the script "unknown", which has a number too.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _script_of_code_point() -> np.ndarray:
 
 
 def script_numbers(code_points: np.ndarray) -> np.ndarray:
-    """ICU's number of the script of each code point; -1 for what is none."""
+    """ICU's number of the script of each code point; -1 for a number that is no code point."""
     valid = (code_points >= 0) & (code_points < CODE_POINTS)
     found = _script_of_code_point()[np.where(valid, code_points, 0)]
     return np.where(valid, found, _INVALID).astype(np.int32)
@@ -47,7 +47,7 @@ def script_numbers(code_points: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def characters(name: str) -> Ranges | None:
-    """The code points of a script ("Greek") or general category ("L", "Lu"); None where there is none."""
+    """The code points of a script ("Greek") or a general category ("L", "Lu"); None for other names."""
     if name in _scripts():
         return _scripts()[name][1]
     if name == "Any":

@@ -23,6 +23,7 @@ from tideflow.runtime import datasets
 from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.values import unshared
+from tideflow.runtime.waiting import StepContext
 
 SHAPES = {"output_shapes": attr("list(shape)", minimum=1)}
 STRUCTURE = {
@@ -150,9 +151,9 @@ class _Joined(datasets.OfOne):
     def iterate(self, iteration: datasets.Iteration) -> datasets.Pull:
         following = self.source.iterate(iteration)
 
-        def pull() -> datasets.Element:
-            windows = [dataset_in(cell) for cell in following()]
-            columns = [[v for (v,) in datasets.elements(w, iteration)] for w in windows]
+        def pull(context: StepContext) -> datasets.Element:
+            windows = [dataset_in(cell) for cell in following(context)]
+            columns = [[v for (v,) in datasets.elements(w, iteration, context)] for w in windows]
             return tuple(datasets.stacked(values) for values in columns)
 
         return pull
@@ -520,10 +521,10 @@ single_element_op.shape(lambda dataset, *, output_shapes: output_shapes)
 
 
 @single_element_op.kernel
-def _single_element_kernel(dataset, *, resources):
+def _single_element_kernel(dataset, *, resources, context):
     iteration = datasets.Iteration(resources)
     try:
-        found = datasets.elements(dataset_in(dataset), iteration)
+        found = datasets.elements(dataset_in(dataset), iteration, context)
         element = next(found, None)
         if element is None:
             raise datasets.refuse("Dataset was empty.")
@@ -565,10 +566,10 @@ to_records_op, _old_to_records_op = (
 )
 
 
-def _write_records(dataset, filename, compression_type, *, resources):
+def _write_records(dataset, filename, compression_type, *, resources, context):
     iteration = datasets.Iteration(resources)
     try:
-        given = datasets.elements(dataset_in(dataset), iteration)
+        given = datasets.elements(dataset_in(dataset), iteration, context)
         files.written_to_records(given, filename, files.checked_compression(compression_type))
     finally:
         iteration.stop()

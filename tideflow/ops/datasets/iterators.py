@@ -18,6 +18,7 @@ from tideflow.ops.helpers.session_objects import held
 from tideflow.runtime.datasets import Dataset, dataset_in
 from tideflow.runtime.iterators import DatasetIterator
 from tideflow.runtime.tensor_lists import as_variant
+from tideflow.runtime.waiting import StepContext
 
 _NAMED = {"shared_name": attr("string"), "container": attr("string")}
 _HANDLE = {"stateful": True, "handle": True, "differentiable": False}
@@ -60,8 +61,8 @@ one_shot_iterator_op.shape(lambda: [])
 
 
 def _one_shot(*, shared_name, container, output_types, output_shapes, node, resources, planned):
-    def first() -> Dataset:
-        return dataset_in(planned("dataset_factory")()[0])
+    def first(context: StepContext) -> Dataset:
+        return dataset_in(planned("dataset_factory")(context)[0])
 
     return _found(resources, container, shared_name or node.name, output_types, output_shapes, first)
 
@@ -77,13 +78,15 @@ make_iterator_op = Op(
     differentiable=False,
 )
 make_iterator_op.shape(lambda dataset, iterator: [])
-make_iterator_op.kernel(lambda dataset, iterator: held(iterator).start(dataset_in(dataset)))
+make_iterator_op.kernel(
+    lambda dataset, iterator, *, context: held(iterator).start(dataset_in(dataset), context)
+)
 make_iterator_op.samples(covered_by="tests/data/test_datasets.py")
 
 
 def _add_shape_and_kernel_of_get_next_family(op: Op) -> None:
     op.shape(lambda iterator, *, output_shapes: output_shapes)
-    op.kernel(lambda iterator: held(iterator).next())
+    op.kernel(lambda iterator, *, context: held(iterator).next(context))
 
 
 get_next_op = Op(
@@ -123,9 +126,9 @@ get_next_as_optional_op.shape(lambda iterator: [])
 
 
 @get_next_as_optional_op.kernel
-def _get_next_as_optional_kernel(iterator):
+def _get_next_as_optional_kernel(iterator, *, context):
     try:
-        return as_variant(Optional(list(held(iterator).next())))
+        return as_variant(Optional(list(held(iterator).next(context))))
     except OutOfRangeError:
         return as_variant(Optional(None))
 
@@ -180,8 +183,8 @@ _STATEFUL = {"stateful": True, "on_host": True, "differentiable": False}
 # --------------------------------------------------------------------------------------------------- states
 
 
-def _state(resource_handle: Any) -> np.ndarray:
-    return np.array([held(resource_handle).state()], dtype=object)
+def _state(resource_handle: Any, *, context: StepContext) -> np.ndarray:
+    return np.array([held(resource_handle).state(context)], dtype=object)
 
 
 def _add_shape_and_kernel_and_samples_of_serialize_iterator_family(op: Op) -> None:
@@ -199,10 +202,10 @@ serialize_iterator_op = Op(
 _add_shape_and_kernel_and_samples_of_serialize_iterator_family(serialize_iterator_op)
 
 
-def _restore(resource_handle: Any, state: np.ndarray) -> None:
+def _restore(resource_handle: Any, state: np.ndarray, *, context: StepContext) -> None:
     if state.size != 1 or not isinstance(state.item(), bytes):
         raise errors.invalid_argument("What is given is not the state of an iterator.")
-    held(resource_handle).restore(state.item())
+    held(resource_handle).restore(state.item(), context)
 
 
 def _add_shape_and_kernel_and_samples_of_deserialize_iterator_family(op: Op) -> None:

@@ -93,20 +93,20 @@ def _strings(values: list[bytes]) -> np.ndarray:
     return made
 
 
-def _read(reader_handle, queue_handle):
-    key, value = held(reader_handle).read(held(queue_handle))
+def _read(reader_handle, queue_handle, *, context):
+    key, value = held(reader_handle).read(held(queue_handle), context)
     return np.array(key, object), np.array(value, object)
 
 
-def _read_up_to(reader_handle, queue_handle, num_records):
-    keys, values = held(reader_handle).read_up_to(held(queue_handle), int(num_records))
+def _read_up_to(reader_handle, queue_handle, num_records, *, context):
+    keys, values = held(reader_handle).read_up_to(held(queue_handle), int(num_records), context)
     return _strings(keys), _strings(values)
 
 
-def _restore(reader_handle, state):
+def _restore(reader_handle, state, *, context):
     if state.ndim:
         raise errors.invalid_argument(f"Reader state must be scalar, but had shape: {list(state.shape)}")
-    held(reader_handle).restore(state.item())
+    held(reader_handle).restore(state.item(), context)
 
 
 def _scalar(shape: TensorShape, what: str) -> None:
@@ -159,7 +159,7 @@ _method(
     "",
     "state: string",
     lambda reader_handle: [],
-    lambda reader_handle: np.array(held(reader_handle).serialized(), object),
+    lambda reader_handle, *, context: np.array(held(reader_handle).serialized(context), object),
     blocking=True,
 )
 _method("ReaderRestoreState", "state: string", "", _restore_shape, _restore, blocking=True)
@@ -168,6 +168,6 @@ _method(
     "",
     "",
     lambda reader_handle: [],
-    lambda reader_handle: held(reader_handle).reset(),
+    lambda reader_handle, *, context: held(reader_handle).reset(context),
     blocking=True,
 )

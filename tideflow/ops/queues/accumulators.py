@@ -85,8 +85,8 @@ def _take_shape(handle, num_required):
     return None
 
 
-def _take(handle, num_required, *, dtype, suspendable):
-    return _of_type(handle, dtype).take(int(num_required), suspendable)
+def _take(handle, num_required, *, dtype):
+    return _of_type(handle, dtype).take(int(num_required))
 
 
 def _step_shape(handle, new_global_step):
@@ -107,7 +107,7 @@ def _dense_methods(prefix: str, handle: str) -> None:
         f"{prefix}AccumulatorTakeGradient",
         f"handle: {handle}, num_required: int32 -> average: dtype",
         dtype=_DTYPE,
-        blocking=True,
+        suspendable=True,
         **common,
     )
     _added(take, _take_shape, _take)
@@ -150,7 +150,7 @@ _added(
         "SparseAccumulatorTakeGradient",
         f"handle: {REFERENCE}, num_required: int32 -> indices: int64, values: dtype, shape: int64",
         dtype=_DTYPE,
-        blocking=True,
+        suspendable=True,
         differentiable=False,
     ),
     _take_sparse_shape,

@@ -112,33 +112,33 @@ def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
         )
 
 
-def _enqueue(handle, components, *, Tcomponents, suspendable):
+def _enqueue(handle, components, *, Tcomponents):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    return queue.enqueue(components, suspendable)
+    return queue.enqueue(components)
 
 
 _TIMEOUT = {"timeout_ms": -1}
-_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "suspendable": True}
 _method("QueueEnqueue", "components: Tcomponents", lambda handle, components: [], _enqueue, **_PUT)
 
 
-def _enqueue_many(handle, components, *, Tcomponents, suspendable):
+def _enqueue_many(handle, components, *, Tcomponents):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    return queue.enqueue_many(components, suspendable)
+    return queue.enqueue_many(components)
 
 
 _method("QueueEnqueueMany", "components: Tcomponents", lambda handle, components: [], _enqueue_many, **_PUT)
 
 
-def _dequeue(handle, *, component_types, suspendable):
+def _dequeue(handle, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue(suspendable)
+    return queue.dequeue()
 
 
-_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "suspendable": True}
 _method(
     "QueueDequeue",
     "-> components: component_types",
@@ -148,10 +148,10 @@ _method(
 )
 
 
-def _dequeue_many(handle, n, *, component_types, suspendable):
+def _dequeue_many(handle, n, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n, suspendable=suspendable)
+    return queue.dequeue_many(n)
 
 
 def _batch_shape(handle, n, *, component_types):
@@ -170,10 +170,10 @@ _method(
 )
 
 
-def _dequeue_up_to(handle, n, *, component_types, suspendable):
+def _dequeue_up_to(handle, n, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n, up_to=True, suspendable=suspendable)
+    return queue.dequeue_many(n, up_to=True)
 
 
 _method(

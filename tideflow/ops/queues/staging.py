@@ -11,6 +11,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.session_objects import NAMED
 from tideflow.runtime.staging import MapStagingArea, StagingArea
+from tideflow.runtime.waiting import StepContext
 
 OPS: dict[str, Op] = {}
 _BOUNDS = {"capacity": attr("int", 0, minimum=0), "memory_limit": attr("int", 0, minimum=0)}
@@ -36,15 +37,20 @@ def _area(kind: Callable, resources: Any, node: Any) -> Any:
 def _add(
     name: str, signature: str, types: dict, kind: Callable, shape: Callable, act: Callable, **options: Any
 ) -> None:
-    """An op on a staging area: `act(area, *inputs)` is what it does."""
+    """An op on a staging area: it calls `act(area, *inputs)`, or `act(area, context, *inputs)` where it may
+    wait.
+    """
     op = Op(name, signature, stateful=True, differentiable=False, **_BOUNDS, **types, **NAMED, **options)
     op.shape(shape)
 
     def kernel(*inputs, resources, node):
         return act(_area(kind, resources, node), *inputs)
 
-    op.kernel(kernel)
-    op.kernel("string")(kernel)
+    def blocking_kernel(*inputs, resources, node, context):
+        return act(_area(kind, resources, node), context, *inputs)
+
+    for key in ("", "string"):
+        op.kernel(key)(blocking_kernel if op.blocking else kernel)
     op.samples(covered_by="tests/queues/test_barriers_and_staging.py")
     OPS[name] = op
 
@@ -77,8 +83,8 @@ _add("StageSize", " -> size: int32", _ANY_TYPES, StagingArea, _nothing, lambda a
 _add("StageClear", "", _ANY_TYPES, StagingArea, _nothing, StagingArea.clear)
 
 
-def _get_any(area: MapStagingArea, indices: list[int]) -> list:
-    key, values = area.get_any(indices)
+def _get_any(area: MapStagingArea, context: StepContext, indices: list[int]) -> list:
+    key, values = area.get_any(context, indices)
     return [torch.tensor(key), *values]
 
 
