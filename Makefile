@@ -4,9 +4,10 @@ VENV   := .venv
 READY  := $(VENV)/.ready
 RUN    := $(VENV)/bin/python
 OUT    ?= out/digits.png
+SITE   ?= out/site
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint coverage bench oracle simulate clean
+.PHONY: help demo check test lint types changed docs coverage bench oracle simulate clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -15,6 +16,9 @@ demo: $(READY)  ## train a convolutional network on handwritten digits and draw 
 	@echo "== Training a convolutional classifier on handwritten digits (examples/digits.py)"
 	@$(RUN) examples/digits.py --out $(OUT)
 
+check: $(READY)  ## lint, types, layering and the tests of what changed: run it while you work
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint types changed
+
 test: $(READY)  ## run the tests, but for those that need TensorFlow
 	@echo "== Running the tests (two processes, one kernel thread each)"
 	OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests --ignore=tests/oracle
@@ -22,6 +26,17 @@ test: $(READY)  ## run the tests, but for those that need TensorFlow
 lint: $(READY)  ## check the code's style
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+
+types: $(READY)  ## check the types of the packages that pyproject.toml lists
+	$(RUN) -m mypy
+
+changed: $(READY)
+	@OMP_NUM_THREADS=1 $(RUN) .ci/changed_tests.py
+
+docs: $(READY)  ## build the documentation site in out/site
+	@echo "== Building the site: guides, tutorials, and a reference whose examples are run (some minutes)"
+	@NO_MKDOCS_2_WARNING=1 OMP_NUM_THREADS=1 $(RUN) -m mkdocs build --strict --quiet --site-dir $(SITE)
+	@echo "== Done. To read it: $(RUN) -m http.server --bind 127.0.0.1 --directory $(SITE)"
 
 coverage: $(READY)  ## count what of TensorFlow 1.15 is there, and write docs/coverage.md
 	$(RUN) -m tideflow coverage --write
@@ -41,7 +56,7 @@ simulate: $(READY)  ## simulate clusters of up to 10,000 workers, and draw them 
 	$(RUN) -m tideflow simulate --out docs/simulation
 
 clean:  ## remove what was made here, the environments included
-	rm -rf $(VENV) .oracles build out *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .oracles build out *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

@@ -1,4 +1,7 @@
-"""The `tideflow` command: a table of subcommands, each of them a function of its arguments."""
+"""The `tideflow` command: a table of subcommands, each of them a function of its arguments.
+
+What a subcommand needs is loaded when it runs: help comes at once, and only what computes loads torch.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tideflow import __version__
+from tideflow.launch.command import add_options, launch
+
 DESCRIPTION = "TensorFlow 1 programs on today's kernels."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line; its exit status."""
     parser = argparse.ArgumentParser("tideflow", description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"tideflow {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for add in COMMANDS:
         add(commands)
@@ -52,10 +59,10 @@ def _add_run(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from tideflow.programs import run
+    from tideflow.programs import run  # loaded when asked for
 
     if arguments.insecure:
-        from tideflow.cluster import keys
+        from tideflow.cluster import keys  # loaded when asked for
 
         os.environ[keys.INSECURE] = "1"
     if arguments.module:
@@ -77,7 +84,7 @@ def _add_check(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from tideflow.programs import check
+    from tideflow.programs import check  # loaded when asked for
 
     paths = [path for script in arguments.scripts for path in check.programs(Path(script))]
     if not paths:
@@ -106,7 +113,7 @@ def _add_coverage(commands: Commands) -> None:
 
 
 def _coverage(arguments: argparse.Namespace) -> int:
-    from tideflow.programs import coverage
+    from tideflow.programs import coverage  # loaded when asked for
 
     measured = coverage.measure()
     print(coverage.as_text(measured, arguments.areas))
@@ -126,8 +133,8 @@ def _add_keygen(commands: Commands) -> None:
 
 
 def _keygen(arguments: argparse.Namespace) -> int:
-    from tideflow.cluster import keys
-    from tideflow.graph.errors import OpError
+    from tideflow.cluster import keys  # loaded when asked for
+    from tideflow.graph.errors import OpError  # loaded when asked for
 
     try:
         keys.write(keys.generate(), arguments.path)
@@ -142,14 +149,11 @@ def _keygen(arguments: argparse.Namespace) -> int:
 
 
 def _add_launch(commands: Commands) -> None:
-    from tideflow.launch.command import add_options
-
     add_options(_command(commands, "launch", _launch, "run a program as all the tasks of a cluster"))
 
 
 def _launch(arguments: argparse.Namespace) -> int:
-    from tideflow.graph.errors import OpError
-    from tideflow.launch.command import launch
+    from tideflow.graph.errors import OpError  # loaded when asked for
 
     try:
         return launch(arguments)
@@ -182,20 +186,20 @@ def _add_inspect(commands: Commands) -> None:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    from tideflow import inspect
-    from tideflow.graph.errors import OpError
+    from tideflow.graph.errors import OpError  # loaded when asked for
+    from tideflow.inspect import diff_of, report_of, show  # loaded when asked for
 
     if (arguments.path is None) == (arguments.diff is None):
         return _refuse("either a PATH or --diff A B is to be given")
     try:
         if arguments.diff:
-            report = inspect.diff_of(*arguments.diff)
+            report = diff_of(*arguments.diff)
         else:
-            report = inspect.report_of(arguments.path, arguments.tensor, not arguments.quick)
+            report = report_of(arguments.path, arguments.tensor, not arguments.quick)
     except OpError as error:
         return _refuse(error.message)
     try:
-        inspect.show(report)
+        show(report)
     except BrokenPipeError:  # as with `| head`
         sys.stderr.close()
     return 0
@@ -223,7 +227,7 @@ def _add_simulate(commands: Commands) -> None:
 
 def _simulate(arguments: argparse.Namespace) -> int:
     try:
-        from tideflow.simulator import command
+        from tideflow.simulator import command  # loaded when asked for
     except ImportError as error:
         return _refuse(f"simulating needs {error.name}: pip install 'tideflow[simulate]'")
     command.simulate(arguments.out, arguments.calibrate, arguments.processes)

@@ -2,22 +2,45 @@
 
 `@export("matmul", "linalg.matmul")` beside a function makes `tf.matmul` and `tf.linalg.matmul`. Names are
 those of TensorFlow 1.15, so the whole public surface can be compared with its list of symbols.
+
+A namespace (`tf`, `tf.nn`, `tf.contrib.slim`) is a module: that of a folder, where there is one. The first
+public name that is asked for loads the rooms that every program needs (`rooms.py`). Rooms that few need are
+loaded by the first use of one of their own names. A name that was found is an attribute from then on.
 """
 
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.abc
+import importlib.machinery
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
+
+from tideflow.dispatch import dispatching
 
 T = TypeVar("T")
 
+ROOT = "tideflow"
+
 symbols: dict[str, Any] = {}
+_waiting: set[str] = set()  # exported, and not hung on a namespace yet
+_rooms: dict[str, str] = {}  # a name, or a namespace -> the room that its first use loads
+_loaded = False  # whether all rooms are loaded that every program needs
 
 
-def export(*paths: str) -> Callable[[T], T]:
-    """Decorator: the decorated object is public under each dotted path, relative to `tf`."""
+def export(*paths: str, **forms: str) -> Callable[[T], T]:
+    """Decorator: the decorated object is public under each dotted path, relative to `tf`.
+
+    `ragged="values"` or `operator="matmul"` name the form of a function for arguments of another kind than
+    tensors (`dispatch.py`).
+    """
 
     def register(obj: T) -> T:
+        if forms:
+            obj = dispatching(obj, forms)
         expose(obj, *paths)
         return obj
 
@@ -29,24 +52,124 @@ def expose(obj: Any, *paths: str) -> None:
     for path in paths:
         if symbols.setdefault(path, obj) is not obj:
             raise ValueError(f"two different objects are exported as tf.{path}")
+        _waiting.add(path)
+        for space in _prefixes(path):
+            if f"{ROOT}.{space}" in sys.modules:  # a folder that is a namespace
+                sys.modules[f"{ROOT}.{space}"].__class__ = Namespace
 
 
-def publish(root: types.ModuleType) -> None:
-    """Sets every exported symbol on `root` (the package) and its namespaces, which are made where missing."""
-    for path, obj in symbols.items():
-        *spaces, name = path.split(".")
-        setattr(_namespace(root, spaces), name, obj)
+def load_when_asked_for(room: str, *paths: str) -> None:
+    """The first use of one of these names, or of anything in these namespaces, loads `room`."""
+    _rooms.update(dict.fromkeys(paths, room))
 
 
-def _namespace(root: types.ModuleType, spaces: list[str]) -> types.ModuleType:
-    module = root
-    for space in spaces:
-        child = module.__dict__.get(space)
+def load(path: str) -> None:
+    """Loads what provides a public name, and publishes it."""
+    _import(f"{ROOT}.rooms")
+    for space in _prefixes(path):
+        if space in _rooms:
+            _import(_rooms[space])
+    if _loaded:
+        publish()
+
+
+def load_all() -> None:
+    """Loads every room: then `symbols` has every public name."""
+    _import(f"{ROOT}.rooms")
+    for room in dict.fromkeys(_rooms.values()):
+        _import(room)
+    publish()
+
+
+def _import(module: str) -> None:
+    """Imports a module. Nothing that this makes is garbage, so Python need not look for any meanwhile."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        importlib.import_module(module)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def publish() -> None:
+    """Hangs what was exported on its namespaces, which are made where missing.
+
+    What belongs to the namespace of a room that is not loaded waits for it.
+    """
+    global _loaded
+    _loaded = True
+    for path in (*_rooms, *_waiting):
+        space, _, name = path.rpartition(".")
+        if not any(outer in _rooms and _rooms[outer] not in sys.modules for outer in _prefixes(space)):
+            namespace = _namespace(space)
+            if path in _waiting:
+                setattr(namespace, name, symbols[path])
+                _waiting.remove(path)
+
+
+class Namespace(types.ModuleType):
+    """A module that looks for a public name when it is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return [name for name in dir(self) if not name.startswith("_")]
+        if not name.startswith("__"):
+            module = f"{self.__name__}.{name}"
+            # A module of the folder, as the statement `from tideflow.nn import rnn` asks for one.
+            if importlib.machinery.PathFinder.find_spec(module, self.__dict__.get("__path__", ())):
+                return importlib.import_module(module)
+            load(_path(module))
+            if name in self.__dict__:
+                return self.__dict__[name]
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        load(_path(self.__name__))
+        parts = (path.rpartition(".") for path in _rooms)
+        return sorted({*self.__dict__, *(name for space, _, name in parts if space == _path(self.__name__))})
+
+
+class NamespaceFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds a namespace that has no folder, for `import tideflow.math`."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        found = _find_namespace(name) if name.startswith(f"{ROOT}.") else None
+        return None if found is None else importlib.machinery.ModuleSpec(name, self)
+
+    def create_module(self, spec: Any) -> Any:
+        return _find_namespace(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Nothing: a namespace is complete when it is found."""
+
+
+def _find_namespace(name: str) -> Namespace | None:
+    found: Any = sys.modules[ROOT]
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found if isinstance(found, Namespace) else None
+
+
+def _namespace(path: str) -> types.ModuleType:
+    """The module of a namespace, made where there is none."""
+    module = sys.modules[ROOT]
+    for space in _prefixes(path):
+        child = sys.modules.get(f"{ROOT}.{space}")
         if child is None:
-            path = f"{module.__name__}.{space}"
-            child = sys.modules.setdefault(
-                path, types.ModuleType(path, f"The public namespace tf.{path[len(root.__name__) + 1 :]}.")
-            )
-            setattr(module, space, child)
+            child = Namespace(f"{ROOT}.{space}", f"The public namespace tf.{space}.")
+            child.__path__ = []  # it may have namespaces of its own
+            sys.modules[child.__name__] = child
+        setattr(module, space.rpartition(".")[2], child)
         module = child
     return module
+
+
+def _path(module: str) -> str:
+    return module[len(ROOT) + 1 :]
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    """The namespaces around a name, the outermost first, and the name itself; nothing for "", which is tf."""
+    names = path.split(".") if path else []
+    return (".".join(names[: i + 1]) for i in range(len(names)))

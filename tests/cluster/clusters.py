@@ -20,8 +20,9 @@ _kept: list[socket.socket] = []
 
 
 def free_addresses(count: int) -> list[str]:
-    """Addresses of the loopback at which nobody listens. They are kept for as long as this process lives:
-    what else runs on the machine does not take them before a task comes, or while one is started again.
+    """Addresses of the loopback on which no process listens. They are kept for as long as this process runs,
+    so that no other process of the machine takes them before a task listens there, or while one is started
+    again.
     """
     sockets = [reserve() for _ in range(count)]
     _kept.extend(sockets)
@@ -50,7 +51,7 @@ def servers(**jobs: int) -> Iterator[dict[tuple[str, int], tf.train.Server]]:
 
 
 class TaskProcess:
-    """A task in a process of its own, which serves until it is told to end."""
+    """A task in a process of its own, which serves until its input ends."""
 
     def __init__(self, cluster: dict[str, list[str]], job: str, index: int):
         self.job, self.index, self._cluster = job, index, cluster

@@ -5,28 +5,30 @@ import threading
 
 import torch
 
-from tideflow.cluster.transport import Identity, Listener, Message
+from tests.cluster.kinds import KINDS, Echo, Later, Ok, Ones, Sums, Wait
+from tideflow.cluster.transport import Identity, Listener
 
-waiting = []
+unanswered = []
 
 
 def handle(message, reply):
     if reply is None:
         return
-    if message.kind == "silence":
-        waiting.append(reply)
-    elif message.kind == "sizes":
-        reply(Message("ok", {"sums": [float(tensor.sum()) for tensor in message.tensors]}))
-    elif message.kind == "ones":
-        reply(Message("ok", {}, [torch.ones(message.fields["count"])]))
-    elif message.kind == "later":
-        threading.Thread(target=reply, args=(message,)).start()
-    else:
-        reply(message)
+    match message:
+        case Wait():
+            unanswered.append(reply)
+        case Sums():
+            reply(Ok({"sums": [float(tensor.sum()) for tensor in message.tensors]}))
+        case Ones():
+            reply(Ok(tensors=[torch.ones(message.fields["count"])]))
+        case Later():
+            threading.Thread(target=reply, args=(message,)).start()
+        case Echo():
+            reply(message)
 
 
 if __name__ == "__main__":
-    listener = Listener(sys.argv[1], handle, identity=Identity("/job:ps/task:0"))
+    listener = Listener(sys.argv[1], handle, kinds=KINDS, identity=Identity("/job:ps/task:0"))
     print("ready", flush=True)
     sys.stdin.read()
     listener.close()

@@ -1,4 +1,4 @@
-"""Sessions from elsewhere, and what a server is told: programs as they were written for TensorFlow's."""
+"""Clients and servers, as programs for TensorFlow use them."""
 
 import threading
 
@@ -11,7 +11,7 @@ from tideflow.cluster import client, keys, sockets
 from tideflow.ops.control_flow.optionals import Optional
 from tideflow.ops.distributed.variants import pack, unpack
 from tideflow.runtime.tensor_lists import as_variant
-from tideflow.runtime.waiting import within
+from tideflow.runtime.waiting import StepContext
 
 _SECONDS = 60
 
@@ -37,7 +37,7 @@ def _on(job, task=0):
 
 
 def test_a_client_waits_for_its_server(monkeypatch):
-    """It may start first. The server is started when the client has tried in vain."""
+    """The client may start first. The server starts when the client has failed to reach it once."""
     addresses, tried = cluster_of(worker=1), threading.Event()
     monkeypatch.setattr(client, "server_at", lambda address: None)  # as for a client in another process
     monkeypatch.setattr(client.time, "sleep", lambda seconds: tried.wait(0.01) or tried.set())
@@ -65,8 +65,8 @@ def test_a_client_does_not_wait_for_ever(monkeypatch):
         constant = tf.constant(1)
         with pytest.raises(tf.errors.UnavailableError, match=address):
             session.run(constant)
-        with pytest.raises(tf.errors.DeadlineExceededError, match=address), within(0.01):
-            session._elsewhere.devices()
+        with pytest.raises(tf.errors.DeadlineExceededError, match=address):
+            session._executor._session(StepContext(0.01))
 
 
 def test_a_network_that_is_trusted_needs_no_key(monkeypatch):
@@ -105,7 +105,7 @@ def test_a_server_of_no_cluster(cluster, arguments, error):
 # ------------------------------------------------------------------------------------------------- sessions
 
 
-def test_where_operations_are_is_told_once(target, capfd):
+def test_the_device_of_an_operation_is_logged_once(target, capfd):
     with _on("ps"):
         x = tf.constant([1.0, 2.0], name="x")
     with _on("worker", 1):
@@ -113,10 +113,10 @@ def test_where_operations_are_is_told_once(target, capfd):
     with tf.Session(target, config=tf.ConfigProto(log_device_placement=True)) as session:
         session.run(y)
         session.run(y + 1)
-    told = capfd.readouterr().out.splitlines()
-    assert told.count("y: (Exp): /job:worker/replica:0/task:1/device:CPU:0") == 1
-    assert told.count("x: (Const): /job:ps/replica:0/task:0/device:CPU:0") == 1
-    assert not [line for line in told if line.startswith("Device mapping")]
+    logged = capfd.readouterr().out.splitlines()
+    assert logged.count("y: (Exp): /job:worker/replica:0/task:1/device:CPU:0") == 1
+    assert logged.count("x: (Const): /job:ps/replica:0/task:0/device:CPU:0") == 1
+    assert not [line for line in logged if line.startswith("Device mapping")]
 
 
 def test_a_trace_holds_what_was_asked_for(target):
@@ -147,7 +147,7 @@ def test_a_partial_run_that_fetches_a_variable_first(target):
 
 
 def test_a_branch_over_tasks_again_and_again(target):
-    """Once it is known to be quick, too: a part that waits must not keep its server from listening."""
+    """Also when the part is known to be quick: one that waits must not block the listener's thread."""
     with _on("ps"):
         variable = tf.Variable(0.0)
     taken = tf.placeholder(tf.bool, [])
@@ -164,8 +164,8 @@ def test_a_branch_over_tasks_again_and_again(target):
         ]
 
 
-def test_who_is_cancelled_says_why(target):
-    """The parts of a step that ran out of time say that, whichever of them is heard first."""
+def test_a_step_that_times_out_says_so(target):
+    """All parts of such a step report the timeout, whichever of them answers first."""
     with _on("worker", 1):
         queue = tf.FIFOQueue(1, tf.float32)
         taken = queue.dequeue()
@@ -195,8 +195,8 @@ def test_a_reset_without_a_target_closes_the_sessions_of_this_process(target):
         assert elsewhere.run(one) == 1
 
 
-def test_the_chiefs_runner_is_not_awaited():
-    """It waits for gradients of which none come: a coordinator stops without it."""
+def test_the_coordinator_does_not_wait_for_the_chiefs_runner():
+    """The runner waits for gradients of which none come: the coordinator stops without it."""
     with tf.Graph().as_default(), tf.Session() as session:
         step = tf.train.get_or_create_global_step()
         weight = tf.get_variable("weight", initializer=1.0)
@@ -253,7 +253,7 @@ def test_a_dataset_stays_on_its_task(target):
         session.run(copy)
 
 
-def test_what_is_no_variant_is_refused():
+def test_bytes_that_are_no_variant_are_refused():
     whole = pack(as_variant(Optional([torch.tensor([1.0, 2.0])])))[()]
     assert unpack(as_variant(whole))[()].components[0].tolist() == [1.0, 2.0]
     for junk in (b"junk", whole[:-1], whole.replace(b"empty", b"ytpme")):

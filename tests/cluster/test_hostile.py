@@ -12,9 +12,10 @@ import pytest
 import torch
 import zmq
 
+from tests.cluster.kinds import KINDS, Echo, Ok, Push, Wait
 from tideflow.cluster import keys, protocol, sockets, wire
 from tideflow.cluster.connection import Connection
-from tideflow.cluster.transport import Identity, Listener, Message, Peer
+from tideflow.cluster.transport import Identity, Listener, Peer
 from tideflow.cluster.wire import Envelope
 from tideflow.graph.errors import (
     AbortedError,
@@ -25,11 +26,15 @@ from tideflow.graph.errors import (
     UnauthenticatedError,
     UnavailableError,
 )
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 
 SOON = 30.0
 _ESTABLISHED = "01"  # of /proc/net/tcp
 KEY = keys.generate()
+
+
+def a_peer(address, **options):
+    return Peer(address, kinds=KINDS, **options)
 
 
 class Server:
@@ -39,18 +44,22 @@ class Server:
         self.seen = []
         self.key = options.get("key")
         self.listener = Listener(
-            "127.0.0.1:0", self._handle, identity=Identity("/job:ps", {"/job:ps": "a:1"}), **options
+            "127.0.0.1:0",
+            self._handle,
+            kinds=KINDS,
+            identity=Identity("/job:ps", {"/job:ps": "a:1"}),
+            **options,
         )
 
     def _handle(self, message, reply):
         self.seen.append(message.kind)
         if reply is not None:
-            reply(Message("ok", message.fields))
+            reply(Ok(message.fields))
 
     def serves(self):
-        peer = Peer(self.listener.address, key=self.key)
+        peer = a_peer(self.listener.address, key=self.key)
         try:
-            return peer.call(Message("good", {"x": 1}), SOON).fields == {"x": 1}
+            return peer.call(Echo({"x": 1}), Ok, SOON).fields == {"x": 1}
         finally:
             peer.close()
 
@@ -59,7 +68,7 @@ class Server:
 def server(request):
     server = Server(key=request.param)
     yield server
-    assert server.serves() and set(server.seen) == {"good"}
+    assert server.serves() and set(server.seen) == {"echo"}
     server.listener.close()
 
 
@@ -67,23 +76,23 @@ def server(request):
 def open_server():
     server = Server()
     yield server
-    assert server.serves() and set(server.seen) <= {"good"}
+    assert server.serves() and set(server.seen) <= {"echo"}
     server.listener.close()
 
 
 @pytest.fixture
 def dealer(open_server):
-    """A bare socket that speaks ZeroMQ to the open server, and whatever a test wants to say."""
+    """A bare ZeroMQ socket, connected to the open server, for messages that a test makes."""
     with zmq.Context() as context, context.socket(zmq.DEALER) as sock:
         sock.linger, sock.rcvtimeo = 0, int(1000 * SOON)
         sock.connect(f"tcp://{open_server.listener.address}")
         yield sock
 
 
-def told(dealer, frames):
-    """What the server answers to frames."""
+def error_for(dealer, frames):
+    """The error with which the server answers to frames."""
     dealer.send_multipart(frames)
-    return wire.error_of(wire.decode(dealer.recv_multipart()))
+    return wire.error_of(wire.decode(dealer.recv_multipart(), KINDS))
 
 
 # ------------------------------------------------------------------------------------------------- raw bytes
@@ -114,7 +123,7 @@ def test_junk_on_the_port(server, junk):
         assert server.serves()
 
 
-def test_who_connects_and_says_nothing(server):
+def test_strangers_that_connect_and_send_nothing(server):
     host, _, port = server.listener.address.partition(":")
     strangers = [socket.create_connection((host, int(port)), timeout=SOON) for _ in range(50)]
     assert server.serves()
@@ -126,20 +135,20 @@ def test_who_connects_and_says_nothing(server):
 
 
 def _one_attempt(peer, monkeypatch):
-    """Limits that are over once the peer has tried to connect."""
-    limits, borrow = Limits(time.monotonic() + SOON, SOON), peer._borrow
+    """A context whose time is over once the peer has tried to connect."""
+    context, borrow = StepContext(SOON), peer._borrow
 
     def only_once(given):
         try:
             return borrow(given)
         finally:
-            limits.deadline = time.monotonic()
+            context.deadline = time.monotonic()
 
     monkeypatch.setattr(peer, "_borrow", only_once)
-    return limits
+    return context
 
 
-REFUSED = (UnauthenticatedError, UnavailableError)  # which of them depends on who hangs up first
+REFUSED = (UnauthenticatedError, UnavailableError)  # which of them depends on the side that hangs up first
 
 
 @pytest.mark.parametrize(
@@ -147,12 +156,12 @@ REFUSED = (UnauthenticatedError, UnavailableError)  # which of them depends on w
 )
 def test_another_key(there, here, monkeypatch):
     server = Server(key=there)
-    peer = Peer(server.listener.address, key=here)
+    peer = a_peer(server.listener.address, key=here)
     with pytest.raises(REFUSED, match="cluster key"):
-        peer.call(Message("bad"), SOON)
+        peer.call(Push(), Ok, SOON)
     with pytest.raises((*REFUSED, DeadlineExceededError), match="cluster key"):
-        peer.connect(limits=_one_attempt(peer, monkeypatch))
-    assert server.serves() and server.seen == ["good"]
+        peer.connect(context=_one_attempt(peer, monkeypatch))
+    assert server.serves() and server.seen == ["echo"]
     peer.close()
     server.listener.close()
 
@@ -163,25 +172,25 @@ def test_the_servers_public_key_alone_is_not_enough():
             return KEY.server()
 
     server = Server(key=KEY)
-    peer = Peer(server.listener.address, key=Stranger(keys.generate().secret))
+    peer = a_peer(server.listener.address, key=Stranger(keys.generate().secret))
     with pytest.raises(REFUSED, match="cluster key"):
-        peer.call(Message("bad"), SOON)
-    assert server.serves() and server.seen == ["good"]
+        peer.call(Push(), Ok, SOON)
+    assert server.serves() and server.seen == ["echo"]
     peer.close()
     server.listener.close()
 
 
 def test_nothing_readable_crosses_a_keyed_connection():
     """A relay between the two sees no word of what they say."""
-    server, heard = Server(key=KEY), bytearray()
+    server, relayed = Server(key=KEY), bytearray()
     host, _, port = server.listener.address.partition(":")
     with socket.create_server(("127.0.0.1", 0)) as relay:
         relay.settimeout(SOON)
-        peer = Peer(f"127.0.0.1:{relay.getsockname()[1]}", key=KEY)
+        peer = a_peer(f"127.0.0.1:{relay.getsockname()[1]}", key=KEY)
 
         def pump(source, target):
             while data := source.recv(65536):
-                heard.extend(data)
+                relayed.extend(data)
                 target.sendall(data)
             target.close()
 
@@ -194,31 +203,31 @@ def test_nothing_readable_crosses_a_keyed_connection():
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
-        peer.call(Message("secret-word", {"text": "secret-text"}), SOON)
+        peer.call(Echo({"secret-word": "secret-text"}), Ok, SOON)
         peer.close()
     server.listener.close()
-    assert len(heard) > 500 and b"secret" not in heard
+    assert len(relayed) > 500 and b"secret" not in relayed
 
 
 # ------------------------------------------------------------------------------------------- forged messages
 
 
-def test_who_says_no_hello(dealer):
-    frames = wire.encode(Message("bad"), Envelope(request=5))
-    assert isinstance(told(dealer, frames), FailedPreconditionError)
+def test_a_message_before_the_hello(dealer):
+    frames = wire.encode(Push(), Envelope(request=5))
+    assert isinstance(error_for(dealer, frames), FailedPreconditionError)
 
 
-def test_a_guessed_life(dealer):
-    error = told(dealer, wire.encode(Message("bad"), Envelope(request=5, incarnation=12345)))
+def test_a_guessed_incarnation(dealer):
+    error = error_for(dealer, wire.encode(Push(), Envelope(request=5, incarnation=12345)))
     assert isinstance(error, AbortedError) and "was restarted" in error.message
 
 
 def test_another_version(dealer):
-    frame = bytearray(wire.encode(protocol.hello(Identity(), "", {}), Envelope(request=7))[0])
+    frame = bytearray(wire.encode(protocol.hello(Identity(), "", None), Envelope(request=7))[0])
     frame[4:6] = struct.pack("<H", 99)
-    error = told(dealer, [frame])
+    error = error_for(dealer, [frame])
     assert isinstance(error, FailedPreconditionError)
-    assert "version 99 of the protocol, this one version 1" in error.message
+    assert f"version 99 of the protocol, this one version {wire.VERSION}" in error.message
 
 
 def test_a_server_of_another_version(monkeypatch):
@@ -235,9 +244,11 @@ def test_a_server_of_another_version(monkeypatch):
             return real.pack(magic, version + (threading.current_thread() is server.listener._thread), *rest)
 
     monkeypatch.setattr(wire, "_PREFIX", Newer())
-    peer = Peer(server.listener.address)
-    with pytest.raises(FailedPreconditionError, match="version 2 of the protocol, this one version 1"):
-        peer.call(Message("bad"), SOON)
+    peer = a_peer(server.listener.address)
+    with pytest.raises(
+        FailedPreconditionError, match=f"version {wire.VERSION + 1} of the protocol, this one"
+    ):
+        peer.call(Push(), Ok, SOON)
     peer.close()
     server.listener.close()
 
@@ -247,57 +258,61 @@ def forged(header, *frames, incarnation=0):
     return [wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 3, incarnation, 0, len(text)) + text, *frames]
 
 
+def hello(**fields):
+    return {"kind": "hello", **fields}
+
+
 @pytest.mark.parametrize(
     ("frames", "kind"),
     [
-        (forged(["hello", {}, [[1, 1, [10**15], 4 * 10**15, 1]]], b"x"), DataLossError),
-        (forged(["hello", {}, [[1, 1, [10**15], 4 * 10**15, 0]]]), DataLossError),
-        (forged(["hello", {}, [[1, 1, [10**6], 4 * 10**6, [1, 0, "0" * 32]]]]), DataLossError),
-        (forged(["hello", {}, [[1, 1, [1], 4, ["/etc/passwd"]]]]), InvalidArgumentError),
-        (forged(["hello", {}, []], *[b"x"] * 1000), DataLossError),
-        (forged(["hello", {"to": {"x": 1}}, []]), InvalidArgumentError),
-        (
-            forged(["hello", {"host": {"place": 1, "try": [1, 1, 1]}, "cluster": {"/job:ps": "a:2"}}, []]),
-            FailedPreconditionError,
-        ),
+        (forged(hello(tensors=[[1, 1, [10**15], 4 * 10**15, 1]]), b"x"), DataLossError),
+        (forged(hello(tensors=[[1, 1, [10**15], 4 * 10**15, 0]])), DataLossError),
+        (forged(hello(tensors=[[1, 1, [10**6], 4 * 10**6, [1, 0, "0" * 32]]])), DataLossError),
+        (forged(hello(tensors=[[1, 1, [1], 4, ["/etc/passwd"]]])), InvalidArgumentError),
+        (forged(hello(), *[b"x"] * 1000), DataLossError),
+        (forged(hello(to={"x": 1})), InvalidArgumentError),
+        (forged(hello(memory={"boot": 1, "probe": [1, 1, 1]})), InvalidArgumentError),
+        (forged(hello(cluster={"/job:ps": "a:2"})), FailedPreconditionError),
         (forged({"pickle": "gASVKAAAAAAAAACMBXBvc2l4lIwGc3lzdGVtlJOU"}), InvalidArgumentError),
     ],
-    ids=range(8),
+    ids=range(9),
 )
-def test_a_header_that_lies(dealer, frames, kind):
-    assert isinstance(told(dealer, frames), kind)
+def test_a_false_header(dealer, frames, kind):
+    assert isinstance(error_for(dealer, frames), kind)
 
 
-def test_who_sends_no_message_at_all_hears_nothing(dealer):
+def test_frames_that_are_no_message_get_no_answer(dealer):
     for frames in ([b""], [b"x"], [b"", b""], [b"TIDE"], [b"\x80\x04\x95" * 100], [b"x"] * 500):
         dealer.send_multipart(frames)
-    error = told(dealer, forged(["bad", {}, []]))  # the first thing that is a message is the first answered
+    error = error_for(
+        dealer, forged({"kind": "push"})
+    )  # the first thing that is a message is the first answered
     assert isinstance(error, FailedPreconditionError) and not dealer.poll(0)
 
 
 def test_a_message_over_the_limit_costs_the_connection():
     server = Server(max_message_bytes=1 << 20)
-    peer = Peer(server.listener.address)
-    connection, _ = peer._borrow(Limits())
+    peer = a_peer(server.listener.address)
+    connection, _ = peer._borrow(StepContext())
     connection._share = None  # through the socket
-    connection.send(Message("bad", {}, [torch.zeros(1 << 20)]))
+    connection.send(Push(tensors=[torch.zeros(1 << 20)]))
     ready = sockets.poll(connection.polled, int(1000 * SOON))
     with pytest.raises(UnavailableError, match="bad: the connection broke"):
         connection.take(0, ready, "bad")
     connection.close(linger=0)
-    assert server.serves() and server.seen == ["good"]
+    assert server.serves() and server.seen == ["echo"]
     peer.close()
     server.listener.close()
 
 
-def test_a_flood_of_questions_from_who_never_reads(monkeypatch, caplog):
-    """Answers are dropped when nobody reads them; they do not pile up."""
+def test_a_flood_of_requests_from_a_client_that_never_reads(monkeypatch, caplog):
+    """Answers that the client does not read are dropped; they do not pile up."""
     monkeypatch.setattr(sockets, "QUEUED_MESSAGES", 8)
     caplog.set_level("DEBUG", "tideflow.cluster")
     server = Server()
     address = "x" * 8000
     server.listener.identity = Identity("/job:ps", {"/job:ps": f"{address}:1"})
-    greeting = wire.encode(protocol.hello(Identity("", {"/job:ps": "a:2"}), "", {}), Envelope(request=1))
+    greeting = wire.encode(protocol.hello(Identity("", {"/job:ps": "a:2"}), "", None), Envelope(request=1))
     with zmq.Context() as context, context.socket(zmq.DEALER) as sock:
         sock.linger, sock.rcvhwm, sock.rcvbuf = 0, 1, 4096
         sock.connect(f"tcp://{server.listener.address}")
@@ -313,31 +328,31 @@ def test_a_client_that_leaves_before_its_answer():
     replies, asked = [], threading.Event()
 
     def late(message, reply):
-        if message.kind == "leave":
+        if type(message) is Wait:
             replies.append(reply)
             asked.set()
         else:
             reply(message)
 
-    listener = Listener("127.0.0.1:0", late)
-    peer = Peer(listener.address)
-    peer.start(Message("leave")).cancel()
+    listener = Listener("127.0.0.1:0", late, kinds=KINDS)
+    peer = a_peer(listener.address)
+    peer.start(Wait()).cancel()
     assert asked.wait(SOON)
-    replies[0](Message("too late", {}, [torch.ones(100_000)]))
-    assert peer.call(Message("good"), SOON).kind == "good"
+    replies[0](Ok(tensors=[torch.ones(100_000)]))
+    peer.call(Echo(), Echo, SOON)
     peer.close()
     listener.close()
 
 
-def test_a_server_that_is_none(monkeypatch):
-    """Who listens but never speaks is given up on in time, and named."""
+def test_a_server_that_does_not_speak_the_protocol(monkeypatch):
+    """A server that listens and never answers is given up in time, and named."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        peer = Peer(f"127.0.0.1:{mute.getsockname()[1]}", task="/job:ps")
+        peer = a_peer(f"127.0.0.1:{mute.getsockname()[1]}", task="/job:ps")
         with pytest.raises(DeadlineExceededError, match="/job:ps at 127"):
-            peer.call(Message("good"), timeout=0.3)
+            peer.call(Echo(), Ok, timeout=0.3)
         monkeypatch.setattr(sockets, "HANDSHAKE_MS", 200)
         with pytest.raises(REFUSED, match="/job:ps at 127"):
-            peer.call(Message("good"), SOON)
+            peer.call(Echo(), Ok, SOON)
         peer.close()
 
 
@@ -353,16 +368,16 @@ def test_an_answer_that_is_junk():
 
         thread = threading.Thread(target=answer)
         thread.start()
-        peer = Peer(f"127.0.0.1:{port}")
+        peer = a_peer(f"127.0.0.1:{port}")
         with pytest.raises(InvalidArgumentError, match="Not a message of this protocol"):
-            peer.call(Message("good"), SOON)
+            peer.call(Echo(), Ok, SOON)
         thread.join()
         peer.close()
 
 
 def test_connections_close_their_sockets():
     server = Server()
-    peer = Peer(server.listener.address)
+    peer = a_peer(server.listener.address)
     peer.connect(SOON)
     assert _connections_to(server.listener.port)
     peer.close()
@@ -388,9 +403,9 @@ def test_a_connection_that_cannot_be_opened_is_closed_again(monkeypatch):
         Connection, "close", lambda self, linger=None: (closed.append(self), real(self, linger))
     )
     server = Server(key=KEY)
-    peer = Peer(server.listener.address)
+    peer = a_peer(server.listener.address)
     with pytest.raises(REFUSED, match="cluster key"):
-        peer.call(Message("bad"), SOON)
+        peer.call(Push(), Ok, SOON)
     assert len(closed) == 1
     peer.close()
     server.listener.close()

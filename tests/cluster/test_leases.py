@@ -1,14 +1,13 @@
-"""A master that is not heard of loses its sessions; one that lives keeps them, however long steps wait."""
+"""A silent master loses its sessions; one that sends heartbeats keeps them, however long its steps wait."""
 
 import threading
 
 import pytest
 
 import tideflow as tf
-from tideflow.cluster import server as servers
-from tideflow.cluster import worker as workers
+from tideflow.cluster import heartbeats, membership
+from tideflow.cluster.messages import Alive, Heartbeat
 from tideflow.cluster.tasks import task_name
-from tideflow.cluster.transport import Message
 
 _SECONDS = 60
 
@@ -16,16 +15,15 @@ _SECONDS = 60
 @pytest.fixture
 def rounds(server, monkeypatch):
     """Counts the rounds of the server's heartbeats, which are quick here; a lease is of two."""
-    monkeypatch.setattr(workers, "LEASE_ROUNDS", 2)
-    monkeypatch.setattr(servers, "LEASE_ROUNDS", 2)
-    monkeypatch.setattr(servers, "HEARTBEAT_SECONDS", 0.01)
-    counted, real = threading.Semaphore(0), server._worker.forget_the_lost
+    monkeypatch.setattr(membership, "LEASE_ROUNDS", 2)
+    monkeypatch.setattr(heartbeats, "HEARTBEAT_SECONDS", 0.01)
+    counted, real = threading.Semaphore(0), server._worker.next_round
 
     def count():
         real()
         counted.release()
 
-    monkeypatch.setattr(server._worker, "forget_the_lost", count)
+    monkeypatch.setattr(server._worker, "next_round", count)
     server.start()
     return counted
 
@@ -58,12 +56,12 @@ def test_a_step_of_a_session_in_this_process_may_wait_long(server, rounds):
 
 
 def test_a_session_of_a_lost_master_is_forgotten(server, rounds):
-    """A master that has vanished without a word: nobody says any more that it lives."""
+    """A master that has vanished without a word: no heartbeat renews its lease any more."""
     with tf.Graph().as_default():
         one = tf.constant(1) + 1
         with tf.Session(server.target) as session:
             assert session.run(one) == 2
-            server._masters.clear()
+            server._sessions._local.clear()
             _wait_for(rounds, 20)
             with pytest.raises(tf.errors.AbortedError, match="session was closed"):
                 session.run(one)
@@ -74,18 +72,18 @@ def test_a_peer_is_lost_when_it_is_late_twice(monkeypatch, late, is_lost):
     """Once may be because this process itself was stopped while a heartbeat was under way."""
     cluster = {"ps": ["localhost:0"], "worker": ["localhost:1"]}
     server = tf.train.Server(cluster, job_name="ps", task_index=0, start=False)
-    task = server._tasks[task_name("worker", 0)]
-    answers = [tf.errors.DeadlineExceededError(None, None, "late")] * late + [Message("alive", {"gone": []})]
+    name = task_name("worker", 0)
+    answers = [tf.errors.DeadlineExceededError(None, None, "late")] * late + [Alive(missing=[])]
     lost = []
 
-    def call(message, timeout):
+    def call(message, kind, timeout):
         answer = answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    monkeypatch.setattr(task.peer, "call", call)
-    monkeypatch.setattr(server, "_lose", lambda *peer: lost.append(peer))
-    server._greet(task, Message("alive"))
-    assert bool(lost) == is_lost
+    monkeypatch.setattr(server._remote[name].peer, "call", call)
+    monkeypatch.setattr(server._worker, "lose_task", lambda task, error: lost.append(task))
+    server._heartbeats._send_heartbeat(name, Heartbeat(task="me", sessions=[]))
+    assert lost == ([name] if is_lost else [])
     server.stop()

@@ -108,8 +108,8 @@ def test_workers_take_steps_together(cluster):
         assert not worker.is_alive()
 
 
-def test_who_leaves_first_does_not_hold_up_the_other(cluster):
-    """The quicker one of two may take the last tokens: the other is let go all the same."""
+def test_a_worker_that_leaves_first_does_not_hold_up_the_other(cluster):
+    """The quicker of two workers may take the last tokens: the other one ends all the same."""
     workers, ended = cluster[0], []
 
     def work(index):

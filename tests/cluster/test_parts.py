@@ -1,4 +1,4 @@
-"""Parts that are left where they would have to wait, and taken up by whoever brings what they want."""
+"""Parts that suspend where a value is pending, and resume when it arrives."""
 
 import threading
 
@@ -6,9 +6,9 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import servers
-from tideflow.cluster.part import Visit
+from tideflow.cluster.part import SuspendableRun
 from tideflow.runtime import waiting
-from tideflow.runtime.waiting import ABSENT, Limits, PendingValue
+from tideflow.runtime.waiting import ABSENT, PendingValue, StepContext
 
 _SECONDS = 60
 _WAITERS = 12
@@ -30,7 +30,7 @@ class _Waiters:
             thread = threading.Thread(target=self._run, args=(session, fetch), daemon=True)
             thread.start()
             self._threads.append(thread)
-            while _under_way(server) <= index:  # they stand in line in the order in which they came
+            while len(server._worker._running) <= index:  # the queue serves them in this order
                 pass
 
     def _run(self, session, fetch):
@@ -48,10 +48,6 @@ class _Waiters:
         return self.results
 
 
-def _under_way(server):
-    return sum(len(session.steps) for session in list(server._worker._sessions.values()))
-
-
 def _warm(session, put, take):
     """The first runs are not known to be quick."""
     for _ in range(3):
@@ -65,7 +61,7 @@ def _queue():
         return queue, queue.dequeue(), queue.enqueue(7)
 
 
-def test_who_waits_at_a_queue_of_another_task_keeps_no_thread_there(cluster):
+def test_a_step_that_waits_at_a_queue_of_another_task_keeps_no_thread_there(cluster):
     server = cluster["ps", 0]
     _, take, put = _queue()
     with tf.Session(cluster["worker", 0].target) as session:
@@ -78,7 +74,7 @@ def test_who_waits_at_a_queue_of_another_task_keeps_no_thread_there(cluster):
         assert waiters.join() == [7] * _WAITERS
 
 
-def test_closing_the_queue_lets_them_go(cluster):
+def test_closing_the_queue_ends_the_waiting_steps(cluster):
     queue, take, put = _queue()
     close = queue.close()
     with tf.Session(cluster["worker", 0].target) as session:
@@ -88,7 +84,7 @@ def test_closing_the_queue_lets_them_go(cluster):
         assert [type(result) for result in waiters.join()] == [tf.errors.OutOfRangeError] * 3
 
 
-def test_closing_the_session_lets_them_go(cluster):
+def test_closing_the_session_ends_the_waiting_steps(cluster):
     _, take, put = _queue()
     session = tf.Session(cluster["worker", 0].target)
     _warm(session, put, take)
@@ -97,7 +93,7 @@ def test_closing_the_session_lets_them_go(cluster):
     assert [type(result) for result in waiters.join()] == [tf.errors.CancelledError] * 3
 
 
-def test_who_gives_up_takes_nothing(cluster):
+def test_a_step_that_times_out_takes_no_element(cluster):
     queue, take, put = _queue()
     size = queue.size()
     with tf.Session(cluster["worker", 0].target) as session:
@@ -109,7 +105,7 @@ def test_who_gives_up_takes_nothing(cluster):
         assert session.run(take) == 7
 
 
-def test_gradients_of_other_tasks_are_waited_for(cluster):
+def test_a_step_waits_for_the_gradients_of_other_tasks(cluster):
     with tf.device("/job:ps"):
         gathered = tf.ConditionalAccumulator(tf.float32, shape=[])
         add, take = gathered.apply_grad(2.0, local_step=1 << 40), gathered.take_grad(2)
@@ -124,68 +120,68 @@ def test_gradients_of_other_tasks_are_waited_for(cluster):
 
 
 class _Promise(PendingValue):
-    """A pending value that the test grants."""
+    """A pending value whose value the test sets."""
 
     what = "Waiting for the test"
 
     def __init__(self):
-        self.value, self.call, self.given_up = ABSENT, None, False
+        self.value, self.call, self.is_cancelled = ABSENT, None, False
 
     def get(self, call):
         self.call = call
         return self.value
 
     def cancel(self):
-        self.given_up = True
+        self.is_cancelled = True
         return self.value
 
 
-class _Steps:
-    """A run with one pending value, which gives what it was granted."""
+class _Run:
+    """A run with one pending value, whose result is that value."""
 
     def __init__(self, pending):
         self._pending, self.values = iter([pending, None]), ()
 
-    def go_on(self, value=None):
+    def advance(self, value=None):
         self.values = (value,)
         return next(self._pending)
 
 
 @pytest.fixture
-def visit():
-    """A visit with a pending value, what it puts off, and how it ended."""
-    pending, later, ends, limits = _Promise(), [], [], Limits()
-    Visit(_Steps(pending), limits, later.append, lambda *end: ends.append(end)).go_on()
-    return pending, later, ends, limits
+def suspended():
+    """The pending value of a suspended run, the calls of `call_soon`, its results, and its context."""
+    pending, calls, results, context = _Promise(), [], [], StepContext()
+    SuspendableRun(_Run(pending), context, calls.append, lambda *result: results.append(result)).resume()
+    return pending, calls, results, context
 
 
-def test_a_run_is_over_when_its_pending_value_arrives(visit):
-    pending, later, ends, _ = visit
-    assert not ends
+def test_a_run_is_over_when_its_pending_value_arrives(suspended):
+    pending, calls, results, _ = suspended
+    assert not results
     pending.value = 3
     pending.call(), pending.call()  # once too often
-    for call in later:
+    for call in calls:
         call()
-    assert ends == [((3,), None)]
+    assert results == [((3,), None)]
 
 
-def test_a_run_that_is_woken_for_nothing_goes_on_waiting(visit):
-    pending, later, ends, _ = visit
+def test_a_run_that_is_woken_without_a_value_stays_suspended(suspended):
+    pending, calls, results, _ = suspended
     pending.call()
-    later.pop()()
-    assert not ends and not pending.given_up
+    calls.pop()()
+    assert not results and not pending.is_cancelled
 
 
-def test_a_run_of_a_cancelled_step_ends(visit):
-    pending, later, ends, limits = visit
-    limits.cancelled = True
+def test_a_run_of_a_cancelled_step_ends(suspended):
+    pending, calls, results, context = suspended
+    context.cancel()
     pending.call()
-    later.pop()()
-    ((_, error),) = ends
-    assert isinstance(error, tf.errors.CancelledError) and pending.given_up
+    calls.pop()()
+    ((_, error),) = results
+    assert isinstance(error, tf.errors.CancelledError) and pending.is_cancelled
 
 
-def test_what_was_granted_at_the_last_moment_counts():
+def test_a_value_that_arrives_at_the_last_moment_counts():
     pending = _Promise()
 
     def late(call):
@@ -193,8 +189,7 @@ def test_what_was_granted_at_the_last_moment_counts():
         return ABSENT
 
     pending.get, pending.cancel = late, lambda: 4
-    with waiting.under(Limits(deadline=0.0, seconds=1.0)):
-        assert waiting.wait_for(pending) == 4
+    assert StepContext(timeout=0.0).wait_for(pending) == 4
 
 
 def test_an_interrupt_cancels_the_pending_value(monkeypatch):
@@ -205,5 +200,5 @@ def test_an_interrupt_cancels_the_pending_value(monkeypatch):
 
     monkeypatch.setattr(waiting.WakeEvent, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        waiting.wait_for(pending)
-    assert pending.given_up
+        StepContext().wait_for(pending)
+    assert pending.is_cancelled

@@ -1,4 +1,4 @@
-"""Where parts of a step meet."""
+"""The rendezvous of a step, and the table of them that a task keeps."""
 
 import threading
 
@@ -6,86 +6,128 @@ import pytest
 import torch
 
 import tideflow as tf
-from tideflow.runtime import waiting
-from tideflow.runtime.rendezvous import Rendezvous, RendezvousTable
+from tideflow.cluster.rendezvous_table import RendezvousTable
+from tideflow.runtime.rendezvous import Rendezvous
+from tideflow.runtime.waiting import StepContext
+
+
+def _take(rendezvous, key, timeout=10.0):
+    return StepContext(timeout).resolve(rendezvous.take(key))
+
+
+def _begin(table, step, send=None, session="session", tasks=()):
+    return table.begin(step, session, tasks, send)
 
 
 def test_a_value_that_came_first_is_taken_at_once():
-    meeting = Rendezvous()
-    meeting.put("edge", 1)
-    assert meeting.take("edge") == 1
+    rendezvous = Rendezvous()
+    rendezvous.put("edge", 1)
+    assert rendezvous.take("edge") == 1
 
 
-def test_who_comes_first_waits():
-    meeting, taken = Rendezvous(), []
-    thread = threading.Thread(target=lambda: taken.append(meeting.take("edge")))
+def test_a_thread_that_comes_first_waits_for_the_value():
+    rendezvous, taken = Rendezvous(), []
+    thread = threading.Thread(target=lambda: taken.append(_take(rendezvous, "edge")))
     thread.start()
-    meeting.put("edge", 2)
+    rendezvous.put("edge", 2)
     thread.join(10)
     assert taken == [2]
 
 
-def test_who_waits_is_told_that_nothing_will_come():
-    meeting, told = Rendezvous(), []
-    meeting.when("edge", lambda value, error: told.append((value, error)))
+def test_a_waiting_callback_learns_that_no_value_will_come():
+    rendezvous, calls = Rendezvous(), []
+    rendezvous.when("edge", lambda value, error: calls.append((value, error)))
     reason = tf.errors.UnavailableError(None, None, "lost")
-    meeting.end(reason)
-    assert told == [(None, reason)]
+    rendezvous.end(reason)
+    assert calls == [(None, reason)]
     with pytest.raises(tf.errors.UnavailableError, match="lost"):
-        meeting.take("another")
+        _take(rendezvous, "another")
 
 
 def test_waiting_has_a_limit():
-    with waiting.within(0.05), pytest.raises(tf.errors.DeadlineExceededError, match="'edge'"):
-        Rendezvous().take("edge")
+    with pytest.raises(tf.errors.DeadlineExceededError, match="'edge'"):
+        _take(Rendezvous(), "edge", 0.05)
 
 
 def test_values_for_another_task_are_sent():
     sent = []
-    meeting = RendezvousTable().begin("step", lambda *message: sent.append(message))
+    rendezvous = _begin(RendezvousTable(), "step", lambda *message: sent.append(message))
     small, large = torch.zeros(1), torch.zeros(1 << 20)
-    meeting.put("small", small, "/job:ps/replica:0/task:0")
-    assert not sent  # it waits for company
-    meeting.put("large", large, "/job:ps/replica:0/task:0")
+    rendezvous.put("small", small, "/job:ps/replica:0/task:0")
+    assert not sent  # small values leave together
+    rendezvous.put("large", large, "/job:ps/replica:0/task:0")
     assert sent == [("/job:ps/replica:0/task:0", [("small", small), ("large", large)])]
 
 
-def test_what_is_to_leave_does_before_its_step_waits():
+def test_values_for_other_tasks_are_sent_before_the_step_waits():
     sent = []
-    meeting = RendezvousTable().begin("step", lambda *message: sent.append(message))
-    meeting.put("edge", torch.zeros(1), "/job:ps/replica:0/task:0")
-    with waiting.within(0.01), pytest.raises(tf.errors.DeadlineExceededError):
-        meeting.take("other")
+    rendezvous = _begin(RendezvousTable(), "step", lambda *message: sent.append(message))
+    rendezvous.put("edge", torch.zeros(1), "/job:ps/replica:0/task:0")
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        _take(rendezvous, "other", 0.01)
     assert len(sent) == 1
 
 
-def test_what_comes_before_its_step_is_kept_and_what_comes_after_is_dropped():
-    rendezvous_table = RendezvousTable()
-    rendezvous_table.deliver("step", "edge", 4)
-    assert rendezvous_table.begin("step", None).take("edge") == 4
-    rendezvous_table.finish("step")
-    rendezvous_table.deliver("step", "edge", 5)
+def test_values_that_come_before_their_step_are_kept_and_those_that_come_after_it_dropped():
+    table = RendezvousTable()
+    table.deliver("step", [("edge", 4)])
+    assert _begin(table, "step").take("edge") == 4
+    table.finish("step")
+    table.deliver("step", [("edge", 5)])
     with pytest.raises(tf.errors.AbortedError, match="before"):
-        rendezvous_table.begin("step", None)
+        _begin(table, "step")
 
 
-def test_what_comes_for_a_step_that_never_does_is_forgotten():
-    rendezvous_table = RendezvousTable(patience=-1.0)
-    rendezvous_table.deliver("never", "edge", 6)
-    rendezvous_table.deliver("other", "edge", 7)
-    assert list(rendezvous_table._early) == ["other"]
+def test_values_of_a_step_that_never_begins_are_discarded():
+    table = RendezvousTable(early_seconds=-1.0)
+    table.deliver("never", [("edge", 6)])
+    table.deliver("other", [("edge", 7)])
+    assert list(table._early) == ["other"]
 
 
-def test_only_so_many_steps_are_remembered():
-    rendezvous_table = RendezvousTable(remembered=2)
+def test_only_the_last_steps_are_remembered():
+    table = RendezvousTable(remembered=2)
     for step in "abc":
-        rendezvous_table.begin(step, None)
-        rendezvous_table.finish(step)
-    assert list(rendezvous_table._over) == ["b", "c"]
+        _begin(table, step)
+        table.finish(step)
+    _begin(table, "a")
+    with pytest.raises(tf.errors.AbortedError, match="before"):
+        _begin(table, "c")
 
 
 def test_a_step_that_has_failed_elsewhere_does_not_begin():
-    rendezvous_table = RendezvousTable()
-    rendezvous_table.end("step", tf.errors.DataLossError(None, None, "the reason"))
+    table = RendezvousTable()
+    table.abort("step", tf.errors.DataLossError(None, None, "the reason"))
     with pytest.raises(tf.errors.DataLossError, match="the reason"):
-        rendezvous_table.begin("step", None)
+        _begin(table, "step")
+
+
+def test_a_step_that_fails_elsewhere_while_it_runs_is_to_be_cancelled_once(caplog):
+    caplog.set_level("DEBUG", "tideflow.cluster")
+    table, reason = RendezvousTable(), tf.errors.UnavailableError(None, None, "lost")
+    rendezvous = _begin(table, "step")
+    assert table.abort("step", reason) == ["step"]
+    assert "step: abort -> ending  (UnavailableError: lost)" in caplog.text
+    assert table.abort("step", reason) == []
+    with pytest.raises(tf.errors.UnavailableError, match="lost"):
+        rendezvous.check()
+
+
+def test_the_steps_of_a_session_and_those_that_need_a_task_end():
+    table, reason = RendezvousTable(), tf.errors.UnavailableError(None, None, "lost")
+    for step, session, tasks in (("a", "one", ["ps"]), ("b", "two", ["ps"]), ("c", "two", [])):
+        _begin(table, step, session=session, tasks=tasks)
+    assert table.close_session("one", reason) == ["a"]
+    assert table.lose_task("ps", reason) == ["b"]
+    assert table.lose_task("ps", reason) == []
+
+
+def test_a_thread_waits_until_a_step_has_returned():
+    table = RendezvousTable()
+    table.wait_until_returned("unknown", 60.0)
+    _begin(table, "step")
+    thread = threading.Thread(target=table.wait_until_returned, args=("step", 60.0))
+    thread.start()
+    table.finish("step")
+    thread.join(10)
+    assert not thread.is_alive()

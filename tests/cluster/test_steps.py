@@ -2,13 +2,14 @@
 
 import gc
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import servers
-from tideflow.cluster.part import Part
+from tideflow.cluster.part import RegisteredPart
 from tideflow.runtime.rendezvous import Rendezvous
 
 
@@ -194,7 +195,7 @@ def test_an_error_names_the_users_operation(target):
     assert "test_steps.py" in str(caught.value)
 
 
-def test_who_waits_for_a_task_that_failed_is_told(target):
+def test_a_part_that_waits_for_a_task_that_failed_learns_the_reason(target):
     """The worker waits for what the failing task would have sent, not for its answer."""
     with _on("ps"):
         bad = tf.check_numerics(tf.log(tf.constant([-1.0])), "not a number")
@@ -236,7 +237,7 @@ def test_closing_a_session_ends_its_steps_and_leaves_those_of_others(target, clu
         other.run(queue.size())
         thread = threading.Thread(target=wait)
         thread.start()
-        while not any(one.steps for one in list(cluster["ps", 0]._worker._sessions.values())):
+        while not cluster["ps", 0]._worker._running:
             pass
         session.close()
         thread.join(20)
@@ -348,24 +349,28 @@ def test_floats_cut_to_sixteen_bits_on_their_way(target):
     assert cut[1] == 1.0
 
 
-def test_a_trace_tells_of_every_task(target):
+def test_a_trace_has_the_operations_of_every_task(target):
     with _on("ps"):
         value = tf.constant([1.0, 2.0]) + tf.random_uniform([2])
     with _on("worker", 1):
         result = tf.exp(value, name="the_exp")
-    told = tf.RunMetadata()
+    metadata = tf.RunMetadata()
     with tf.Session(target) as session:
         options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, output_partition_graphs=True)
-        session.run(result, options=options, run_metadata=told)
+        session.run(result, options=options, run_metadata=metadata)
     nodes = {
-        stats.device: [node.node_name for node in stats.node_stats] for stats in told.step_stats.dev_stats
+        stats.device: [node.node_name for node in stats.node_stats] for stats in metadata.step_stats.dev_stats
     }
     assert "the_exp" in nodes["/job:worker/replica:0/task:1/device:CPU:0"]
     assert "/job:ps/replica:0/task:0/device:CPU:0" in nodes
-    assert {node.op for graph in told.partition_graphs for node in graph.node} >= {"_Send", "_Recv", "Exp"}
+    assert {node.op for graph in metadata.partition_graphs for node in graph.node} >= {
+        "_Send",
+        "_Recv",
+        "Exp",
+    }
 
 
-def test_state_that_says_no_place_is_shared(cluster, target):
+def test_state_without_a_device_is_shared(cluster, target):
     counter = tf.Variable(0, name="counter")
     with tf.Session(target) as session, tf.Session(cluster["worker", 1].target) as other:
         session.run(counter.initializer)
@@ -386,8 +391,8 @@ def test_an_all_reduce_over_tasks(target):
             np.testing.assert_allclose(value, [3.0, 4.0])
 
 
-def test_a_step_leaves_nothing_to_the_collector(target):
-    """What waits for it holds memory, shared memory even, and copies of variables are made because of it."""
+def test_a_step_leaves_nothing_to_the_collector(target, cluster):
+    """Garbage that waits for the collector would hold memory, and make writers copy variables."""
     with _on("ps"):
         table = tf.get_variable("table", initializer=np.ones([100, 100], np.float32))
     with _on("worker"):
@@ -396,6 +401,9 @@ def test_a_step_leaves_nothing_to_the_collector(target):
         session.run(tf.global_variables_initializer())
         for _ in range(3):
             session.run([train, table])
+        cluster[
+            "worker", 0
+        ]._sessions.masters()  # forgets the closed sessions of other tests before the check
         gc.collect()
         gc.disable()
         gc.set_debug(gc.DEBUG_SAVEALL)
@@ -410,15 +418,15 @@ def test_a_step_leaves_nothing_to_the_collector(target):
     assert not left
 
 
-def test_a_part_that_runs_on_tokens_hears_from_the_others(target, monkeypatch):
-    """Its own thread does not wait for what they send."""
-    real = Part._compile
+def test_a_part_on_the_token_executor_gets_the_values_of_other_tasks(target, monkeypatch):
+    """There the thread that runs the part does not wait for the values."""
+    real = RegisteredPart._compile
 
     def by_tokens(part, *arguments):
-        part._rules_off |= {"structure"}
+        part._request = replace(part._request, disabled_rules=frozenset({"structure"}))
         return real(part, *arguments)
 
-    monkeypatch.setattr(Part, "_compile", by_tokens)
+    monkeypatch.setattr(RegisteredPart, "_compile", by_tokens)
     with _on("ps"):
         table = tf.get_variable("table", initializer=np.ones([3], np.float32), use_resource=True)
     with _on("worker"):

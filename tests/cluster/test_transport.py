@@ -1,4 +1,4 @@
-"""Listeners and peers, over loopback: calls, posts, waits with a way out, tasks that die."""
+"""Listeners and peers, over loopback: calls, posted messages, timeouts, tasks that are killed."""
 
 import gc
 import subprocess
@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from tests.cluster.clusters import free_addresses
+from tests.cluster.kinds import KINDS, Echo, Later, Ok, Ones, Push, Sums, Wait
 from tideflow.cluster import keys, shared_memory, sockets
-from tideflow.cluster.protocol import AHEAD
-from tideflow.cluster.transport import Identity, Listener, Message, Peer, attend, gather
+from tideflow.cluster.messages import Failure, GetDevices, TensorsAhead
+from tideflow.cluster.transport import Identity, Listener, Peer, attend, gather
 from tideflow.graph.errors import (
     AbortedError,
     CancelledError,
@@ -25,11 +26,10 @@ from tideflow.graph.errors import (
     UnavailableError,
     UnknownError,
 )
-from tideflow.runtime import waiting
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 from tideflow.runtime.wake_events import WakeEvent
 
-SOON = 30.0  # seconds, for what must come
+SOON = 30.0  # seconds within which an answer must come
 
 
 @pytest.fixture
@@ -37,8 +37,10 @@ def started():
     """Makes listeners and peers that end with the test."""
     made = []
 
-    def start(kind, *arguments, **options):
-        made.append(kind(*arguments, **options))
+    def start(make, *arguments, **options):
+        if make in (Listener, Peer):
+            options["kinds"] = KINDS
+        made.append(make(*arguments, **options))
         return made[-1]
 
     yield start
@@ -58,7 +60,7 @@ def pair(started):
 
 
 def echo(message, reply):
-    reply(Message("ok", message.fields, message.tensors))
+    reply(Ok(message.fields, tensors=message.tensors))
 
 
 class Task:
@@ -86,8 +88,8 @@ class Task:
 def test_a_call(pair, key):
     _, peer = pair(echo, key)
     small, large, shared = torch.arange(5), torch.arange(100_000.0), torch.arange(500_000.0)
-    answer = peer.call(Message("echo", {"a": 1}, [small, None, large, shared]), SOON)
-    assert answer.kind == "ok" and answer.fields == {"a": 1} and answer.tensors.pop(1) is None
+    answer = peer.call(Echo({"a": 1}, tensors=[small, None, large, shared]), Ok, SOON)
+    assert answer.fields == {"a": 1} and answer.tensors.pop(1) is None
     for sent, received in zip((small, large, shared), answer.tensors, strict=True):
         assert torch.equal(sent, received)
 
@@ -96,7 +98,7 @@ def test_without_shared_memory(pair, monkeypatch):
     monkeypatch.setattr(shared_memory, "reaches", lambda host: False)
     _, peer = pair(echo)
     sent = torch.arange(1_000_000.0)
-    answer = peer.call(Message("echo", {}, [sent]), SOON)
+    answer = peer.call(Echo(tensors=[sent]), Ok, SOON)
     assert torch.equal(answer.tensors[0], sent) and not peer._idle[0].remote.shares_memory
 
 
@@ -105,11 +107,11 @@ def test_compression(pair):
 
     def note(message, reply):
         seen.extend(message.tensors)
-        reply(message, compress=True)
+        reply(Ok(tensors=message.tensors), compress=True)
 
     _, peer = pair(note)
     sent = torch.rand(50_000)
-    received = peer.call(Message("echo", {}, [sent]), SOON, compress=True).tensors[0]
+    received = peer.call(Echo(tensors=[sent]), Ok, SOON, compress=True).tensors[0]
     assert torch.equal(received, seen[0]) and torch.allclose(received, sent, rtol=2**-7)
     assert not torch.equal(received, sent)
 
@@ -117,7 +119,7 @@ def test_compression(pair):
 def test_an_answer_from_another_thread(pair):
     _, peer = pair(lambda message, reply: threading.Thread(target=echo, args=(message, reply)).start())
     for i in range(20):
-        assert peer.call(Message("echo", {"i": i}), SOON).fields == {"i": i}
+        assert peer.call(Echo({"i": i}), Ok, SOON).fields == {"i": i}
 
 
 def test_calls_from_many_threads(pair):
@@ -126,7 +128,7 @@ def test_calls_from_many_threads(pair):
 
     def ask(thread):
         for i in range(20):
-            if peer.call(Message("echo", {"who": [thread, i]}), SOON).fields["who"] != [thread, i]:
+            if peer.call(Echo({"sender": [thread, i]}), Ok, SOON).fields["sender"] != [thread, i]:
                 wrong.append((thread, i))
 
     threads = [threading.Thread(target=ask, args=(i,)) for i in range(6)]
@@ -144,24 +146,36 @@ def test_the_error_of_the_other_side(pair):
     _, peer = pair(fail)
     for _ in range(2):  # an error breaks no connection
         with pytest.raises(FailedPreconditionError, match="not initialized"):
-            peer.call(Message("read"), SOON)
+            peer.call(Echo(), Ok, SOON)
     assert len(peer._idle) == 1
 
 
+def test_an_answer_of_another_kind_is_an_error(pair):
+    _, peer = pair(lambda message, reply: reply(message))
+    with pytest.raises(InvalidArgumentError, match="answered with 'echo', not with 'ok'"):
+        peer.call(Echo(), Ok, SOON)
+
+
+def test_a_message_of_a_kind_that_the_other_side_does_not_take_is_an_error(pair):
+    _, peer = pair(echo)
+    with pytest.raises(InvalidArgumentError, match="There is no kind of message 'get_devices'"):
+        peer.call(GetDevices(), Ok, SOON)
+
+
 def test_an_answer_that_cannot_be_sent_is_an_error(pair):
-    _, peer = pair(lambda message, reply: reply(Message("ok", {}, ["a handle"])))
+    _, peer = pair(lambda message, reply: reply(Ok(tensors=["a handle"])))
     with pytest.raises(InvalidArgumentError, match="cannot leave its task"):
-        peer.call(Message("read"), SOON)
+        peer.call(Echo(), Ok, SOON)
 
 
-def test_a_question_that_cannot_be_sent_is_an_error(pair):
+def test_a_request_that_cannot_be_sent_is_an_error(pair):
     _, peer = pair(echo)
     with pytest.raises(InvalidArgumentError, match="not JSON"):
-        peer.call(Message("echo", {"x": object()}), SOON)
-    assert peer.call(Message("echo"), SOON).kind == "ok"
+        peer.call(Echo({"x": object()}), Ok, SOON)
+    peer.call(Echo(), Ok, SOON)
 
 
-def test_a_question_is_answered_once(pair):
+def test_a_request_is_answered_once(pair):
     failures = []
 
     def twice(message, reply):
@@ -172,22 +186,22 @@ def test_a_question_is_answered_once(pair):
             failures.append(str(error))
 
     _, peer = pair(twice)
-    peer.call(Message("echo"), SOON)
-    peer.call(Message("echo"), SOON)
+    peer.call(Echo(), Ok, SOON)
+    peer.call(Echo(), Ok, SOON)
     assert "answered twice" in failures[0]
 
 
-def test_a_question_that_is_dropped_is_an_error(pair):
+def test_a_request_that_is_dropped_is_an_error(pair):
     _, peer = pair(lambda message, reply: None, max_pending=1)
     for _ in range(3):
         with pytest.raises(InternalError, match="dropped without an answer"):
-            peer.call(Message("echo"), SOON)
+            peer.call(Echo(), Ok, SOON)
 
 
 def test_gather_fans_out(started):
     listeners = [started(Listener, "127.0.0.1:0", echo) for _ in range(3)]
     peers = [started(Peer, listener.address) for listener in listeners]
-    pending = [peer.start(Message("echo", {"i": i})) for i, peer in enumerate(peers)]
+    pending = [peer.start(Echo({"i": i})) for i, peer in enumerate(peers)]
     assert [answer.fields["i"] for answer in gather(pending, SOON)] == [0, 1, 2]
 
 
@@ -197,10 +211,10 @@ def test_the_first_failure_ends_a_gather(started):
 
     silent = started(Peer, started(Listener, "127.0.0.1:0", silence).address)
     failing = started(Peer, started(Listener, "127.0.0.1:0", refuse).address)
-    pending = [silent.start(Message("a")), failing.start(Message("b"))]
+    pending = [silent.start(Wait()), failing.start(Echo())]
     with pytest.raises(InvalidArgumentError, match="no"):
         gather(pending, SOON)
-    with pytest.raises(CancelledError, match="'a' was given up"):
+    with pytest.raises(CancelledError, match="'wait' was given up"):
         pending[0].result(SOON)
 
 
@@ -208,7 +222,7 @@ def test_the_first_failure_ends_a_gather(started):
 
 
 def silence(message, reply, held=[]):  # noqa: B006
-    """Never answers, and might yet: a reply that nobody holds is an answer of its own."""
+    """Never answers. It holds the reply: one that is dropped is answered with an error."""
     held.append(reply)
 
 
@@ -216,29 +230,29 @@ def test_a_call_has_a_timeout(pair):
     _, peer = pair(silence)
     peer.connect(SOON)
     with pytest.raises(DeadlineExceededError, match=f"{peer.address}: 'wait'.* 0.1 s"):
-        peer.call(Message("wait"), timeout=0.1)
+        peer.call(Wait(), Ok, timeout=0.1)
 
 
 def test_the_step_has_a_deadline(pair):
     _, peer = pair(silence)
-    with pytest.raises(DeadlineExceededError), waiting.within(0.1):
-        peer.call(Message("wait"), timeout=SOON)
     with pytest.raises(DeadlineExceededError):
-        peer.call(Message("wait"), limits=Limits(time.monotonic() + 0.1, 0.1))
+        peer.call(Wait(), Ok, timeout=SOON, context=StepContext(0.1))
+    with pytest.raises(DeadlineExceededError):
+        peer.call(Wait(), Ok, context=StepContext(0.1))
 
 
 def test_a_step_can_be_cancelled_while_it_waits(pair):
-    step = Limits()
+    step = StepContext()
 
     def cancel(message, reply):
         silence(message, reply)
-        step.cancelled = True
+        step.cancel()
 
     _, peer = pair(cancel)
     with pytest.raises(CancelledError, match="'wait'"):
-        peer.call(Message("wait"), SOON, step)
+        peer.call(Wait(), Ok, SOON, step)
     with pytest.raises(CancelledError):
-        peer.call(Message("wait"), SOON, step.inner())
+        peer.call(Wait(), Ok, SOON, step.inner())
 
 
 def test_a_late_answer_is_not_taken_for_another(pair):
@@ -246,35 +260,35 @@ def test_a_late_answer_is_not_taken_for_another(pair):
 
     def late(message, reply):
         replies.append(reply)
-        if message.kind == "second":
+        if type(message) is Echo:
             for one in replies:
-                one(Message(message.kind if one is reply else "first"))
+                one(Ok({"answers": "the second" if one is reply else "the first"}))
 
     _, peer = pair(late)
     with pytest.raises(DeadlineExceededError):
-        peer.call(Message("first"), timeout=0.1)
-    assert peer.call(Message("second"), SOON).kind == "second"
+        peer.call(Wait(), Ok, timeout=0.1)
+    assert peer.call(Echo(), Ok, SOON).fields == {"answers": "the second"}
 
 
-def test_waiting_until_a_task_is_there(started):
+def test_waiting_until_a_task_answers(started):
     (address,) = free_addresses(1)
     peer = started(Peer, address)
     with pytest.raises(UnavailableError, match="cannot be reached"):
-        peer.call(Message("echo"), SOON)
+        peer.call(Echo(), Ok, SOON)
     with pytest.raises(DeadlineExceededError, match=f"The task at {address}"):
         peer.connect(timeout=0.2)
     timer = threading.Timer(0.1, lambda: started(Listener, address, echo))
     timer.start()
     peer.connect(SOON)
     timer.join()
-    assert peer.call(Message("echo"), SOON).kind == "ok"
+    peer.call(Echo(), Ok, SOON)
 
 
-def test_closing_a_peer_wakes_who_waits(pair, monkeypatch):
+def test_closing_a_peer_wakes_the_threads_that_wait(pair, monkeypatch):
     monkeypatch.setattr(sockets, "POSTED_MESSAGES", 1)
     go = threading.Event()
     _, peer = pair(lambda message, reply: go.wait(SOON) and None)
-    pending = peer.start(Message("wait"))
+    pending = peer.start(Wait())
     ends = []
 
     def wait(what):
@@ -285,7 +299,7 @@ def test_closing_a_peer_wakes_who_waits(pair, monkeypatch):
 
     def post_forever():
         while True:
-            peer.post(Message("push"))
+            peer.post(Push())
 
     threads = [threading.Thread(target=wait, args=(what,)) for what in (pending.result, post_forever)]
     for thread in threads:
@@ -300,10 +314,10 @@ def test_closing_a_peer_wakes_who_waits(pair, monkeypatch):
 
 def test_a_closed_peer(pair):
     _, peer = pair(echo)
-    peer.call(Message("echo"), SOON)
+    peer.call(Echo(), Ok, SOON)
     peer.close()
     with pytest.raises(CancelledError, match="closed"):
-        peer.call(Message("echo"), SOON)
+        peer.call(Echo(), Ok, SOON)
 
 
 # ----------------------------------------------------------------------------------------------------- posts
@@ -320,11 +334,11 @@ def test_posts_arrive_in_order(pair):
 
     _, peer = pair(note)
     for i in range(300):
-        peer.post(Message("push", {"i": i}, [torch.ones(3)]))
+        peer.post(Push({"i": i}, tensors=[torch.ones(3)]))
     assert done.wait(SOON) and seen == list(range(300))
 
 
-def test_who_posts_faster_than_the_reader_waits(pair, monkeypatch):
+def test_a_sender_that_is_faster_than_the_reader_waits(pair, monkeypatch):
     monkeypatch.setattr(sockets, "POSTED_BYTES", 1 << 20)
     go, done, seen = threading.Event(), threading.Event(), []
 
@@ -337,8 +351,7 @@ def test_who_posts_faster_than_the_reader_waits(pair, monkeypatch):
     _, peer = pair(slow)
 
     def push(i, seconds=SOON):
-        limits = Limits(time.monotonic() + seconds, seconds)
-        peer.post(Message("push", {"i": i}, [torch.ones(1 << 16)]), limits)
+        peer.post(Push({"i": i}, tensors=[torch.ones(1 << 16)]), StepContext(seconds))
 
     for i in range(4):
         push(i)
@@ -350,18 +363,18 @@ def test_who_posts_faster_than_the_reader_waits(pair, monkeypatch):
     assert done.wait(SOON) and seen == list(range(20))
 
 
-def test_a_post_that_fails_there_stops_nothing(pair, caplog):
+def test_the_failure_of_one_posted_message_does_not_stop_the_next(pair, caplog):
     done = threading.Event()
 
     def fail(message, reply):
-        if message.kind == "good":
+        if message.fields:
             done.set()
         else:
             raise ValueError("no such key")
 
     _, peer = pair(fail)
-    peer.post(Message("bad"))
-    peer.post(Message("good"))
+    peer.post(Push())
+    peer.post(Push({"good": True}))
     assert done.wait(SOON) and "no such key" in caplog.text
 
 
@@ -374,7 +387,7 @@ def test_the_wrong_task(started):
     with pytest.raises(
         InvalidArgumentError, match="This is /job:ps/task:0; the greeting is for /job:ps/task:1"
     ):
-        peer.call(Message("echo"), SOON)
+        peer.call(Echo(), Ok, SOON)
 
 
 def test_clusters_that_differ(started):
@@ -386,27 +399,27 @@ def test_clusters_that_differ(started):
         FailedPreconditionError,
         match=r"for /job:ps, /job:ps is at 127.0.0.1:1, for /job:worker at 127.0.0.1:2",
     ):
-        peer.call(Message("echo"), SOON)
+        peer.call(Echo(), Ok, SOON)
 
 
-def test_a_new_life_is_noticed(started):
+def test_a_restart_is_noticed(started):
     (address,) = free_addresses(1)
-    first = Listener(address, silence)
+    first = Listener(address, silence, kinds=KINDS)
     peer = started(Peer, address)
-    waits = peer.start(Message("wait"))
+    waits = peer.start(Wait())
     old = peer.incarnation
     assert old == first.identity.incarnation
     first.close()
     second = started(Listener, address, echo)
-    assert peer.call(Message("echo"), SOON).kind == "ok"
+    peer.call(Echo(), Ok, SOON)
     assert peer.incarnation == second.identity.incarnation != old
     with pytest.raises(AbortedError, match="was restarted"):
         waits.result(SOON)
     with pytest.raises(AbortedError, match=f"its life {old:x} is over"):
-        peer.call(Message("echo"), SOON, incarnation=old)
+        peer.call(Echo(), Ok, SOON, incarnation=old)
     with pytest.raises(AbortedError, match="was restarted"):
-        peer.post(Message("push"), incarnation=old)
-    assert peer.call(Message("echo"), SOON, incarnation=peer.incarnation).kind == "ok"
+        peer.post(Push(), incarnation=old)
+    peer.call(Echo(), Ok, SOON, incarnation=peer.incarnation)
 
 
 # ------------------------------------------------------------------------------------------------- addresses
@@ -436,26 +449,26 @@ def test_off_loopback_a_key_is_needed(started):
         started(Listener, address, echo, key=keys.generate())
         started(Listener, address, echo, insecure=True)
     with pytest.raises(FailedPreconditionError, match="tideflow keygen"):
-        started(Peer, "192.0.2.1:2222").call(Message("echo"), SOON)
+        started(Peer, "192.0.2.1:2222").call(Echo(), Ok, SOON)
 
 
 def test_names_of_loopback(started):
     for address in ("localhost:0", ":0"):
         listener = started(Listener, address, echo)
         peer = started(Peer, f"localhost:{listener.port}")
-        assert peer.call(Message("echo"), SOON).kind == "ok"
+        peer.call(Echo(), Ok, SOON)
 
 
 def test_an_unknown_host(started):
     with pytest.raises(UnavailableError, match=r"The host of 'no-such-host.invalid:1' is not known"):
-        started(Peer, "no-such-host.invalid:1").call(Message("echo"), SOON)
+        started(Peer, "no-such-host.invalid:1").call(Echo(), Ok, SOON)
 
 
 # ------------------------------------------------------------------------------------------- other processes
 
 
-def test_a_task_of_its_own(started):
-    """One process, several facts: starting one takes seconds."""
+def test_a_task_in_another_process(started):
+    """Several checks with one process, because starting one takes seconds."""
     (address,) = free_addresses(1)
     task = started(Task, address)
     peer = started(Peer, address, task="/job:ps/task:0")
@@ -464,67 +477,67 @@ def test_a_task_of_its_own(started):
 
     count = 2 * shared_memory.WORTH_BYTES // 4
     mapped = lambda: [name for name in shared_memory.mappings()._mapped if name[0] == task.process.pid]
-    answers = [peer.call(Message("ones", {"count": count}), SOON).tensors[0] for _ in range(2)]
+    answers = [peer.call(Ones({"count": count}), Ok, SOON).tensors[0] for _ in range(2)]
     assert all(float(answer.sum()) == count for answer in answers)
     assert len(mapped()) == 2
     del answers
     gc.collect()
-    again = peer.call(Message("ones", {"count": count}), SOON).tensors[0]
-    assert len(mapped()) == 2  # a segment that came back was used again
-    sums = peer.call(Message("sizes", {}, [again * 3, torch.ones(5)]), SOON).fields["sums"]
+    again = peer.call(Ones({"count": count}), Ok, SOON).tensors[0]
+    assert len(mapped()) == 2  # a segment that was freed is used again
+    sums = peer.call(Sums(tensors=[again * 3, torch.ones(5)]), Ok, SOON).fields["sums"]
     assert sums == [3.0 * count, 5.0]
-    assert peer.call(Message("later", {"x": 1}), SOON).fields == {"x": 1}
+    assert peer.call(Later({"x": 1}), Later, SOON).fields == {"x": 1}
 
-    waits = [peer.start(Message("silence")) for _ in range(3)]
-    peer.post(Message("push"))
+    waits = [peer.start(Wait()) for _ in range(3)]
+    peer.post(Push())
     task.kill()
     for wait in waits:
-        with pytest.raises(UnavailableError, match=r"/job:ps/task:0 at .*'silence'.* is gone"):
+        with pytest.raises(UnavailableError, match=r"/job:ps/task:0 at .*'wait'.* is gone"):
             wait.result(SOON)
     with pytest.raises(UnavailableError, match="cannot be reached"):
-        peer.call(Message("echo"), SOON)
+        peer.call(Echo(), Ok, SOON)
     with pytest.raises(UnavailableError, match="cannot be reached"):
-        peer.post(Message("push"))
-    assert float(again.sum()) == count  # what the dead task lent stays
+        peer.post(Push())
+    assert float(again.sum()) == count  # memory that the killed task lent stays
 
     reborn = started(Task, address)
-    met = peer.incarnation
+    old = peer.incarnation
     peer.connect(SOON)
-    peer.post(Message("push"))
-    assert peer.call(Message("echo"), SOON).kind == "echo" and peer.incarnation not in (0, met)
+    peer.post(Push())
+    peer.call(Echo(), Echo, SOON)
+    assert peer.incarnation not in (0, old)
     reborn.kill()
 
 
-def test_too_many_questions_at_once(started):
+def test_too_many_requests_at_once(started):
     listener = started(Listener, "127.0.0.1:0", silence, max_pending=2)
     peer = started(Peer, listener.address)
-    connection, _ = peer._borrow(Limits())
-    requests = [connection.send(Message("wait")) for _ in range(3)]
+    connection, _ = peer._borrow(StepContext())
+    requests = [connection.send(Wait()) for _ in range(3)]
     answer = connection.take(requests[2], sockets.poll(connection.polled, int(1000 * SOON)), "wait")
     connection.close(linger=0)
-    assert answer.fields["code"] == ResourceExhaustedError.code
+    assert type(answer) is Failure and answer.code == ResourceExhaustedError.code
 
 
 # ------------------------------------------------------------------------------------------ beside a request
 
 
-def test_what_comes_ahead_of_an_answer_is_heeded_in_order(pair):
+def test_messages_ahead_of_an_answer_are_taken_in_order(pair):
     def handle(message, reply):
         for count in range(3):
-            reply.ahead(Message(AHEAD, {"count": count}, [torch.tensor(count)]))
-        reply(Message("ok", {"count": 3}))
+            reply.ahead(TensorsAhead(keys=[str(count)], tensors=[torch.tensor(count)]))
+        reply(Ok({"count": 3}))
 
     _, peer = pair(handle)
-    heeded = []
-    pending = peer.start(
-        Message("question"), on_message=lambda message: heeded.append(message.fields["count"])
-    )
+    taken = []
+    pending = peer.start(Echo(), on_message=taken.append)
     assert pending.result(SOON).fields == {"count": 3}
-    assert heeded == [0, 1, 2, 3]
-    assert peer.call(Message("question"), SOON).kind == "ok"  # the connection is as good as new
+    assert [int(message.tensors[0]) for message in taken[:3]] == [0, 1, 2]
+    assert [type(message) for message in taken] == [TensorsAhead] * 3 + [Ok]
+    peer.call(Echo(), Ok, SOON)  # the connection can be used again
 
 
-def test_what_is_added_to_a_request_comes_behind_it(pair):
+def test_a_message_added_to_a_request_arrives_behind_it(pair):
     added, replies = [], []
 
     def handle(message, reply):
@@ -533,48 +546,48 @@ def test_what_is_added_to_a_request_comes_behind_it(pair):
             return
         added.append(message.fields["count"])
         if len(added) == 3:
-            replies.pop()(Message("ok"))
+            replies.pop()(Ok())
 
     _, peer = pair(handle)
-    pending = peer.start(Message("question"))
+    pending = peer.start(Echo())
     for count in range(3):
-        pending.add(Message("more", {"count": count}))
-    assert pending.result(SOON).kind == "ok" and added == [0, 1, 2]
-    with pytest.raises(CancelledError, match="'question' is over"):
-        pending.add(Message("more", {"count": 3}))
+        pending.add(Push({"count": count}))
+    assert pending.result(SOON) and added == [0, 1, 2]
+    with pytest.raises(CancelledError, match="'echo' is over"):
+        pending.add(Push({"count": 3}))
 
 
-def test_who_attends_to_requests_hears_a_wake_event_too(pair):
+def test_a_wake_event_ends_the_wait_for_answers(pair):
     _, peer = pair(lambda message, reply: replies.append(reply))
     replies, wake_event = [], WakeEvent()
-    pending = peer.start(Message("question"))
+    pending = peer.start(Echo())
     wake_event.set()
     attend([pending], wake_event, SOON)
     assert not wake_event.wait(0)
     while not replies:
         attend([pending], wake_event, 0.01)
-    replies.pop()(Message("ok"))
+    replies.pop()(Ok())
     attend([pending], wake_event, SOON)
-    assert pending.result(SOON).kind == "ok"
+    assert pending.result(SOON)
 
 
-def test_a_post_at_once_waits_for_nobody(pair):
+def test_try_post_does_not_wait(pair):
     taken, let_go = [], threading.Event()
 
     def handle(message, reply):
-        if message.kind == "slow":
+        if message.fields == {"number": "first"}:
             let_go.wait(SOON)
-        taken.append(message.kind)
+        taken.append(message.fields["number"])
 
     _, peer = pair(handle)
-    assert not peer.post_at_once(Message("early"))  # there is no connection to post on
-    peer.post(Message("slow"))
-    while peer.post_at_once(Message("quick")):  # until too many are under way
+    assert not peer.try_post(Push())  # there is no connection to post on
+    peer.post(Push({"number": "first"}))
+    while peer.try_post(Push({"number": "next"})):  # until too many are under way
         pass
     let_go.set()
-    peer.post(Message("last"))
+    peer.post(Push({"number": "last"}))
     deadline = time.monotonic() + SOON
     while taken[-1:] != ["last"]:
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    assert taken[0] == "slow" and set(taken[1:-1]) == {"quick"}
+    assert taken[0] == "first" and set(taken[1:-1]) == {"next"}

@@ -1,4 +1,4 @@
-"""Messages as frames: what goes in comes out; what lies is told apart before memory is taken."""
+"""Messages as frames: what is sent arrives, and a false header is refused before memory is allocated."""
 
 import json
 
@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
+from tests.cluster.kinds import KINDS, Echo
 from tideflow.cluster import wire
-from tideflow.cluster.wire import Envelope, Message, decode, encode
+from tideflow.cluster.messages import Failure
+from tideflow.cluster.wire import Envelope, encode
 from tideflow.graph import errors
 from tideflow.graph.errors import DataLossError, FailedPreconditionError, InvalidArgumentError
 from tideflow.runtime.resources import SOLE_STORAGE_USE, storage_uses
@@ -19,17 +21,21 @@ DTYPES = [dtype.torch for dtype in wire._TYPES.values() if dtype.torch is not No
 PREFIX = wire._PREFIX.size
 
 
+def decode(frames):
+    return wire.decode(frames, KINDS)
+
+
 def through(message, **options):
     return decode([bytes(memoryview(frame)) for frame in encode(message, **options)])
 
 
 def only(tensor, **options):
-    [value] = through(Message("m", {}, [tensor]), **options).tensors
+    [value] = through(Echo(tensors=[tensor]), **options).tensors
     return value
 
 
 def framed(header, *frames, tail=b""):
-    """The frames of a message with any header."""
+    """The frames of a message with this header, right or wrong."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return [wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 0, 0, 0, len(text)) + text + tail, *frames]
 
@@ -44,8 +50,9 @@ def test_every_type_and_shape(dtype, shape):
 
 
 def test_kind_fields_and_dead_values():
-    message = through(Message("run", {"step": 3, "names": ["a", "ü"], "x": None}, [None, torch.ones(1)]))
-    assert message.kind == "run" and message.fields == {"step": 3, "names": ["a", "ü"], "x": None}
+    fields = {"step": 3, "names": ["a", "ü"], "x": None}
+    message = through(Echo(fields, tensors=[None, torch.ones(1)]))
+    assert type(message) is Echo and message.kind == "echo" and message.fields == fields
     assert message.tensors[0] is None and message.tensors[1].tolist() == [1.0]
 
 
@@ -59,11 +66,11 @@ def test_strings(shape):
 
 def test_long_strings_have_a_frame():
     strings = np.array([b"", b"a" * 100_000], object)
-    assert len(encode(Message("m", {}, [strings]))) == 2
+    assert len(encode(Echo(tensors=[strings]))) == 2
     assert only(strings).tolist() == strings.tolist()
 
 
-def test_views_arrive_as_what_they_show():
+def test_views_arrive_as_the_values_that_they_show():
     base = torch.arange(60_000.0).reshape(200, 300)
     assert torch.equal(only(base.T), base.T)
     assert torch.equal(only(base[::2, 1]), base[::2, 1])
@@ -74,7 +81,7 @@ def test_views_arrive_as_what_they_show():
 
 def test_large_tensors_are_not_copied_on_the_way_out_nor_in():
     tensor = torch.arange(100_000.0)
-    header, frame = encode(Message("m", {}, [tensor]))
+    header, frame = encode(Echo(tensors=[tensor]))
     assert np.asarray(frame).ctypes.data == tensor.data_ptr()
     received = bytearray(frame)
     [value] = decode([header, received]).tensors
@@ -83,20 +90,20 @@ def test_large_tensors_are_not_copied_on_the_way_out_nor_in():
 
 
 def test_a_tensor_is_held_while_its_frame_is():
-    """So a variable's writer sees that somebody still reads its buffer, and copies."""
+    """So a variable's writer sees that the buffer is still read, and copies it."""
     for dtype in (torch.float32, torch.bfloat16):
         tensor = torch.ones(100_000, dtype=dtype)
-        frames = encode(Message("m", {}, [tensor]))
+        frames = encode(Echo(tensors=[tensor]))
         assert storage_uses(tensor) > SOLE_STORAGE_USE
         del frames
         assert storage_uses(tensor) == SOLE_STORAGE_USE
 
 
-def test_a_frame_that_lies_crooked_is_copied():
+def test_an_unaligned_frame_is_copied():
     tensor = torch.arange(100_000.0)
-    header, frame = encode(Message("m", {}, [tensor]))
-    crooked = memoryview(bytearray(b"?" + bytes(frame)))[1:]
-    [value] = decode([header, crooked]).tensors
+    header, frame = encode(Echo(tensors=[tensor]))
+    unaligned = memoryview(bytearray(b"?" + bytes(frame)))[1:]
+    [value] = decode([header, unaligned]).tensors
     assert torch.equal(value, tensor) and value.data_ptr() % 4 == 0
 
 
@@ -108,35 +115,33 @@ def test_compression_keeps_the_upper_half_of_a_float():
     assert value.dtype == torch.float32 and value[6].isnan()
     assert value[:6].tolist() == cut[:6].tolist()
     big = torch.rand(300, 300)
-    assert memoryview(encode(Message("m", {}, [big]), compress=True)[1]).nbytes == 2 * big.numel()
+    assert memoryview(encode(Echo(tensors=[big]), compress=True)[1]).nbytes == 2 * big.numel()
     assert only(torch.ones(2, dtype=torch.float64), compress=True).dtype == torch.float64
     assert only(torch.tensor(3.0), compress=True).shape == ()
 
 
 @given(st.lists(st.one_of(st.none(), st.lists(st.binary(max_size=40), max_size=4)), max_size=4))
 def test_any_strings(lists):
-    message = Message(
-        "m", {}, [None if one is None else np.array([*one, None], object)[:-1] for one in lists]
-    )
+    message = Echo(tensors=[None if one is None else np.array([*one, None], object)[:-1] for one in lists])
     found = [None if value is None else value.tolist() for value in through(message).tensors]
     assert found == lists
 
 
 def test_the_envelope():
     envelope = Envelope(5, 2**63 + 1, 2**64 - 1, 77)
-    frames = encode(Message("m"), envelope)
+    frames = encode(Echo(), envelope)
     assert wire.open_envelope(frames[0]) == envelope and wire.request_of(frames[0]) == 2**63 + 1
 
 
 @pytest.mark.parametrize("value", [object(), np.array(["text"], object), [1.0]])
-def test_what_cannot_leave_its_task(value):
+def test_a_value_that_cannot_leave_its_task(value):
     with pytest.raises(InvalidArgumentError, match="tensor"):
-        encode(Message("m", {}, [value]))
+        encode(Echo(tensors=[value]))
 
 
 def test_fields_are_json():
-    with pytest.raises(InvalidArgumentError, match="'m' has a field that is not JSON"):
-        encode(Message("m", {"x": object()}))
+    with pytest.raises(InvalidArgumentError, match="'echo' has a field that is not JSON"):
+        encode(Echo({"x": object()}))
 
 
 # ------------------------------------------------------------------------------------------------- bad input
@@ -151,7 +156,7 @@ def test_junk_is_no_message(junk):
 @given(st.data())
 def test_a_message_changed_anywhere_is_decoded_or_refused(data):
     frames = [
-        bytearray(f) for f in encode(Message("m", {"a": 1}, [torch.ones(3), np.array([b"abc"], object)]))
+        bytearray(f) for f in encode(Echo({"a": 1}, tensors=[torch.ones(3), np.array([b"abc"], object)]))
     ]
     at = data.draw(st.integers(0, len(frames[0]) - 1))
     frames[0][at] = data.draw(st.integers(0, 255))
@@ -162,7 +167,7 @@ def test_a_message_changed_anywhere_is_decoded_or_refused(data):
 
 
 def test_every_truncation_is_noticed():
-    frames = encode(Message("m", {"a": 1}, [torch.ones(3), torch.ones(20000)]))
+    frames = encode(Echo({"a": 1}, tensors=[torch.ones(3), torch.ones(20000)]))
     whole = bytes(frames[0])
     for length in range(len(whole)):
         with pytest.raises((DataLossError, InvalidArgumentError)):
@@ -178,9 +183,9 @@ def test_every_truncation_is_noticed():
 
 
 def test_another_version_is_named():
-    frame = bytearray(encode(Message("m"))[0])
+    frame = bytearray(encode(Echo())[0])
     frame[4] = 9
-    with pytest.raises(FailedPreconditionError, match="version 9 of the protocol, this one version 1"):
+    with pytest.raises(FailedPreconditionError, match="version 9 of the protocol, this one"):
         decode([frame])
 
 
@@ -191,35 +196,47 @@ def test_another_version_is_named():
         ([1, 1, [10**12], 4 * 10**12, 1], DataLossError, "no frame"),
         ([1, 1, [2**62, 2**62, 0, 5], 4, 0], DataLossError, "needs 0 bytes; its header says 4"),
         ([1, 1, [3], 8, 0], DataLossError, r"float32\[3\] needs 12 bytes; its header says 8"),
-        ([1, 1, [-3], -12, 0], InvalidArgumentError, "description"),
-        ([1, 1, [True], 4, 0], InvalidArgumentError, "description"),
-        ([1, 2, [1], 8, 0], InvalidArgumentError, "description"),
-        ([99, 99, [1], 8, 0], InvalidArgumentError, "description"),
-        ([20, 20, [], 8, 0], InvalidArgumentError, "description"),
-        ([1, 1, [1] * 65, 4, 0], InvalidArgumentError, "description"),
-        ([1, 1, [1], 4, 2], InvalidArgumentError, "description"),
-        ([1, 1, [1], 4, {}], InvalidArgumentError, "description"),
-        ([1, 1, [1], 4, [1, 2, "x"]], InvalidArgumentError, "memory that is not shared"),
+        ([1, 1, [-3], -12, 0], InvalidArgumentError, "tensors"),
+        ([1, 1, [True], 4, 0], InvalidArgumentError, "tensors"),
+        ([1, 2, [1], 8, 0], InvalidArgumentError, "description of a tensor"),
+        ([99, 99, [1], 8, 0], InvalidArgumentError, "description of a tensor"),
+        ([20, 20, [], 8, 0], InvalidArgumentError, "description of a tensor"),
+        ([1, 1, [1] * 65, 4, 0], InvalidArgumentError, "tensors"),
+        ([1, 1, [1], 4, 2], InvalidArgumentError, "tensors"),
+        ([1, 1, [1], 4, {}], InvalidArgumentError, "tensors"),
+        ([1, 1, [1], 4, [1, 2, "0" * 32]], InvalidArgumentError, "memory that is not shared"),
+        ([1, 1, [1], 4, [1, 2, "x"]], InvalidArgumentError, "tensors"),
+        ([1, 1, [1], 4, [-1, 2, "0" * 32]], InvalidArgumentError, "tensors"),
         ([1, 1, [2**62, 2**62, 0], 0, 0], InvalidArgumentError, "No tensor has the shape"),
-        ([1, 1, [2**70, 0], 0, 0], InvalidArgumentError, "description"),
-        ([[], 1, [1], 4, 0], InvalidArgumentError, "description"),
-        ([1, 1, [1], 4.0, 0], InvalidArgumentError, "description"),
+        ([1, 1, [2**70, 0], 0, 0], InvalidArgumentError, "tensors"),
+        ([[], 1, [1], 4, 0], InvalidArgumentError, "tensors"),
+        ([1, 1, [1], 4.0, 0], InvalidArgumentError, "tensors"),
         ([7, 7, [2], 8, 0], DataLossError, "needs 16 bytes"),
-        ([1, 1, "x", 4, 0], InvalidArgumentError, "description"),
-        ("tensor", InvalidArgumentError, "description"),
-        (5, InvalidArgumentError, "description"),
+        ([1, 1, "x", 4, 0], InvalidArgumentError, "tensors"),
+        ("tensor", InvalidArgumentError, "tensors"),
+        (5, InvalidArgumentError, "tensors"),
     ],
 )
-def test_a_tensor_that_lies(spec, error, text):
+def test_a_false_description_of_a_tensor(spec, error, text):
     with pytest.raises(error, match=text):
-        decode(framed(["m", {}, [spec]]))
+        decode(framed({"kind": "echo", "tensors": [spec]}))
 
 
 @pytest.mark.parametrize(
-    "header", [5, [], ["m", {}], ["m", [], []], [1, {}, []], {"m": 1}, ["m", {}, [None] * 70_000]]
+    ("header", "text"),
+    [
+        (5, "object with a 'kind'"),
+        ([], "object with a 'kind'"),
+        ({}, "object with a 'kind'"),
+        ({"kind": 1}, "object with a 'kind'"),
+        ({"kind": "other"}, "There is no kind of message 'other'"),
+        ({"kind": "echo", "fields": []}, "'echo' is not valid: field 'fields'"),
+        ({"kind": "echo", "more": 1}, "'echo' is not valid: Object contains unknown field `more`"),
+        ({"kind": "echo", "tensors": [None] * 70_000}, "'echo' is not valid: field 'tensors'"),
+    ],
 )
-def test_a_header_of_another_form(header):
-    with pytest.raises(InvalidArgumentError, match="kind, fields and a description of at most"):
+def test_a_header_of_another_form(header, text):
+    with pytest.raises(InvalidArgumentError, match=text):
         decode(framed(header))
 
 
@@ -229,15 +246,15 @@ def test_a_header_that_is_not_json(text):
         decode(framed(text))
 
 
-def test_strings_whose_lengths_lie():
+def test_strings_with_false_lengths():
     lengths = np.array([1, 2**63], "<u8").tobytes()
     with pytest.raises(DataLossError, match="there are 17 bytes"):
-        decode(framed(["m", {}, [[7, 7, [2], 17, 0]]], tail=lengths + b"x"))
+        decode(framed({"kind": "echo", "tensors": [[7, 7, [2], 17, 0]]}, tail=lengths + b"x"))
 
 
 def test_a_bool_is_0_or_1():
     with pytest.raises(InvalidArgumentError, match="neither 0 nor 1"):
-        decode(framed(["m", {}, [[10, 10, [2], 2, 0]]], tail=b"\1\2"))
+        decode(framed({"kind": "echo", "tensors": [[10, 10, [2], 2, 0]]}, tail=b"\1\2"))
 
 
 # ---------------------------------------------------------------------------------------------------- errors
@@ -247,10 +264,10 @@ def test_a_bool_is_0_or_1():
 def test_every_error_arrives_as_its_class(code):
     error = errors.make_error(NodeDef(name="layer/MatMul", op="MatMul"), None, "sizes differ", code)
     error._origin_elsewhere = "op 'layer/MatMul' (MatMul), defined at train.py:7"
-    told = wire.error_of(through(wire.error_message(error)))
-    assert type(told) is type(error) and told.error_code == code and told.message == "sizes differ"
-    assert (told.node_def.name, told.node_def.op) == ("layer/MatMul", "MatMul")
-    assert str(told).endswith("defined at train.py:7")
+    found = wire.error_of(through(wire.failure_of(error)))
+    assert type(found) is type(error) and found.error_code == code and found.message == "sizes differ"
+    assert (found.node_def.name, found.node_def.op) == ("layer/MatMul", "MatMul")
+    assert str(found).endswith("defined at train.py:7")
 
 
 @pytest.mark.parametrize(
@@ -264,11 +281,8 @@ def test_every_error_arrives_as_its_class(code):
 )
 def test_errors_of_python(error, kind):
     with pytest.raises(kind, match=f"{type(error).__name__}: {error}"):
-        wire.raise_error(through(wire.error_message(error)))
+        wire.raise_failure(through(wire.failure_of(error)))
 
 
-def test_an_error_that_lies_is_still_an_error():
-    assert (
-        type(wire.error_of(Message("error", {"code": "x", "message": 5, "node": 7}))) is errors.UnknownError
-    )
-    assert wire.error_of(Message("error", {"code": 999})).error_code == 999
+def test_an_error_with_an_unknown_code_is_still_an_error():
+    assert wire.error_of(Failure(code=999, message="?")).error_code == 999

@@ -9,11 +9,13 @@ import numpy as np
 import tideflow as tf
 from tideflow.compile.build import build_program
 from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Program
+from tideflow.compile.plan import LocalPlan
+from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import all_rules
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import StepContext
 from tideflow.session.feeds import feeder
 from tideflow.session.fetches import fetched
 
@@ -32,22 +34,14 @@ class Compiled:
         disabled: Any = (),
         state: ResourceManager | None = None,
     ):
-        items = fetches if isinstance(fetches, (list, tuple)) else [fetches]
-        feeds = {} if feeds is None else feeds
         self.state = ResourceManager() if state is None else state
-        self._values = [feeder(tensor)(value) for tensor, value in feeds.items()]
-        self.plan: Plan = compile_step(
-            [item for item in items if isinstance(item, tf.Tensor)],
-            [item for item in items if isinstance(item, tf.Operation)],
-            list(feeds),
-            [tuple(value.shape) for value in self._values],
-            self.state,
-            Placement(local_devices(ONE_CPU)),
-            frozenset(disabled),
-        )
+        self._values = [feeder(tensor)(value) for tensor, value in (feeds or {}).items()]
+        shapes = tuple([tuple(value.shape) for value in self._values])
+        request = request_of(fetches, tuple(feeds or ()), shapes, disabled)
+        self.plan: LocalPlan = compile_step(request, self.state, Placement(local_devices(ONE_CPU)))
 
     def run(self) -> list[np.ndarray]:
-        return fetched(self.plan.function(*self._values))
+        return fetched(self.plan.run(StepContext(), self._values))
 
     @property
     def types(self) -> list[str]:
@@ -56,13 +50,20 @@ class Compiled:
 
 def program(fetches: Any, feeds: dict | None = None) -> Program:
     """The pruned program, before any rewrite."""
-    items = fetches if isinstance(fetches, (list, tuple)) else [fetches]
     feeds = {} if feeds is None else feeds
-    return build_program(
-        [item for item in items if isinstance(item, tf.Tensor)],
-        [item for item in items if isinstance(item, tf.Operation)],
-        list(feeds),
-        [np.shape(value) for value in feeds.values()],
+    shapes = tuple([np.shape(value) for value in feeds.values()])
+    return build_program(request_of(fetches, tuple(feeds), shapes))
+
+
+def request_of(fetches: Any, feeds: tuple = (), shapes: tuple = (), disabled: Any = ()) -> StepRequest:
+    """The request for a fetch, or a list of them."""
+    items = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+    return StepRequest(
+        tuple([item for item in items if isinstance(item, tf.Tensor)]),
+        tuple([item for item in items if isinstance(item, tf.Operation)]),
+        feeds,
+        shapes,
+        disabled_rules=frozenset(disabled),
     )
 
 

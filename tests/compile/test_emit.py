@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import tideflow as tf
 from tests.compile.steps import PLAIN, Compiled, normal
 from tideflow.compile.compiler import compile_step
+from tideflow.compile.request import Hook, StepRequest
 from tideflow.graph.op import Op, definitions
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import StepContext
 
 SHAPES = [(2, 3), (3, 2), (6,)]
 
@@ -303,14 +305,13 @@ def test_long_literals_are_bound_to_a_name(x):
 def test_hooks_see_every_value_unharmed(x):
     seen = {}
 
-    def hook(node, outputs, inputs):
+    def after(context, node, outputs, inputs):
         seen[node.type] = [value.clone() for value in outputs if isinstance(value, torch.Tensor)]
 
     y = tf.exp(tf.sin(x) * 2.0)
-    plan = compile_step(
-        [y], [], [x], [(4,)], ResourceManager(), Placement(local_devices(ONE_CPU)), after_each=hook
-    )
-    (result,) = plan.function(torch.from_numpy(FED))
+    request = StepRequest((y,), feeds=(x,), feed_shapes=((4,),), hook=Hook(after))
+    plan = compile_step(request, ResourceManager(), Placement(local_devices(ONE_CPU)))
+    (result,) = plan.run(StepContext(), [torch.from_numpy(FED)])
     np.testing.assert_allclose(seen["Sin"][0].numpy(), np.sin(FED), rtol=1e-6)
     np.testing.assert_allclose(seen["Mul"][0].numpy(), np.sin(FED) * 2, rtol=1e-6)
     np.testing.assert_allclose(result.numpy(), np.exp(np.sin(FED) * 2), rtol=1e-6)

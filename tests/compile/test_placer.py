@@ -4,7 +4,7 @@ import pytest
 import torch
 
 import tideflow as tf
-from tideflow.compile.placer import asked_for, assign, merged, spec_of
+from tideflow.compile.placer import asked_for, assign, merged, pattern_of
 from tideflow.ops.control_flow.defun import Defun
 from tideflow.runtime.devices import Device, PlacementMemory
 
@@ -52,11 +52,17 @@ def together(op, *names):
 
 
 def test_specifications():
-    assert spec_of("/job:ps/cpu:1") == ("ps", None, None, "CPU", 1)
-    assert str(spec_of("/cpu:1")) == "/device:CPU:1" and str(spec_of("")) == ""
-    assert merged(spec_of("/job:a"), spec_of("/task:1/cpu:0")) == ("a", None, 1, "CPU", 0)
-    assert merged(spec_of("/job:a/cpu:0"), spec_of("/cpu:1"), soft=True) == ("a", None, None, "CPU", None)
-    assert merged(spec_of("/cpu:0"), spec_of("/gpu:0"), soft=True) == (None,) * 5
+    assert pattern_of("/job:ps/cpu:1") == ("ps", None, None, "CPU", 1)
+    assert str(pattern_of("/cpu:1")) == "/device:CPU:1" and str(pattern_of("")) == ""
+    assert merged(pattern_of("/job:a"), pattern_of("/task:1/cpu:0")) == ("a", None, 1, "CPU", 0)
+    assert merged(pattern_of("/job:a/cpu:0"), pattern_of("/cpu:1"), soft=True) == (
+        "a",
+        None,
+        None,
+        "CPU",
+        None,
+    )
+    assert merged(pattern_of("/cpu:0"), pattern_of("/gpu:0"), soft=True) == (None,) * 5
 
 
 def test_the_first_by_name_where_nothing_is_asked():
@@ -165,10 +171,10 @@ def test_what_a_step_asks_for():
     v = tf.get_variable("v", [2], use_resource=True)
     far, free = exp("far", "/job:ps/task:1"), exp("free")
     together(far, "v")
-    assert asked_for([v.handle.op]) == {spec_of("/job:ps/task:1")}
-    assert asked_for([free.op, far.op]) == {spec_of(""), spec_of("/job:ps/task:1")}
+    assert asked_for([v.handle.op]) == {pattern_of("/job:ps/task:1")}
+    assert asked_for([free.op, far.op]) == {pattern_of(""), pattern_of("/job:ps/task:1")}
     kept = PlacementMemory(kept={"v": WORKERS[0]})
-    assert asked_for([far.op], memory=kept) == {spec_of(WORKERS[0].name)}
+    assert asked_for([far.op], memory=kept) == {pattern_of(WORKERS[0].name)}
     assert asked_for([]) == set()
 
 

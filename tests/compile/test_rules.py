@@ -273,7 +273,7 @@ class TestRule:
     def test_the_result_is_the_same_without_any(self, rule, op_type):
         fetches, feeds = BEFORE[rule](op_type)
         plain = initialized(fetches, feeds, EVERY_RULE)
-        assert plain.plan.applied == []
+        assert not plain.plan.applied
         assert_equal(initialized(fetches, feeds).run(), plain.run())
         items = fetches if isinstance(fetches, list) else [fetches]
         assert_equal(run(items, feeds), run(items, feeds, config=PLAIN))
@@ -308,7 +308,7 @@ def test_explain_names_the_rules_that_applied():
 def applied(fetches, feeds):
     step = initialized(fetches, feeds)
     assert_equal(step.run(), initialized(fetches, feeds, EVERY_RULE).run())
-    return step.plan.applied
+    return list(step.plan.applied)
 
 
 def test_neutral_elements_that_change_the_shape_stay():

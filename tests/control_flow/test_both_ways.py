@@ -24,5 +24,5 @@ def _programs():
 def test_plans_and_tokens_agree(program, monkeypatch):
     compiled = engine.outcome(tf, np, program)
     assert compiled.get("kind") != "failed" if isinstance(compiled, dict) else True, compiled
-    monkeypatch.setattr(config, "_rules_off", lambda: frozenset({"structure"}))
+    monkeypatch.setattr(config, "_disabled_rules", lambda: frozenset({"structure"}))
     assert not comparison.differences(compiled, engine.outcome(tf, np, program))

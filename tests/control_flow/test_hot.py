@@ -49,7 +49,7 @@ def feeds():
 
 
 def plan_of(session):
-    (step,) = session._steps.values()
+    (step,) = session._steps.steps.values()
     (plan,) = step.plans.values()
     return plan
 
@@ -69,7 +69,7 @@ def test_a_compiled_loop_gives_the_same(at_once):
 
 def test_no_compiler_is_said_once_and_is_no_error(at_once, monkeypatch, caplog):
     monkeypatch.setattr(hot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(hot, "_told", False)
+    monkeypatch.setattr(hot, "_logged", False)
     fetches = recurrent()
     with caplog.at_level(logging.INFO, "tideflow"), tf.Session() as session, tf.Session() as other:
         first = session.run(fetches, feeds())
@@ -120,7 +120,7 @@ def test_a_cold_plan_is_not_compiled(monkeypatch):
 @has_compiler
 def test_another_user_s_cache_of_compiled_code_is_not_used(tmp_path, monkeypatch, caplog):
     """Whoever made the folder decides what code is run from it."""
-    monkeypatch.setattr(hot, "_told", False)
+    monkeypatch.setattr(hot, "_logged", False)
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     tmp_path.chmod(0o777)
     assert not hot._can_compile()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.compile import plans
+from tideflow.compile import function_plans
 
 
 @pytest.fixture(autouse=True)
@@ -64,13 +64,13 @@ def assert_same(batches, elements, size):
 @pytest.fixture
 def parsed_rows(monkeypatch):
     """How many messages were parsed together, each time."""
-    seen, real = [], plans.row_parser
+    seen, real = [], function_plans.row_parser
 
     def watched(op):
         parse = real(op)
         return None if parse is None else lambda rows: (seen.append(len(rows)), parse(rows))[1]
 
-    monkeypatch.setattr(plans, "row_parser", watched)
+    monkeypatch.setattr(function_plans, "row_parser", watched)
     return seen
 
 

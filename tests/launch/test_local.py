@@ -109,7 +109,7 @@ def test_peers_learn_whether_the_work_is_done(tmp_path, end, clean):
     script = tmp_path / "ends.py"
     script.write_text(
         "import atexit, sys\n"
-        "from tideflow.cluster.job import exit_was_clean\n"
+        "from tideflow.cluster.heartbeats import exit_was_clean\n"
         "atexit.register(lambda: print('clean', exit_was_clean()))\n"
         f"{end}\n"
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tideflow.launch.supervision import Alarm, Phase, Send, Start, State, Supervision, Task, Tell
+from tideflow.launch.supervision import Alarm, Phase, Report, Send, Start, State, Supervision, Task
 
 PS, CHIEF, WORKER = Task("ps", 0), Task("worker", 0), Task("worker", 1)
 TASKS = [PS, CHIEF, WORKER]
@@ -21,11 +21,11 @@ def running(**options) -> Supervision:
 
 
 def acts(instructions) -> list:
-    return [one for one in instructions if not isinstance(one, Tell)]
+    return [one for one in instructions if not isinstance(one, Report)]
 
 
 def told(instructions) -> str:
-    return "\n".join(one.text for one in instructions if isinstance(one, Tell))
+    return "\n".join(one.text for one in instructions if isinstance(one, Report))
 
 
 def test_servers_are_started_first():

@@ -38,8 +38,8 @@ def job():
 def test_lines_say_who_wrote_them(job):
     out, errors = io.StringIO(), io.StringIO()
     with PlainView(job, out, errors) as view:
-        view.said(WORKER, "step 5")
-        view.tell("ps 0 runs")
+        view.output(WORKER, "step 5")
+        view.report("ps 0 runs")
     assert (out.getvalue(), errors.getvalue()) == ("[worker 0] step 5\n", "[launch] ps 0 runs\n")
 
 
@@ -47,7 +47,7 @@ def test_the_table_tells_where_every_task_is(job):
     console = pytest.importorskip("rich.console").Console(file=io.StringIO(), width=100, force_terminal=True)
     job.ended(PS, 137)
     view = LiveView(job, console)
-    view.said(WORKER, "\x1b[31mstep 41\x1b[0m of [many]")
+    view.output(WORKER, "\x1b[31mstep 41\x1b[0m of [many]")
     with console.capture() as captured:
         console.print(view.table())
     text = "".join(part.partition("m")[2] for part in f"m{captured.get()}".split("\x1b["))

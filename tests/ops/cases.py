@@ -161,7 +161,7 @@ def run(case: Case, how: str = "known", config: ConfigProto | None = None) -> tu
         return built, built.run(session)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1)  # the properties of a sample are checked one after another
 def result(case: Case) -> tuple[Built, list[np.ndarray]]:
     """The sample run as a program would: fed, with rewrites."""
     return run(case)

@@ -54,7 +54,7 @@ def step_read(tf):
     try:
         from tensorflow.python.training.training_util import _get_or_create_global_step_read as read
     except ImportError:
-        from tideflow.train.global_step import get_or_create_global_step_read as read
+        from tideflow.variables.global_step import get_or_create_global_step_read as read
     return read()
 
 

@@ -11,9 +11,9 @@ import sys
 import torch
 
 from tideflow.graph.errors import OpError
-from tideflow.runtime import waiting
 from tideflow.runtime.collectives import Collectives, Member, Terms
 from tideflow.runtime.process_groups import ProcessGroups
+from tideflow.runtime.waiting import StepContext
 
 _SECONDS = 100  # no test waits longer, whatever goes wrong
 
@@ -21,15 +21,15 @@ _SECONDS = 100  # no test waits longer, whatever goes wrong
 def main(rank: int, size: int, port: int, scenario: str) -> None:
     tasks = Collectives()
     tasks.others = ProcessGroups(rank, size, f"127.0.0.1:{port}", timeout_seconds=_SECONDS)
-    with waiting.within(_SECONDS):
-        print(json.dumps(globals()[scenario](tasks, rank, size)), flush=True)
+    print(json.dumps(globals()[scenario](tasks, rank, size)), flush=True)
     sys.stdin.read()  # whoever leaves first would be missed by the others, the store above all
     os._exit(0)
 
 
-def meet(tasks, kind, value, instance, size, device="/cpu:0", shape=(2,), **terms):
+def meet(tasks, kind, value, instance, size, device="/cpu:0", shape=(2,), seconds=_SECONDS, **terms):
     found = Terms(kind, 1, instance, size, torch.float32, shape, **terms)
-    return tasks.meet(Member(device, "op", value), found, lambda: False).tolist()
+    member = Member(device, "op", value, StepContext(seconds), lambda: False)
+    return tasks.meet(member, found).tolist()
 
 
 def rounds(tasks, rank, size):
@@ -56,10 +56,9 @@ def several_devices(tasks, rank, size):
 
     def member(number):
         value = torch.tensor([rank + 1.0, number])
-        with waiting.within(_SECONDS):
-            place = f"/cpu:{number}"
-            total = meet(tasks, "reduce", value, 1, size + 1, place, merge_op="Add", final_op="Id")
-            return [total, meet(tasks, "gather", value, 2, size + 1, place)]
+        place = f"/cpu:{number}"
+        total = meet(tasks, "reduce", value, 1, size + 1, place, merge_op="Add", final_op="Id")
+        return [total, meet(tasks, "gather", value, 2, size + 1, place)]
 
     with ThreadPoolExecutor(count) as threads:
         return list(threads.map(member, range(count)))
@@ -87,8 +86,7 @@ def late_member(tasks, rank, size):
     if rank == size - 1:
         return None
     try:
-        with waiting.within(1):
-            meet(tasks, "reduce", value, "second", size, merge_op="Add", final_op="Id")
+        meet(tasks, "reduce", value, "second", size, seconds=1, merge_op="Add", final_op="Id")
     except OpError as error:
         return [type(error).__name__, error.message]
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tideflow.graph.errors import CancelledError, DeadlineExceededError, InvalidArgumentError
-from tideflow.runtime import waiting
 from tideflow.runtime.collectives import Collectives, Member, Terms
+from tideflow.runtime.waiting import StepContext
 
 SUM = Terms("reduce", 1, 7, 2, torch.float32, (2,), "Add", "Id")
 
@@ -22,8 +22,8 @@ def open_forever() -> bool:
 
 def meet(here, device, value, terms=SUM, operation=None, closed=open_forever, seconds=20):
     value = None if value is None else torch.tensor(value)
-    with waiting.within(seconds):
-        return here.meet(Member(device, operation or f"op {device}", value), terms, closed).tolist()
+    member = Member(device, operation or f"op {device}", value, StepContext(seconds), closed)
+    return here.meet(member, terms).tolist()
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def here():
 def waits(here, terms=SUM, count=1) -> None:
     """Returns when so many members are in the current round."""
     instance = here._instances[terms.group_key, terms.instance_key]
-    with instance._changed, waiting.within(20):
-        waiting.wait(
+    with instance._changed:
+        StepContext(20).wait(
             instance._changed, lambda: len(instance._round.members) >= count, open_forever, "members"
         )
 

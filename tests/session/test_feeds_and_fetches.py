@@ -71,8 +71,8 @@ def test_steps_with_such_keys_are_compiled_once(session):
     y = tf.placeholder(tf.float32, [])
     made = tf.reduce_sum(x.values) * y
     compiled = []
-    compile = session._compile
-    session._compile = lambda *args: compiled.append(args) or compile(*args)
+    compile = session._executor.compile
+    session._executor.compile = lambda *args: compiled.append(args) or compile(*args)
     for k in range(3):
         value = tf.SparseTensorValue([[0, 1]], [float(k)], [2, 2])
         assert session.run(made, {x: value, y: 2.0}) == 2.0 * k
@@ -257,9 +257,9 @@ def test_a_fetch_that_is_fed_is_a_copy(session):
 def test_metadata_alone_does_not_compile_anew(session):
     c = tf.constant(1.0) + 1.0
     session.run(c)
-    before = dict(session._steps)
+    before = dict(session._steps.steps)
     assert session.run(c, run_metadata=tf.RunMetadata()) == 2.0
-    assert session._steps == before
+    assert session._steps.steps == before
 
 
 def test_the_warning_of_a_growing_graph_points_at_the_users_run(session):

@@ -75,7 +75,7 @@ def test_a_step_is_traced_again_and_again(graph):
             value, told = traced(session, y, {x: np.zeros(size)})
             assert value.tolist() == [1.0] * size
             assert by_name(told)["y"].output[0].tensor_description.shape.dim[0].size == size
-        assert len(session._watched_steps) == 1
+        assert len(session._steps.steps) == 1
         assert session.run(y, {x: [0.0]}).tolist() == [1.0]
 
 

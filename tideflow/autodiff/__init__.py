@@ -1,3 +1,3 @@
-"""Gradients of a graph, as more graph."""
+"""Differentiation: `tf.gradients` adds the operations that compute gradients to the graph."""
 
 from tideflow.autodiff import custom, gradients, recompute, registry  # noqa: F401

@@ -1,9 +1,10 @@
-"""Sums of gradients: dense ones by AddN, sparse rows by concatenation."""
+"""Sums of gradients: dense gradients by AddN, IndexedSlices by concatenation."""
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,10 +15,20 @@ from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.ops.arrays import joining
 from tideflow.ops.math import casting, reductions, segments
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, Gradient
+
 
 @export("AggregationMethod")
 class AggregationMethod:
-    """Ways to sum the gradients that meet at one tensor."""
+    """Ways to sum the gradients of a tensor that several operations use.
+
+    Attributes:
+      ADD_N: One AddN operation of all gradients.
+      DEFAULT: The same as `ADD_N`.
+      EXPERIMENTAL_TREE: AddN operations of two gradients each, which need less memory at a time.
+      EXPERIMENTAL_ACCUMULATE_N: `tf.accumulate_n` where the static shape is fully known, AddN elsewhere.
+    """
 
     ADD_N = 0
     DEFAULT = ADD_N
@@ -25,8 +36,8 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
-def summed(grads: list[Any], method: int | None, tensor: Tensor) -> Any:
-    """The sum of at least two gradients of one tensor."""
+def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gradient:
+    """The sum of at least two gradients of `tensor`."""
     method = AggregationMethod.DEFAULT if method is None else method
     if method not in (
         AggregationMethod.ADD_N,
@@ -34,19 +45,22 @@ def summed(grads: list[Any], method: int | None, tensor: Tensor) -> Any:
         AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
     ):
         raise ValueError(f"Invalid aggregation_method specified {method}.")
-    if any(isinstance(grad, IndexedSlices) for grad in grads):
-        return reductions.add_n(grads) if any(isinstance(g, Tensor) for g in grads) else _summed_slices(grads)
+    slices = [grad for grad in grads if isinstance(grad, IndexedSlices)]
+    if slices:
+        return _summed_slices(slices) if len(slices) == len(grads) else _add_n(grads)
     if method == AggregationMethod.EXPERIMENTAL_TREE:
-        return _summed_in_pairs(grads, f"{tensor.op.name}_gradient_sum")
+        with name_scope(f"{tensor.op.name}_gradient_sum"):
+            return functools.reduce(lambda total, grad: _add_n([total, grad]), grads)
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
-        return reductions.accumulate_n(grads)
+        total: Tensor = reductions.accumulate_n(grads)
+        return total
     with colocate_with(grads[0].op, ignore_existing=True):
-        return reductions.add_n(grads)
+        return _add_n(grads)
 
 
-def _summed_in_pairs(grads: list[Any], name: str) -> Tensor:
-    with name_scope(name):
-        return functools.reduce(lambda total, grad: reductions.add_n([total, grad]), grads)
+def _add_n(grads: Sequence[Gradient]) -> Tensor:
+    total: Tensor = reductions.add_n(grads)
+    return total
 
 
 def _summed_slices(slices: list[IndexedSlices]) -> IndexedSlices:
@@ -62,7 +76,7 @@ def _summed_slices(slices: list[IndexedSlices]) -> IndexedSlices:
 
 
 def _slices_to_tensor(
-    value: IndexedSlices, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    value: IndexedSlices, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
@@ -71,7 +85,8 @@ def _slices_to_tensor(
         )
     if value.dense_shape is None:
         raise ValueError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value}")
-    return segments.unsorted_segment_sum(value.values, value.indices, value.dense_shape[0], name=name)
+    rows: Tensor = segments.unsorted_segment_sum(value.values, value.indices, value.dense_shape[0], name=name)
+    return rows
 
 
 register_tensor_conversion_function(IndexedSlices, _slices_to_tensor)

@@ -1,27 +1,45 @@
-"""`tf.custom_gradient`: a function of tensors that brings its own gradient."""
+"""`tf.custom_gradient`: a function of tensors with a gradient function of its own."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import itertools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.registry import RegisterGradient
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.ops.arrays import constants
+
+if TYPE_CHECKING:
+    from tideflow.graph.graph import Graph
+    from tideflow.graph.typing import Gradient, TensorLike
 
 _uids = itertools.count()
 
 
 @export("custom_gradient")
-def custom_gradient(f: Callable) -> Callable:
-    """Decorator: `f(*tensors)` returns (result, grad_fn); gradients flow through `grad_fn(*result_grads)`
-    instead.
+def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator that gives a function of tensors a gradient function of its own.
+
+    Args:
+      f: A function of tensors that returns a pair: its result, a tensor or a structure of tensors, and a
+        function `grad_fn(*result_grads)`. That takes the gradients of the result's tensors and returns the
+        gradients of the arguments. If `f` uses resource variables, it must have a parameter `variables` for
+        the list of them, and return a pair: the gradients of the arguments and those of the variables.
+
+    Returns:
+      A function that takes the arguments of `f`, by position only, and returns its result.
+
+    Raises:
+      ValueError: When called, if it is given keyword arguments.
+      TypeError: When called, if `f` uses reference variables, or uses variables and `grad_fn` has no
+        parameter `variables`.
     """
 
     @functools.wraps(f)
@@ -36,12 +54,12 @@ def custom_gradient(f: Callable) -> Callable:
     return decorated
 
 
-def _apply(f: Callable, args: tuple) -> Any:
+def _apply(f: Callable[..., Any], args: Sequence[TensorLike]) -> Any:
     graph = get_default_graph()
-    args = [convert_to_tensor(x) for x in args]
-    first, before = len(graph._ops), _referenced(graph)
-    result, grad_fn = f(*args)
-    if _referenced(graph) != before:
+    inputs = [convert_to_tensor(x) for x in args]
+    first, before = len(graph._ops), _reference_variables(graph)
+    result, grad_fn = f(*inputs)
+    if _reference_variables(graph) != before:
         raise TypeError(
             "All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
             "Ensure that no `variable_scope` is created with `use_resource=False`."
@@ -50,11 +68,11 @@ def _apply(f: Callable, args: tuple) -> Any:
     takes_variables = _takes_variables(grad_fn, variables)
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
     for tensor in flat:
-        constants.identity(tensor)  # not needed here, but in TensorFlow's graphs
+        constants.identity(tensor)  # unused, but TensorFlow's graph has it
     name = f"CustomGradient-{next(_uids)}"
 
     @RegisterGradient(name)
-    def _gradient(op: Any, *grads: Any) -> list[Any]:
+    def gradient(op: Operation, *grads: Gradient) -> list[Any]:
         result_grads = grads[: len(flat)]
         if takes_variables:
             in_grads, variable_grads = grad_fn(*result_grads, variables=variables)
@@ -65,25 +83,24 @@ def _apply(f: Callable, args: tuple) -> Any:
         return [None] * len(flat) + nest.flatten(in_grads) + list(variable_grads)
 
     with graph.gradient_override_map({constants.identity_n_op.name: name}):
-        tensors = constants.identity_n([*flat, *args, *variables])
+        tensors = constants.identity_n([*flat, *inputs, *variables])
     for variable in variables:
-        convert_to_tensor(variable)  # not needed here, but in TensorFlow's graphs
+        convert_to_tensor(variable)  # unused, but TensorFlow's graph has it
     return nest.pack_sequence_as(result, tensors[: len(flat)]) if nest.is_nested(result) else tensors[0]
 
 
-def _referenced(graph: Any) -> list[Any]:
-    """The variables that have no handle."""
+def _reference_variables(graph: Graph) -> list[Any]:
     return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if not hasattr(v, "handle")]
 
 
-def _variables_read(graph: Any, first: int) -> list[Any]:
-    """The trainable variables that operations from number `first` on take."""
-    taken = {tensor for op in graph._ops[first:] for tensor in op.inputs}
+def _variables_read(graph: Graph, first: int) -> list[Any]:
+    """The trainable variables that the operations from index `first` on use."""
+    used = {tensor for op in graph._ops[first:] for tensor in op.inputs}
     trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-    return [v for v in trainable if getattr(v, "handle", None) in taken]
+    return [v for v in trainable if getattr(v, "handle", None) in used]
 
 
-def _takes_variables(grad_fn: Callable, used: list[Any]) -> bool:
+def _takes_variables(grad_fn: Callable[..., Any], used: list[Any]) -> bool:
     parameters = inspect.signature(grad_fn).parameters
     accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if used and not accepts:

@@ -1,8 +1,8 @@
-"""Gradients of a graph, as more graph: `tf.gradients` and what stands on it.
+"""`tf.gradients` and `tf.hessians`: they add the operations that compute gradients to the graph.
 
-The walk goes from the `ys` back to the `xs`, an operation at a time, each once all of its consumers are done.
-What an operation's outputs have gathered is summed, its gradient function adds the nodes that carry the sum
-to its inputs.
+The backward pass visits the operations from the `ys` back to the `xs`, each after all of its consumers. It
+sums the gradients that the consumers of an operation have sent to its outputs; the operation's gradient
+function then adds the nodes that compute the gradients of its inputs.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tideflow.autodiff import aggregate
 from tideflow.autodiff.loops import LoopGradients
@@ -26,12 +26,20 @@ from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import grouping, switches
 from tideflow.ops.control_flow.contexts import is_exit, is_loop_switch
 
-Grad = Tensor | IndexedSlices | None
+if TYPE_CHECKING:
+    from tideflow.graph.typing import Gradient, TensorLike
+
+Grad: TypeAlias = Tensor | IndexedSlices | None
 
 
 @export("UnconnectedGradients")
 class UnconnectedGradients(enum.Enum):
-    """What `gradients` gives for an x that no y depends on."""
+    """What `tf.gradients` returns for an x on which no y depends.
+
+    Attributes:
+      NONE: None.
+      ZERO: A tensor of zeros, of the shape of x.
+    """
 
     NONE = "none"
     ZERO = "zero"
@@ -39,18 +47,40 @@ class UnconnectedGradients(enum.Enum):
 
 @export("gradients")
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: TensorLike,
+    xs: TensorLike,
+    grad_ys: TensorLike | Sequence[TensorLike | None] | None = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
+    stop_gradients: TensorLike | None = None,
     unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
 ) -> list[Grad]:
-    """The derivative of sum(ys) with respect to each x; `grad_ys` weighs the ys, `stop_gradients` are held
-    constant.
+    """Adds operations that compute the derivative of `sum(ys)` with respect to each x.
+
+    Args:
+      ys: A tensor or a list of tensors.
+      xs: A tensor or variable, or a list of them.
+      grad_ys: A tensor or a list of tensors, one for each y and of its shape: the weight of each element of y
+        in the sum. All weights are one where it is None, or where its element for y is None.
+      name: The name scope of the new operations.
+      colocate_gradients_with_ops: Whether the gradient of an operation is placed on the operation's device.
+      gate_gradients: Whether the gradients of an operation's inputs are all computed before one of them is
+        used.
+      aggregation_method: How gradients of a tensor with several consumers are summed, one of
+        `tf.AggregationMethod`.
+      stop_gradients: A tensor or a list of tensors that count as constants.
+      unconnected_gradients: What to return for an x on which no y depends.
+
+    Returns:
+      A list with a gradient for each x: a tensor, IndexedSlices for an x of which only some rows are used, or
+      None if no y depends on x.
+
+    Raises:
+      LookupError: If an operation between the xs and the ys has no gradient function.
+      ValueError: If the arguments are inconsistent, or a gradient function returns gradients that do not fit.
+      TypeError: If a y is complex and has no weight, or a weight has another type than its y.
     """
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
@@ -59,24 +89,24 @@ def gradients(
     ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients or [])
     grad_ys = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
     with name_scope(name, "gradients", [*ys, *xs, *stops, *grad_ys]) as scope:
-        ys = [convert_to_tensor_or_indexed_slices(y) for y in ys]
+        results = [convert_to_tensor_or_indexed_slices(y) for y in ys]
         sources = [_source(x) for x in xs]
         stops = [convert_to_tensor(x, as_ref=True) if not isinstance(x, Tensor) else x for x in stops]
-        seeds = _seeds(ys, grad_ys, colocate_gradients_with_ops)
-        walk = _Walk(
+        seeds = _seeds(results, grad_ys, colocate_gradients_with_ops)
+        backward = _BackwardPass(
             scope,
-            [y.op for y in ys],
+            [y.op for y in results],
             sources,
             stops,
             colocate_gradients_with_ops,
             gate_gradients,
             aggregation_method,
         )
-        for y, seed in zip(ys, seeds, strict=True):
-            walk.add(y.values if isinstance(y, IndexedSlices) else y, seed)
-        walk.run()
-    walk.loops.finish()
-    return [walk.result(x, unconnected) for x in sources]
+        for y, seed in zip(results, seeds, strict=True):
+            backward.add(y.values if isinstance(y, IndexedSlices) else y, seed)
+        backward.run()
+    backward.loops.finish()
+    return [backward.result(x, unconnected) for x in sources]
 
 
 def _as_list(x: Any) -> list[Any]:
@@ -84,16 +114,15 @@ def _as_list(x: Any) -> list[Any]:
 
 
 def _source(x: Any) -> Tensor:
-    """The tensor through which gradients reach x: a variable's handle or reference, a tensor itself."""
+    """The tensor that receives the gradient of x: x itself, or a variable's handle or reference."""
     if isinstance(x, Tensor):
         return x
-    if hasattr(x, "handle") and isinstance(x.handle, Tensor):
-        return x.handle
-    return convert_to_tensor(x, as_ref=True)
+    handle = getattr(x, "handle", None)
+    return handle if isinstance(handle, Tensor) else convert_to_tensor(x, as_ref=True)
 
 
-def _seeds(ys: list[Any], grad_ys: list[Any], colocate: bool) -> list[Any]:
-    """What flows into each y: what was given, or ones."""
+def _seeds(ys: list[Gradient], grad_ys: list[TensorLike | None], colocate: bool) -> list[Gradient]:
+    """The gradient of each y itself: the given weight, or ones."""
     if len(ys) != len(grad_ys):
         raise ValueError(f"Passed {len(grad_ys)} grad_ys for {len(ys)} ys")
     given = [
@@ -107,25 +136,28 @@ def _seeds(ys: list[Any], grad_ys: list[Any], colocate: bool) -> list[Any]:
     return seeds
 
 
-def _beside(op: Operation, colocate: bool) -> Any:
+def _beside(op: Operation, colocate: bool) -> contextlib.AbstractContextManager[None]:
     return colocate_with(op) if colocate else contextlib.nullcontext()
 
 
-def _seed(i: int, y: Any, given: Any) -> Any:
+def _seed(i: int, y: Gradient, given: Gradient | None) -> Gradient:
+    seed: Tensor
     if given is None:
         if y.dtype.is_complex:
             raise TypeError(f"Gradients of complex tensors must set grad_ys (y.dtype = {y.dtype!r})")
         full = shapes.shape(y if isinstance(y, Tensor) else y.values)
-        return creation.fill(full, constants.constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{i}"))
+        seed = creation.fill(full, constants.constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{i}"))
+        return seed
     _check_seed_type(y, given)
     if isinstance(given, IndexedSlices):
         return given
     if isinstance(y, Tensor):
         given.shape.assert_is_compatible_with(y.shape)
-    return constants.identity(given, name=f"grad_ys_{i}")
+    seed = constants.identity(given, name=f"grad_ys_{i}")
+    return seed
 
 
-def _check_seed_type(y: Any, seed: Any) -> None:
+def _check_seed_type(y: Gradient, seed: Gradient) -> None:
     if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.is_complex):
         raise TypeError(
             f"Tensor {y.name} with type {y.dtype.name} must be numeric to obtain a default gradient"
@@ -143,8 +175,8 @@ def _carries_gradient(tensor: Tensor) -> bool:
     return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
 
 
-class _Walk:
-    """One backward pass. `grads[op][i]` gathers what the consumers of output i of op send back."""
+class _BackwardPass:
+    """One backward pass. `grads[op][i]` are the gradients that the consumers of output i of op have sent."""
 
     def __init__(
         self,
@@ -155,12 +187,12 @@ class _Walk:
         colocate: bool,
         gate: bool,
         method: int | None,
-    ):
+    ) -> None:
         self.scope = scope
         self.colocate = colocate
         self.gate = gate
         self.method = method
-        self.grads: dict[Operation, list[list[Any]]] = {}
+        self.grads: dict[Operation, list[list[Gradient]]] = {}
         self.to_ops = list(dict.fromkeys(to_ops))
         reached = _reached_from([x.op for x in xs])
         self.between = _between(self.to_ops, reached)
@@ -171,10 +203,11 @@ class _Walk:
         self.stop_ops = self._stop_ops([x.op for x in xs], [t.op for t in stops])
 
     def _stop_ops(self, from_ops: list[Operation], stops: list[Operation]) -> set[Operation]:
-        """Sources that no other source lies behind: their own gradients are never needed."""
+        """The operations that send no gradients to their inputs: the stops, and sources behind all others."""
         return set(stops) | {op for op in from_ops if not any(self.pending[t.op] > 0 for t in op.inputs)}
 
-    def add(self, tensor: Tensor, grad: Any) -> None:
+    def add(self, tensor: Tensor, grad: Gradient) -> None:
+        """Sends a gradient to a tensor."""
         slots = self.grads.setdefault(tensor.op, [[] for _ in tensor.op.outputs])
         slots[tensor.value_index].append(grad)
 
@@ -192,11 +225,11 @@ class _Walk:
             for tensor in op.inputs:
                 self._done_with(tensor, queue)
 
-    def _done_with(self, tensor: Tensor, queue: collections.deque) -> None:
-        """One more consumer of the tensor has been visited."""
+    def _done_with(self, tensor: Tensor, queue: collections.deque[Operation]) -> None:
+        """Records that one more consumer of the tensor has been visited."""
         op = tensor.op
         self.pending[op] -= 1
-        # A loop variable's Switch is visited twice: from the Exit, and once the body has been walked.
+        # A loop variable's Switch is visited twice: after the Exit, and after the loop's body.
         again = self.loops and self.pending[op] > 0 and is_loop_switch(op)
         if self.pending[op] != 0 and not again:
             return
@@ -205,9 +238,10 @@ class _Walk:
         else:
             queue.append(op)
 
-    def _hold(self, tensor: Tensor, queue: collections.deque) -> None:
-        """A backward loop begins when all Exits of the forward loop are reached."""
+    def _hold(self, tensor: Tensor, queue: collections.deque[Operation]) -> None:
+        """Defers an Exit until all Exits of its loop have been reached: then the backward loop begins."""
         state = self.loops.state_of(tensor.op, before=False)
+        assert state is not None, f"{tensor.op.name} is an Exit, so its loop has been met"
         state.deferred_exits.append(tensor)
         state.waiting_exits -= 1
         if state.waiting_exits:
@@ -221,7 +255,7 @@ class _Walk:
             queue.append(exit.op)
 
     def _visit(self, op: Operation) -> None:
-        """Sends the gradient of op's outputs to its inputs."""
+        """Computes the gradients of an operation's inputs from those of its outputs."""
         with self.loops.entered(op, before=True):
             out_grads = self._summed(op)
         if op in self.stop_ops or all(grad is None for grad in out_grads):
@@ -235,7 +269,7 @@ class _Walk:
                     out_grads[i] = self.loops.zeros_like(op, i)
             self._apply(op, function, out_grads)
 
-    def _apply(self, op: Operation, function: Callable, out_grads: list[Grad]) -> None:
+    def _apply(self, op: Operation, function: Callable[..., Any], out_grads: list[Grad]) -> None:
         with name_scope(f"{op.name}_grad"):
             in_grads = _as_list(function(op, *out_grads))
             if len(in_grads) != len(op.inputs):
@@ -244,13 +278,13 @@ class _Walk:
                     f"{len(op.inputs)}"
                 )
             if self.gate and sum(grad is not None for grad in in_grads) > 1:
-                with device(None), colocate_with(None, ignore_existing=True):  # the gate is nobody's
+                with device(None), colocate_with(None, ignore_existing=True):  # the gate may run anywhere
                     in_grads = grouping.tuple(in_grads)
         for tensor, grad in zip(op.inputs, in_grads, strict=True):
             if grad is not None:
                 self._send(op, tensor, grad)
 
-    def _send(self, op: Operation, tensor: Tensor, grad: Any) -> None:
+    def _send(self, op: Operation, tensor: Tensor, grad: Gradient) -> None:
         if isinstance(grad, Tensor) and tensor.dtype.base_dtype is not dtypes.resource:
             try:
                 grad.set_shape(tensor.shape)
@@ -264,25 +298,27 @@ class _Walk:
 
     def _summed(self, op: Operation) -> list[Grad]:
         slots = self.grads.get(op, [[] for _ in op.outputs])
-        for i, gathered in enumerate(slots):
-            if len(gathered) > 1:
-                slots[i] = [aggregate.summed(gathered, self.method, op.outputs[i])]
+        for i, received in enumerate(slots):
+            if len(received) > 1:
+                slots[i] = [aggregate.summed(received, self.method, op.outputs[i])]
         return [slot[0] if slot else None for slot in slots]
 
     def result(self, x: Tensor, unconnected: UnconnectedGradients) -> Grad:
+        """The gradient of x, after `run`."""
         slots = self.grads.get(x.op)
-        gathered = slots[x.value_index] if slots else []
-        if len(gathered) > 1:
-            gathered = [aggregate.summed(gathered, self.method, x)]
-        if gathered:
-            return gathered[0]
+        received = slots[x.value_index] if slots else []
+        if len(received) > 1:
+            return aggregate.summed(received, self.method, x)
+        if received:
+            return received[0]
         if unconnected is UnconnectedGradients.ZERO:
-            return creation.zeros_like(switches.value_of(x))
+            zeros: Tensor = creation.zeros_like(switches.value_of(x))
+            return zeros
         return None
 
 
 def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
-    """Every operation that takes, directly or not, an output of `ops` through which a gradient can flow."""
+    """The operations that depend on `ops` through tensors that have gradients, and `ops` themselves."""
     reached: set[Operation] = set()
     stack = list(ops)
     while stack:
@@ -297,7 +333,7 @@ def _reached_from(ops: Iterable[Operation]) -> set[Operation]:
 
 
 def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation, None]:
-    """The operations on a way from the xs to the ys, in the order they are met from the ys."""
+    """The operations on a path from the xs to the ys, in the order of their distance from the ys."""
     between: dict[Operation, None] = {}
     queue = collections.deque(to_ops)
     while queue:
@@ -310,16 +346,32 @@ def _between(to_ops: list[Operation], reached: set[Operation]) -> dict[Operation
 
 @export("hessians")
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: TensorLike,
+    xs: TensorLike,
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
 ) -> list[Tensor]:
-    """The matrix of second derivatives of sum(ys) with respect to each x, of shape x.shape + x.shape."""
+    """Adds operations that compute the second derivatives of `sum(ys)` with respect to each x.
+
+    Args:
+      ys: A tensor or a list of tensors.
+      xs: A tensor or variable, or a list of them. Their static shapes must be fully known.
+      name: The name scope of the new operations.
+      colocate_gradients_with_ops: As in `tf.gradients`.
+      gate_gradients: As in `tf.gradients`.
+      aggregation_method: As in `tf.gradients`.
+
+    Returns:
+      A list with the Hessian of each x, a tensor of shape `x.shape + x.shape`.
+
+    Raises:
+      ValueError: If the static shape of an x is not fully known.
+      LookupError: If an operation between the xs and the ys has no gradient function.
+    """
     xs = _as_list(xs)
-    options = {
+    options: dict[str, Any] = {
         "colocate_gradients_with_ops": colocate_gradients_with_ops,
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,

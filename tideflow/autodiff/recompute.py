@@ -1,6 +1,4 @@
-"""Gradients that forget: `tf.recompute_grad` computes a second time instead of keeping values,
-`tf.grad_pass_through` takes a function for the identity.
-"""
+"""`tf.recompute_grad` and `tf.grad_pass_through`: functions whose gradients keep no intermediate values."""
 
 from __future__ import annotations
 
@@ -16,15 +14,23 @@ from tideflow.ops.arrays import buffers
 
 
 @export("recompute_grad")
-def recompute_grad(f: Callable) -> Callable:
-    """`f`, of which no value is kept for the gradient: it is computed again from the arguments."""
+def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function recompute its intermediate values for its gradient, instead of keeping them in memory.
+
+    Args:
+      f: A function of tensors.
+
+    Returns:
+      A function with the same result and the same gradient. Its gradient computes `f` again from the
+      arguments.
+    """
 
     @custom_gradient
-    def recomputed(*args: Any) -> tuple[Any, Callable]:
-        def grad(*result_grads: Any, variables: Any = None) -> tuple[list, list]:
+    def recomputed(*args: Any) -> tuple[Any, Callable[..., Any]]:
+        def grad(*result_grads: Any, variables: Any = None) -> tuple[list[Any], list[Any]]:
             known = list(variables or [])
             with control_dependencies(result_grads):
-                # Copies, or the compiler would see that all of this has been computed before.
+                # Without the copies the compiler would merge these operations with those of the forward pass.
                 again = [buffers.deep_copy(arg) for arg in args]
                 result = f(*again)
             grads = gradients(result, [*again, *known], list(result_grads))
@@ -36,11 +42,18 @@ def recompute_grad(f: Callable) -> Callable:
 
 
 @export("grad_pass_through")
-def grad_pass_through(f: Callable) -> Callable:
-    """`f`, whose gradient is that of the identity: what comes back to its result goes on to its arguments."""
+def grad_pass_through(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a function the gradient of the identity, for functions that are not differentiable.
+
+    Args:
+      f: A function of tensors that returns as many tensors as it takes.
+
+    Returns:
+      A function with the same result. The gradients of its result are the gradients of its arguments.
+    """
 
     @custom_gradient
-    def passed(*args: Any) -> tuple[Any, Callable]:
+    def passed(*args: Any) -> tuple[Any, Callable[..., Any]]:
         def grad(*result_grads: Any, variables: Any = None) -> Any:
             if variables is not None:
                 return result_grads, [None] * len(variables)

@@ -1,57 +1,77 @@
-"""Which gradient an operation has: its op's own, one registered by name, or one that the program put in its
-place.
-"""
+"""The gradient functions of operations: those of their op types, and those that programs register by name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
 
 from tideflow.export import export
 from tideflow.graph.op import definitions, not_differentiable
 from tideflow.graph.operation import Operation
 
-_registered: dict[str, Callable | None] = {}
+GradientFunction: TypeAlias = Callable[..., Any]  # of the operation and the gradients of its outputs
+F = TypeVar("F", bound=GradientFunction)
+
+_registered: dict[str, GradientFunction | None] = {}
 
 
 @export("RegisterGradient")
 class RegisterGradient:
-    """`@tf.RegisterGradient("Name")` gives an op type, or a name for `gradient_override_map`, its gradient
-    function.
+    """Decorator that registers a gradient function: `@tf.RegisterGradient("Sign")`.
+
+    The function takes an operation and the gradient of each of its outputs, and returns the gradient of each
+    of its inputs, None for inputs that have none.
+
+    Args:
+      op_type: The op type, or a name that `Graph.gradient_override_map` uses.
+
+    Raises:
+      TypeError: If `op_type` is not a string.
+      KeyError: When applied, if there is a gradient function for the name.
     """
 
-    def __init__(self, op_type: str):
+    def __init__(self, op_type: str) -> None:
         if not isinstance(op_type, str):
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, function: Callable) -> Callable:
+    def __call__(self, function: F) -> F:
         _register(self._op_type, function)
         return function
 
 
 @export("NotDifferentiable", "NoGradient", "no_gradient")
 def not_differentiable_type(op_type: str) -> None:
-    """Says that operations of this type have no gradient."""
+    """Declares that operations of a type have no gradient.
+
+    Args:
+      op_type: The op type.
+
+    Raises:
+      TypeError: If `op_type` is not a string.
+      KeyError: If there is a gradient function for the type.
+    """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
     _register(op_type, None)
 
 
-def _register(name: str, function: Callable | None) -> None:
+def _register(name: str, function: GradientFunction | None) -> None:
     op = definitions().get(name)
     if name in _registered or op is not None and op.gradient_function is not None:
         raise KeyError(f"Registering two gradient with name '{name}'!")
     _registered[name] = function
 
 
-def gradient_function(op: Operation) -> Callable | None:
-    """The gradient function of an operation, None where it has none by design; LookupError where nobody
-    said.
+def gradient_function(op: Operation) -> GradientFunction | None:
+    """The gradient function of an operation, or None if its type is declared not differentiable.
+
+    Raises LookupError if the type has neither a gradient function nor that declaration.
     """
     name = op._gradient_name or op.attrs.get("_gradient_op_type") or op.type
     if name in _registered:
         return _registered[name]
-    own = op.definition.gradient_function if name == op.type else None
+    own: GradientFunction | None = op.definition.gradient_function if name == op.type else None
     if own is None:
         raise LookupError(
             f"No gradient defined for operation '{op.name}' (op type: {op.type}), made at {op.user_line}"

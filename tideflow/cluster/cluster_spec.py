@@ -1,4 +1,4 @@
-"""`tf.train.ClusterSpec`: which jobs a cluster has, and the addresses of their tasks."""
+"""`tf.train.ClusterSpec`: the jobs of a cluster, and the addresses of their tasks."""
 
 from __future__ import annotations
 
@@ -30,15 +30,18 @@ expose(JobDef, "train.JobDef")
 expose(ServerDef, "train.ServerDef")
 
 
+JobTasks = list[str] | dict[int, str]  # the addresses of a job's tasks, by index
+
+
 @export("train.ClusterSpec")
 class ClusterSpec:
     """A cluster: jobs by name, each a set of tasks with their addresses.
 
-    Made from a dictionary of lists of addresses (or of dictionaries from task indices to addresses, where
-    some tasks need not be known), a `tf.train.ClusterDef`, or another ClusterSpec.
+    It is made from a dictionary of lists of addresses (or of dictionaries from task indices to addresses,
+    where not all tasks are known), a `tf.train.ClusterDef`, or another ClusterSpec.
     """
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as in TensorFlow, it compares by value and has no hash
 
     def __init__(self, cluster: Any):
         if isinstance(cluster, dict):
@@ -59,23 +62,23 @@ class ClusterSpec:
     def __bool__(self) -> bool:
         return bool(self._cluster_spec)
 
-    def __eq__(self, other: Any) -> bool:
+    def __eq__(self, other: object) -> bool:
         """Equal to a cluster of the same tasks, and to its dictionary of dictionaries."""
-        return self._cluster_spec == other
+        return bool(self._cluster_spec == other)
 
     def __str__(self) -> str:
         jobs = ", ".join(f"{job!r}: {tasks!r}" for job, tasks in sorted(self.as_dict().items()))
         return f"ClusterSpec({{{jobs}}})"
 
-    def as_dict(self) -> dict[str, list[str] | dict[int, str]]:
+    def as_dict(self) -> dict[str, JobTasks]:
         """Addresses by job: a list where the indices have no gaps, else a dictionary by index."""
         return {job: self._as_list_or_dict(job) for job in self.jobs}
 
-    def _as_list_or_dict(self, job: str) -> list[str] | dict[int, str]:
+    def _as_list_or_dict(self, job: str) -> JobTasks:
         indices = self.task_indices(job)
-        if not indices or indices[-1] + 1 != len(indices):
-            return {i: self.task_address(job, i) for i in indices}
-        return self.job_tasks(job)
+        addresses = [self.task_address(job, index) for index in indices]
+        has_gaps = not indices or indices[-1] + 1 != len(indices)
+        return dict(zip(indices, addresses)) if has_gaps else addresses
 
     def as_cluster_def(self) -> ClusterDef:
         """The cluster as a protocol buffer."""
@@ -127,7 +130,7 @@ def _tasks_by_index(job: Any, tasks: Any) -> dict[int, Any]:
 
 
 def _cluster_def(jobs: dict[Any, dict[int, Any]]) -> ClusterDef:
-    """The message: jobs and tasks in order, so that equal clusters have equal bytes."""
+    """The cluster as a message, with jobs and tasks in order, so that equal clusters have equal bytes."""
     message = ClusterDef()
     for name, tasks in _sorted_items(jobs):
         job = message.job.add(name=_checked_text(name, "Job name"))

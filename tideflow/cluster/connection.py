@@ -1,4 +1,4 @@
-"""One connection to one task: a DEALER socket, and the monitor that tells when it breaks."""
+"""One connection to one task: a DEALER socket, and the monitor socket that reports when it breaks."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from zmq.utils.monitor import parse_monitor_message
 
 from tideflow.cluster import protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
+from tideflow.cluster.messages import Hello, Kinds, Message, Welcome, expect
 from tideflow.cluster.sockets import POLLIN, poll
-from tideflow.cluster.wire import Envelope, Message
+from tideflow.cluster.wire import Buffer, Envelope
 from tideflow.graph import errors
-from tideflow.runtime import waiting
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 
-LOOK_AROUND = 0.05  # seconds: who waits looks this often whether the step was cancelled
+CHECK_SECONDS = 0.05  # a waiting thread checks so often whether its step was cancelled
 _MAX_SOCKETS = 16384
 
 _UP = int(zmq.EVENT_HANDSHAKE_SUCCEEDED)
 _NO_MEMBER = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
 _HUNG_UP = int(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL)
 _DOWN = int(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
-_numbers = itertools.count(1)  # of requests and of monitors: no two are alike in a process
+_numbers = itertools.count(1)  # of requests and monitors, unique in the process
 
 
 @lru_cache(maxsize=1)
-def _context() -> zmq.Context:
-    """The context of this process's connections."""
-    context = zmq.Context()
+def _context() -> zmq.Context[zmq.Socket[bytes]]:
+    """The ZeroMQ context of this process's connections."""
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     context.max_sockets = _MAX_SOCKETS
     return context
 
@@ -40,32 +40,40 @@ def _context() -> zmq.Context:
 os.register_at_fork(after_in_child=_context.cache_clear)
 
 
-def sleep_ms(limits: Limits, what: str, closed: Callable[[], bool]) -> int:
-    """For how long who waits may sleep until it looks around; the error of who may wait no longer."""
-    left = waiting.time_left(limits, closed, what)
-    return int(min(left, LOOK_AROUND) * 1000) + 1
+def sleep_ms(context: StepContext, what: str, closed: Callable[[], bool]) -> int:
+    """For how many milliseconds a thread may sleep before it checks again; raises once it must not wait any
+    longer.
+
+    `what` says in the error what the thread waits for; `closed` tells whether that was closed meanwhile.
+    """
+    left = context.time_left(closed, what)
+    return int(min(left, CHECK_SECONDS) * 1000) + 1
 
 
 class Connection:
-    """A connection on which both sides have said who they are. `name` is what errors call the other one;
-    `sleep` says, while it is being opened, for how many milliseconds to wait until it is asked again.
+    """A connection on which both sides have greeted each other.
+
+    `name` is the other side in error messages. `greeting` is the first message, `kinds` are the kinds of
+    message that are taken. While the connection is being opened, `sleep(what)` says for how many milliseconds
+    to wait before it is asked again, or raises.
     """
 
     def __init__(
         self,
         address: str,
         name: str,
-        greeting: Message,
+        greeting: Hello,
+        kinds: Kinds,
         key: Key | None,
         sleep: Callable[[str], int],
     ):
-        self.name = name
+        self.name, self._kinds = name, kinds
         self._events = 0
         try:
             self._socket, self._monitor = _context().socket(zmq.DEALER), _context().socket(zmq.PAIR)
         except zmq.ZMQError as error:
             raise errors.resource_exhausted(f"No further connection to {name}: {error.strerror}.") from None
-        # What wakes who waits for an answer: the answer, or the connection's end.
+        # A thread that waits for an answer polls for the answer, and for the end of the connection.
         self.polled = [(self._socket, POLLIN), (self._monitor, POLLIN)]
         try:
             self._open(f"tcp://{address}", key)
@@ -84,9 +92,9 @@ class Connection:
     def _open(self, endpoint: str, key: Key | None) -> None:
         dealer = self._socket
         sockets.prepare(dealer, sockets.default_max_message_bytes())
-        dealer.reconnect_ivl = -1  # a broken connection is noticed, not mended behind our back
+        dealer.reconnect_ivl = -1  # a broken connection is reported, not reopened silently
         dealer.connect_timeout = sockets.HANDSHAKE_MS
-        dealer.sndhwm = 0  # what may be under way is counted in bytes, by `Window`
+        dealer.sndhwm = 0  # `Window` bounds what is under way, in bytes
         if key is not None:
             dealer.curve_serverkey = key.server()[0]
             dealer.curve_publickey, dealer.curve_secretkey = key.client()
@@ -103,7 +111,7 @@ class Connection:
                     f"{self.name} refused the connection: both sides need the same cluster key "
                     f"(TIDEFLOW_CLUSTER_KEY names its file); this one {has}.",
                 )
-            if self._events & _HUNG_UP:  # as a server does that cannot read a greeting, or that is killed
+            if self._events & _HUNG_UP:  # the server cannot read the handshake, or is being killed
                 raise errors.unavailable(
                     f"{self.name} hung up while greeted: it is going down, or has another cluster key.",
                 )
@@ -111,65 +119,71 @@ class Connection:
                 raise errors.unavailable(f"{self.name} cannot be reached: nobody answers there.")
             ready = poll(self.polled, sleep(f"Connecting to {self.name}"))
             if self._monitor in ready:
-                self._look()
+                self._read_monitor()
 
-    def _greet(self, greeting: Message, sleep: Callable[[str], int]) -> protocol.Remote:
+    def _greet(self, greeting: Hello, sleep: Callable[[str], int]) -> Welcome:
         request, what = next(_numbers), f"Greeting {self.name}"
-        self._hand_over(wire.encode(greeting, Envelope(request=request)))
+        self._send_frames(wire.encode(greeting, Envelope(request=request)))
         answer = None
         while answer is None:
             answer = self.take(request, poll(self.polled, sleep(what)), what)
-        return protocol.remote(wire.raise_error(answer))
+        return expect(wire.raise_failure(answer), Welcome)
 
-    # ---- use
+    # ---- messages
 
     def send(self, message: Message, flags: int = 0, compress: bool = False) -> int:
-        """Hands a message to ZeroMQ; the number of the request."""
+        """Gives a message to ZeroMQ to send; returns the number of the request.
+
+        `flags` are those of the envelope; with `compress`, floats are cut to 16 bits.
+        """
         own = self._envelope
         request = next(_numbers)
         envelope = Envelope(own.flags | flags, request, own.incarnation, own.pid)
-        self._hand_over(wire.encode(message, envelope, compress=compress, share=self._share))
+        self._send_frames(wire.encode(message, envelope, compress=compress, share=self._share))
         return request
 
-    def _hand_over(self, frames: list) -> None:
+    def _send_frames(self, frames: list[Buffer]) -> None:
         try:
             sockets.send(self._socket, frames)
-        except zmq.Again:  # nobody is connected to this socket any more
+        except zmq.Again:  # the socket has no connection any more
             raise errors.unavailable(f"{self.name} is gone: the connection broke.") from None
 
     def take(self, request: int, ready: Collection[Any], what: str) -> Message | None:
-        """The answer to a request if it is what is ready; an error where the connection has broken."""
+        """The answer to a request, if it is on one of the `ready` sockets; an error if the connection has
+        broken.
+        """
         frames = self._received(ready, what)
         if frames is None or wire.open_envelope(frames[0]).request != request:
             return None
-        return wire.decode(frames, attach=shared_memory.mappings().attach)
+        return wire.decode(frames, self._kinds, attach=shared_memory.mappings().attach)
 
     def acknowledged(self, ready: Collection[Any], what: str) -> int:
-        """The last post acknowledged so far, if that is what is ready; 0 if not."""
+        """The number of the last posted message that the other side has handled, if it said so on one of the
+        `ready` sockets; otherwise 0.
+        """
         frames = self._received(ready, what)
         return 0 if frames is None else wire.open_envelope(frames[0]).request
 
     def _received(self, ready: Collection[Any], what: str) -> list[zmq.Frame] | None:
-        if self._socket in ready:  # first: what came before the end still counts
+        if self._socket in ready:  # first: a message that came before the connection broke still counts
             return sockets.receive(self._socket)
         if self._monitor in ready:
-            self._look()
+            self._read_monitor()
         if self._events & _DOWN:
             raise errors.unavailable(f"{what}: the connection broke; the task is gone.")
         return None
 
     def is_alive(self) -> bool:
-        """Whether the connection stands, as far as is known here."""
+        """Whether the connection is open, as far as its monitor has reported."""
         if self._monitor in poll(self.polled[1:], 0):
-            self._look()
+            self._read_monitor()
         return not self._events & _DOWN
 
-    def _look(self) -> None:
-        """Takes in what the monitor tells."""
+    def _read_monitor(self) -> None:
         self._events |= int(parse_monitor_message(self._monitor.recv_multipart())["event"])
 
     def close(self, linger: int | None = None) -> None:
-        """Ends the connection; with `linger` 0, what was not sent is forgotten."""
+        """Closes the connection; with `linger` 0, messages that were not sent yet are discarded."""
         self._socket.disable_monitor()
         self._socket.close(linger)
         self._monitor.close(0)

@@ -29,15 +29,16 @@ def replica_device_setter(
     ps_strategy: Callable[[Operation], int] | None = None,
 ) -> Callable[[Any], str] | None:
     """A device function for between-graph replication: operations of the types `ps_ops` go to `ps_device`, to
-    the task that `ps_strategy` picks (one after the other, unless told), all others to `worker_device`.
+    the task that `ps_strategy(op)` names (by default one after the other), all others to `worker_device`.
 
-    None where there are no parameter servers. An operation's own device fills, or with `merge_devices`
-    overrides, what the setter says.
+    There are `ps_tasks` parameter servers, or as many as the job of `ps_device` has in `cluster`; without
+    any, the result is None. With `merge_devices`, the device that an operation has itself overrides that of
+    the setter in the parts that it names; without, it is used as it is.
     """
     if cluster is not None:
         job = DeviceSpec.from_string(ps_device or "").job
-        tasks = ClusterSpec(cluster).as_dict()
-        ps_tasks = len(tasks.get(job, ()))
+        spec = ClusterSpec(cluster)
+        ps_tasks = spec.num_tasks(job) if job is not None and job in spec.jobs else 0
     if ps_tasks == 0:
         return None
     if ps_strategy is None:

@@ -9,6 +9,9 @@ import secrets
 import stat
 from dataclasses import dataclass, field
 
+import zmq
+from zmq.utils import z85
+
 from tideflow.graph import errors
 
 VARIABLE = "TIDEFLOW_CLUSTER_KEY"
@@ -19,7 +22,9 @@ _LABEL = "tideflow-cluster-key-1"
 
 @dataclass(frozen=True)
 class Key:
-    """A cluster's secret. Who has it is a member: it knows the servers' key, and the one key they admit."""
+    """A cluster's secret. A process that has it knows the servers' key, and the one client key that they
+    admit.
+    """
 
     secret: bytes = field(repr=False)
 
@@ -34,9 +39,6 @@ class Key:
 
 @functools.lru_cache(maxsize=8)
 def _pair(secret: bytes, role: bytes) -> tuple[bytes, bytes]:
-    import zmq
-    from zmq.utils import z85
-
     private = z85.encode(hashlib.blake2b(key=secret, person=role, digest_size=_BYTES).digest())
     return zmq.curve_public(private), private
 
@@ -46,8 +48,8 @@ def generate() -> Key:
     return Key(secrets.token_bytes(_BYTES))
 
 
-def write(key: Key, path: str | os.PathLike) -> None:
-    """Writes the key file, readable by its owner alone; a file that is there stays as it is."""
+def write(key: Key, path: str | os.PathLike[str]) -> None:
+    """Writes the key file, readable by its owner alone; an existing file is never replaced."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -60,8 +62,8 @@ def write(key: Key, path: str | os.PathLike) -> None:
         file.write(f"{_LABEL} {key.secret.hex()}\n")
 
 
-def read(path: str | os.PathLike) -> Key:
-    """The key in a file that `write` made and nobody else can read."""
+def read(path: str | os.PathLike[str]) -> Key:
+    """The key in a file that `write` made and that only its owner can read."""
     try:
         with open(path, "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
@@ -87,11 +89,11 @@ def read(path: str | os.PathLike) -> Key:
 
 
 def from_environment() -> Key | None:
-    """The key that TIDEFLOW_CLUSTER_KEY names the file of, or None where it is not set."""
+    """The key in the file that TIDEFLOW_CLUSTER_KEY names; None where the variable is not set."""
     path = os.environ.get(VARIABLE)
     return read(path) if path else None
 
 
 def network_is_trusted() -> bool:
-    """Whether this process was told that tasks on other machines need no key."""
+    """Whether TIDEFLOW_INSECURE says that tasks on other machines need no key."""
     return os.environ.get(INSECURE) == "1"

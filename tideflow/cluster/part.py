@@ -1,200 +1,200 @@
-"""A part of a step as a task keeps it: its graph, the plans made of it, and its runs.
+"""A part of a step as a task keeps it: its graph, the plans compiled from it, and its runs.
 
-A part is compiled when it is first run, for the shapes it is fed with. Its run goes in stretches, each to
-where it would have to wait: for a value from another task, or at a queue. Somebody may wait there in a thread
-of his own, or leave, and let whoever grants the pending value go on.
+A part is compiled when it is first run, for the shapes of its feeds. A run advances to where the plan needs a
+value that is not there: one that another task sends, or an element of a queue. There a thread either blocks
+until the value arrives (`PartRun.run_to_end`), or leaves the run, which resumes when the value arrives
+(`SuspendableRun`).
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
+from tideflow.cluster.messages import PartDescription
 from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import Plan, suspends
 from tideflow.compile.failures import explained
 from tideflow.compile.ir import walk
+from tideflow.compile.plan import LocalPlan
+from tideflow.compile.request import FeedShapes, Hook, StepRequest
 from tideflow.compile.variants import Variants
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
-from tideflow.runtime import waiting
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import ABSENT, Limits, PendingValue
+from tideflow.runtime.waiting import ABSENT, PendingValue, StepContext
 from tideflow.session.partitions import Devices
 from tideflow.session.trace import Trace
 
-_QUICK_SECONDS = 500e-6  # a part that computes no longer is run where it arrives
+_QUICK_SECONDS = 500e-6  # a part that computes no longer is run on the listener's thread
 
 CallSoon = Callable[[Callable[[], None]], None]
-Done = Callable[[tuple, Exception | None], None]  # takes the values of a run, or why there are none
+OnEnd = Callable[[tuple[Any, ...], Exception | None], None]  # takes the values of a run, or its error
 
 
-@dataclass
-class Spec:
-    """A part as a master describes it: names of its own tensors and operations."""
+class RegisteredPart:
+    """A part that a master has registered; its state is in `resources`, its devices are in `placement`."""
 
-    graph_def: bytes
-    feeds: list[str]
-    fetches: list[str]
-    targets: list[str]
-    rules_off: list[str] = field(default_factory=list)
-    tasks: list[str] = field(default_factory=list)  # all that the step runs on
-    compress: bool = False  # floats are cut to 16 bits on their way to other tasks
-
-
-class Part:
-    """A registered part."""
-
-    def __init__(self, spec: Spec, resources: ResourceManager, placement: Placement):
+    def __init__(
+        self,
+        description: PartDescription,
+        graph_def: bytes,
+        resources: ResourceManager,
+        placement: Placement,
+    ):
         graph = Graph()
         graph._takes_internal_ops = True
         with graph.as_default():
-            import_graph_def(GraphDef.FromString(spec.graph_def), name="")
-        self.tasks, self.compress = spec.tasks, spec.compress
+            import_graph_def(GraphDef.FromString(graph_def), name="")
+        self.tasks, self.compress = description.tasks, description.compress
         self._placement, self._resources = placement, resources
-        self._rules_off = frozenset(spec.rules_off)
-        self._feeds = [graph.get_tensor_by_name(name) for name in spec.feeds]
-        self._fetches = [graph.get_tensor_by_name(name) for name in spec.fetches]
-        self._targets = [graph.get_operation_by_name(name) for name in spec.targets]
-        self._variants = Variants(self._compile)
-        self._traced: tuple[Trace, Variants] | None = None
-        self._tracing = threading.Lock()
-        self.is_suspendable = False  # as far as is known: it was not compiled yet
-        self._may_block = True
-        self._seconds = (math.inf, math.inf)  # that its last runs computed
-
-    def _compile(self, shapes: list[tuple | None], after_each: Callable | None = None) -> Plan:
-        plan = compile_step(
-            self._fetches,
-            self._targets,
-            self._feeds,
-            shapes,
-            self._resources,
-            self._placement,
-            self._rules_off,
-            after_each,
+        self._request = StepRequest(
+            tuple([graph.get_tensor_by_name(name) for name in description.fetches]),
+            tuple([graph.get_operation_by_name(name) for name in description.targets]),
+            tuple([graph.get_tensor_by_name(name) for name in description.feeds]),
+            disabled_rules=frozenset(description.disabled_rules),
             suspendable=True,
         )
+        self._variants = Variants(partial(self._compile, None))
+        self._traced: tuple[Trace, Variants[LocalPlan]] | None = None
+        self._tracing = threading.Lock()
+        self.is_suspendable = False  # not known before the part is compiled
+        self._may_block = True
+        self._last_durations = (math.inf, math.inf)  # seconds that the last two runs computed
+
+    def _compile(
+        self,
+        hook: Hook | None,
+        shapes: FeedShapes,
+        context: StepContext,
+        replace: Callable[[LocalPlan], None],
+    ) -> LocalPlan:
+        request = dataclasses.replace(self._request, feed_shapes=shapes, hook=hook)
+        plan = compile_step(request, self._resources, self._placement, replace)
         uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.definition.takes_any_time]
-        self._may_block = not all(plan.suspendable and suspends(node) for node in uncertain)
+        self._may_block = not all(plan.suspendable and node.definition.suspendable for node in uncertain)
         self.is_suspendable = plan.suspendable
         return plan
 
     def is_quick(self, feeds: Sequence[Any]) -> bool:
-        """Whether a run keeps nobody waiting: it does not compute for long, and is left where it waits."""
-        if self._may_block or min(self._seconds) > _QUICK_SECONDS:
+        """Whether a run may use the listener's thread: it is short, and suspends instead of blocking."""
+        if self._may_block or min(self._last_durations) > _QUICK_SECONDS:
             return False
         return tuple([value.shape for value in feeds]) in self._variants.plans
 
-    def took(self, seconds: float) -> None:
-        """Notes how long a run computed. One long run may have been interrupted; two in a row were not."""
-        self._seconds = self._seconds[1], seconds
+    def note_duration(self, seconds: float) -> None:
+        """Notes how long a run computed. A single long run may have been interrupted by another process; two
+        in a row count.
+        """
+        self._last_durations = self._last_durations[1], seconds
 
-    def run(self, feeds: Sequence[Any], limits: Limits) -> Run:
-        """A run that is about to begin."""
+    def run(self, feeds: Sequence[Any], context: StepContext) -> PartRun:
+        """A run that has not begun yet."""
         shapes = tuple([value.shape for value in feeds])
-        return Run(self, self._variants.plans.get(shapes) or self._variants.plan_for(feeds), feeds, limits)
+        plan = self._variants.plans.get(shapes) or self._variants.plan_for(feeds, context)
+        return PartRun(self, plan, feeds, context)
 
-    def run_traced(self, feeds: Sequence[Any], limits: Limits) -> tuple:
-        """The values of its fetches; what its operations did when goes to the limits' trace."""
+    def run_traced(self, feeds: Sequence[Any], context: StepContext) -> tuple[Any, ...]:
+        """Runs the part; when its operations ran, and where, is added to the trace of the context."""
         with self._tracing:
             if self._traced is None:
-                devices = Devices(self._fetches, self._targets, self._feeds, self._placement)
-                hook = Trace(devices)
-                self._traced = hook, Variants(lambda shapes: self._compile(shapes, hook))
-            hook, variants = self._traced
-            plan = variants.plan_for(feeds)
-            hook.begin()
+                trace = Trace(Devices(self._request, self._placement))
+                self._traced = trace, Variants(partial(self._compile, trace.hook))
+            trace, variants = self._traced
+            plan = variants.plan_for(feeds, context)
+            trace.begin()
             try:
-                return Run(self, plan, feeds, limits).to_its_end()
+                return PartRun(self, plan, feeds, context).run_to_end()
             finally:
-                hook.fill(limits.trace)
+                assert context.trace is not None, "only a traced step comes here"
+                trace.fill(context.trace)
 
 
-class Run:
-    """One run of a part, which stops where it would have to wait."""
+class PartRun:
+    """One run of a part, from one pending value to the next."""
 
-    def __init__(self, part: Part, plan: Plan, feeds: Sequence[Any], limits: Limits):
-        self._part, self._plan, self._feeds, self._limits = part, plan, feeds, limits
-        self._resume: Callable[[Any], PendingValue] | None = None
+    def __init__(self, part: RegisteredPart, plan: LocalPlan, feeds: Sequence[Any], context: StepContext):
+        self._part, self._plan, self._feeds, self._context = part, plan, feeds, context
+        self._send: Callable[[Any], PendingValue] | None = None  # of the plan's generator
         self._seconds = 0.0
-        self.values: tuple = ()  # of the fetches, when it has ended
+        self.values: tuple[Any, ...] = ()  # of the fetches, once the run has ended
 
-    def go_on(self, value: Any = None) -> PendingValue | None:
-        """Runs until there is a pending value, whose value the next call brings; None is the end."""
+    def advance(self, value: Any = None) -> PendingValue | None:
+        """Runs up to the next pending value and returns it; None at the end. `value` is that of the pending
+        value before.
+        """
         began = time.perf_counter()
         pending = None
         try:
-            with waiting.under(self._limits):
-                if self._plan.suspendable:
-                    pending = self._stretch(value)
-                else:
-                    self.values = self._plan.function(*self._feeds)
+            if self._plan.suspendable:
+                pending = self._advance_generator(value)
+            else:
+                self.values = self._plan.run(self._context, self._feeds)
         except Exception as error:
             raise explained(error, self._plan) from error
         finally:
             self._seconds += time.perf_counter() - began
             if pending is None:
-                self._part.took(self._seconds)
+                self._part.note_duration(self._seconds)
         return pending
 
-    def _stretch(self, value: Any) -> PendingValue | None:
-        if self._resume is None:
-            self._resume = flushing(self._plan.function(*self._feeds).send)
+    def _advance_generator(self, value: Any) -> PendingValue | None:
+        if self._send is None:
+            self._send = flushing(self._plan.run(self._context, self._feeds).send)
         try:
-            return self._resume(value)
+            return self._send(value)
         except StopIteration as end:
             self.values = end.value
             return None
 
-    def to_its_end(self) -> tuple:
-        """Runs all of it in this thread, which waits where it must."""
-        pending = self.go_on()
+    def run_to_end(self) -> tuple[Any, ...]:
+        """Runs all of the part in this thread, which blocks while a value is pending."""
+        pending = self.advance()
         while pending is not None:
-            with waiting.under(self._limits):
-                value = waiting.wait_for(pending)
-            pending = self.go_on(value)
+            pending = self.advance(self._context.wait_for(pending))
         return self.values
 
 
-class Visit:
-    """A run that never waits: it is left at a pending value, and taken up by `call_soon` when that may be granted. `done`
-    is told how it ended.
+class SuspendableRun:
+    """A run that never blocks its thread: it suspends at a pending value, and `call_soon` resumes it when the
+    value may have arrived. `on_end` is called with the values or the error at its end.
     """
 
-    def __init__(self, run: Run, limits: Limits, call_soon: CallSoon, done: Done):
-        self._run, self._limits, self._soon, self._done = run, limits, call_soon, done
+    def __init__(self, run: PartRun, context: StepContext, call_soon: CallSoon, on_end: OnEnd):
+        self._run, self._context, self._call_soon, self._on_end = run, context, call_soon, on_end
         self._pending: PendingValue | None = None
-        self._over = False
+        self._ended = False
 
-    def go_on(self) -> None:
-        """Runs as far as it gets now. May be called without need."""
-        if self._over:
+    def resume(self) -> None:
+        """Runs as far as possible now. An unnecessary call does no harm."""
+        if self._ended:
             return
         error = None
         try:
-            while (value := self._granted()) is not ABSENT:
-                self._pending = self._run.go_on(value)
+            while (value := self._next_value()) is not ABSENT:
+                self._pending = self._run.advance(value)
                 if self._pending is None:
                     break
             else:
                 return
         except Exception as failure:
             error = failure
-        self._over = True
-        self._done(self._run.values, error)
+        self._ended = True
+        self._on_end(self._run.values, error)
 
-    def _granted(self) -> Any:
-        """What the run goes on with: None at its beginning."""
-        return None if self._pending is None else waiting.poll(self._pending, self._limits, self._come_back)
+    def _next_value(self) -> Any:
+        """What the run advances with: None at its beginning, ABSENT while the value is pending."""
+        if self._pending is None:
+            return None
+        return self._context.poll(self._pending, self._resume_soon)
 
-    def _come_back(self) -> None:
-        self._soon(self.go_on)
+    def _resume_soon(self) -> None:
+        self._call_soon(self.resume)

@@ -1,4 +1,4 @@
-"""The asking end: requests to one task, from any thread."""
+"""The asking end of the transport: requests to one task, from any thread."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tideflow.cluster import protocol, shared_memory, sockets, wire
-from tideflow.cluster.connection import LOOK_AROUND, Connection, sleep_ms
+from tideflow.cluster import messages, protocol, shared_memory, sockets, wire
+from tideflow.cluster.connection import CHECK_SECONDS, Connection, sleep_ms
 from tideflow.cluster.keys import Key
+from tideflow.cluster.messages import A, Kinds, Message, TensorsAhead, expect
 from tideflow.cluster.protocol import Identity, Window
 from tideflow.cluster.sockets import POLLIN, poll
-from tideflow.cluster.wire import Message
 from tideflow.graph import errors
 from tideflow.graph.errors import (
     AbortedError,
@@ -21,43 +21,45 @@ from tideflow.graph.errors import (
     OpError,
     UnavailableError,
 )
-from tideflow.runtime import waiting
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 from tideflow.runtime.wake_events import WakeEvent
 
 CONNECT_SECONDS = 10.0
 IDLE_CONNECTIONS = 16
 
-
-Heed = Callable[[Message], None]
+OnMessage = Callable[[Message], None]
 
 
 class Pending:
-    """A request that is under way. Its answer is fetched by one thread at a time. `on_message` sees the answer
-    first, and before that whatever the other side says ahead of it.
+    """A request without an answer yet. One thread at a time waits for the answer.
+
+    `kind` is the kind of the request, for errors. `on_message` is called with each message that the other
+    side sends ahead of its answer, and then with the answer.
     """
 
-    def __init__(self, peer: Peer, connection: Connection, request: int, what: str, on_message: Heed | None):
-        self._peer, self._request, self.what = peer, request, f"{peer.name}: '{what}'"
+    def __init__(
+        self, peer: Peer, connection: Connection, request: int, kind: str, on_message: OnMessage | None
+    ):
+        self._peer, self._request, self.what = peer, request, f"{peer.name}: '{kind}'"
         self._connection: Connection | None = connection
         self._answer: Message | None = None
-        self._heed = on_message
+        self._on_message = on_message
 
-    def result(self, timeout: float | None = None, limits: Limits | None = None) -> Message:
-        """The answer; an error that the other side told of, or that kept it from answering, is raised."""
-        return gather([self], timeout, limits)[0]
+    def result(self, timeout: float | None = None, context: StepContext | None = None) -> Message:
+        """The answer. Raises the error with which the other side answered, or that kept it from answering."""
+        return gather([self], timeout, context)[0]
 
     def add(self, message: Message, compress: bool = False) -> None:
-        """Sends what belongs to the request, behind it on its connection. It waits for nobody, so it is for
-        little things.
+        """Posts a message that belongs to the request, behind it on its connection. It does not wait for the
+        window of posted messages, so it is for few and small ones.
         """
         if self._connection is None:
             raise errors.cancelled(f"{self.what} is over.")
         self._connection.send(message, protocol.POSTED, compress)
 
     def cancel(self) -> None:
-        """Waits no longer. The other side is not told: its answer finds the connection closed."""
-        connection, self._connection, self._heed = self._connection, None, None
+        """Gives up the request. The other side learns it when its answer finds the connection closed."""
+        connection, self._connection, self._on_message = self._connection, None, None
         if connection is not None:
             connection.close(linger=0)
 
@@ -68,71 +70,72 @@ class Pending:
             raise errors.cancelled(f"{self.what} was given up.")
         return self._connection.polled
 
-    def _fetch(self, ready: Collection[Any]) -> bool:
-        """Whether the answer is here, if it is what is ready; the reason is raised where it never will be."""
+    def _receive(self, ready: Collection[Any]) -> bool:
+        """Takes a message from one of the `ready` sockets, if there is one; whether it was the answer. Raises
+        if no answer can come any more.
+        """
         connection = self._connection
+        assert connection is not None
         try:
             message = connection.take(self._request, ready, self.what)
         except OpError as error:
             raise self._peer._explained(error, connection) from None
         if message is None:
             return False
-        if self._heed is not None:
-            self._heed(message)
-        if message.kind == protocol.AHEAD:
+        if self._on_message is not None:
+            self._on_message(message)
+        if type(message) is TensorsAhead:
             return False
-        # Who heeds may hold this request: nothing may wait for the collector, least of all shared memory.
-        self._answer, self._connection, self._heed = message, None, None
+        # The callback may hold this request. Without that cycle, no memory has to wait for the collector.
+        self._answer, self._connection, self._on_message = message, None, None
         self._peer._give_back(connection)
-        wire.raise_error(message)
+        wire.raise_failure(message)
         return True
 
 
 def gather(
-    pending: Sequence[Pending], timeout: float | None = None, limits: Limits | None = None
+    pending: Sequence[Pending], timeout: float | None = None, context: StepContext | None = None
 ) -> list[Message]:
     """The answers to several requests, in order. The first failure is raised at once, the rest given up."""
-    limits = _within(limits, timeout)
+    context = _within(context, timeout)
     try:
         left = [one for one in pending if one._answer is None]
         while left:
             polled = [item for one in left for item in one._polled()]
-            ready = poll(polled, sleep_ms(limits, left[0].what, left[0]._peer.is_closed))
-            left = [one for one in left if not one._fetch(ready)]
+            ready = poll(polled, sleep_ms(context, left[0].what, left[0]._peer.is_closed))
+            left = [one for one in left if not one._receive(ready)]
     except BaseException:
         for one in pending:
             one.cancel()
         raise
-    return [wire.raise_error(one._answer) for one in pending]
+    return [wire.raise_failure(one._answer) for one in pending if one._answer is not None]
 
 
 def attend(pending: Sequence[Pending], wake_event: WakeEvent, seconds: float) -> None:
-    """Waits until something comes for one of the requests, and sees to it, or the wake event rings."""
+    """Waits until a message comes for one of the requests, or the wake event is set, for so many seconds at
+    most. Messages go to the requests' `on_message`.
+    """
     left = [one for one in pending if one._answer is None]
     polled = [(wake_event.fd, POLLIN), *(item for one in left for item in one._polled())]
     ready = poll(polled, int(seconds * 1000))
     for one in left:
-        one._fetch(ready)
+        one._receive(ready)
     if wake_event.fd in ready:
         wake_event.wait(0)
 
 
-def _within(limits: Limits | None, seconds: float | None) -> Limits:
-    """The limits, of this thread's step where none are given, and not longer than so many seconds."""
-    limits = waiting.limits() if limits is None else limits
-    if seconds is None:
-        return limits
-    deadline = time.monotonic() + seconds
-    if limits.deadline is not None and limits.deadline < deadline:
-        return limits
-    return Limits(deadline, seconds, outer=limits)
+def _within(context: StepContext | None, seconds: float | None) -> StepContext:
+    """A step's context, or a new one for a request of no step; at most so many seconds."""
+    context = StepContext() if context is None else context
+    return context if seconds is None else context.inner(seconds)
 
 
 class Peer:
-    """One remote task. Thread-safe; a connection is opened when one is needed and none is idle.
+    """One remote task, for any number of threads; a connection is opened when one is needed and none is idle.
 
-    `task` is who is meant to be there, `me` who asks. `incarnation` is the life of the task last met, 0
-    before that; a request that names an incarnation goes to that life or fails with AbortedError.
+    `task` is the name that the task must have, "" for any; `me` identifies this process; `kinds` are the
+    kinds of message that it takes. `incarnation` is the one with which the task last answered a greeting, 0
+    before that. A request that names an incarnation fails with AbortedError once the task has another.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class Peer:
         *,
         task: str = "",
         me: Identity | None = None,
+        kinds: Kinds = messages.CLUSTER,
         key: Key | None = None,
         insecure: bool = False,
     ):
@@ -148,22 +152,22 @@ class Peer:
         self.address, self.task = address, task
         self.name = f"{task} at {address}" if task else f"The task at {address}"
         self.incarnation = 0
-        self._me, self._key, self._insecure = me or Identity(), key, insecure
+        self._me, self._kinds, self._key, self._insecure = me or Identity(), kinds, key, insecure
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._closed = False
-        self._posting = threading.Lock()
-        self._posts: Connection | None = None
+        self._post_lock = threading.Lock()
+        self._post_connection: Connection | None = None
         self._window = Window(sockets.POSTED_BYTES, sockets.POSTED_MESSAGES)
 
-    def connect(self, timeout: float | None = None, limits: Limits | None = None) -> None:
-        """Waits until the task is there and has been greeted; who waits in vain learns why."""
-        limits, why = _within(limits, timeout), ""
+    def connect(self, timeout: float | None = None, context: StepContext | None = None) -> None:
+        """Waits until the task answers a greeting; after the timeout, raises the reason why it did not."""
+        context, why = _within(context, timeout), ""
         while True:
             try:
                 if why:
-                    time.sleep(sleep_ms(limits, f"Waiting for {self.name}", self.is_closed) / 1000)
-                connection, is_new = self._borrow(limits)
+                    time.sleep(sleep_ms(context, f"Waiting for {self.name}", self.is_closed) / 1000)
+                connection, is_new = self._borrow(context)
                 if is_new or connection.is_alive():
                     self._give_back(connection)
                     return
@@ -176,111 +180,124 @@ class Peer:
     def call(
         self,
         message: Message,
+        answer: type[A],
         timeout: float | None = None,
-        limits: Limits | None = None,
+        context: StepContext | None = None,
         *,
         incarnation: int = 0,
         compress: bool = False,
-    ) -> Message:
-        """Sends a request and waits for its answer, `timeout` seconds and within the limits of the step."""
-        limits = _within(limits, timeout)
-        return self.start(message, limits, incarnation=incarnation, compress=compress).result(limits=limits)
+    ) -> A:
+        """Sends a request and waits for its answer, which must be of the kind `answer`, for `timeout` seconds
+        and within the context of the step. With `compress`, floats are cut to 16 bits on their way.
+        """
+        context = _within(context, timeout)
+        pending = self.start(message, context, incarnation=incarnation, compress=compress)
+        return expect(pending.result(context=context), answer)
 
     def start(
         self,
         message: Message,
-        limits: Limits | None = None,
+        context: StepContext | None = None,
         *,
         incarnation: int = 0,
         compress: bool = False,
-        on_message: Heed | None = None,
+        on_message: OnMessage | None = None,
     ) -> Pending:
-        """Sends a request; its answer is fetched later."""
-        limits = _within(limits, None)
+        """Sends a request; `result` of the pending request waits for the answer."""
+        context = _within(context, None)
         while True:
-            connection, is_new = self._borrow(limits)
+            connection, is_new = self._borrow(context)
             try:
-                self._check_life(connection, incarnation)
+                self._check_incarnation(connection, incarnation)
                 request = connection.send(message, compress=compress)
                 return Pending(self, connection, request, message.kind, on_message)
             except BaseException as error:
                 connection.close(linger=0)
                 if is_new or not isinstance(error, UnavailableError):
-                    raise  # an idle connection may have broken long ago: that says nothing of the task
+                    raise  # an idle connection may have broken long ago: then a new one is tried
 
     def post(
-        self, message: Message, limits: Limits | None = None, *, incarnation: int = 0, compress: bool = False
+        self,
+        message: Message,
+        context: StepContext | None = None,
+        *,
+        incarnation: int = 0,
+        compress: bool = False,
     ) -> None:
-        """Sends what wants no answer. Posts arrive in order; who is faster than the reader waits."""
-        limits = _within(limits, None)
+        """Sends a message that has no answer. Posted messages arrive in order; the calling thread waits while
+        the task has not handled enough of those before.
+        """
+        context = _within(context, None)
         what = f"{self.name}: '{message.kind}'"
-        with self._turn_to_post(limits, what):
-            connection = self._posting_connection(limits)
-            self._check_life(connection, incarnation)
-            self._await_window(connection, limits, what)
+        with self._post_lock_held(context, what):
+            connection = self._post_connection_opened(context)
+            self._check_incarnation(connection, incarnation)
+            self._wait_for_window(connection, context, what)
             self._post(connection, message, compress)
 
-    def post_at_once(self, message: Message, *, compress: bool = False) -> bool:
-        """The same where nobody has to wait for it; whether it was sent."""
-        if not self._posting.acquire(blocking=False):
+    def try_post(self, message: Message, *, compress: bool = False) -> bool:
+        """Posts a message if that is possible without waiting; whether it was sent."""
+        if not self._post_lock.acquire(blocking=False):
             return False
         try:
-            connection = self._posts
+            connection = self._post_connection
             if connection is None:
                 return False
-            while self._hear_of_posts(connection, 0, message.kind):
+            while self._take_acknowledgement(connection, 0, message.kind):
                 pass
             if not self._window.is_open():
                 return False
             self._post(connection, message, compress)
             return True
-        except UnavailableError:  # a new connection takes its time
+        except UnavailableError:  # opening a new connection would take time
             return False
         finally:
-            self._posting.release()
+            self._post_lock.release()
 
     def _post(self, connection: Connection, message: Message, compress: bool) -> None:
         size = sum(wire.size_of(value) for value in message.tensors)
-        flags = protocol.POSTED | (protocol.ACKNOWLEDGE if self._window.asks(size) else 0)
+        flags = protocol.POSTED | (protocol.ACKNOWLEDGE if self._window.should_ask(size) else 0)
         self._window.sent(connection.send(message, flags, compress), size)
 
     def is_closed(self) -> bool:
+        """Whether `close` was called."""
         return self._closed
 
     def close(self) -> None:
-        """Asks no more; who waits for an answer is told. What was posted still goes out."""
+        """Closes the connections. Threads that wait for an answer get CancelledError; posted messages still
+        go out.
+        """
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close(linger=0)
-        with self._posting:
-            if self._posts is not None:
-                self._posts.close()
-                self._posts = None
+        with self._post_lock:
+            if self._post_connection is not None:
+                self._post_connection.close()
+                self._post_connection = None
 
     # ---- connections
 
-    def _borrow(self, limits: Limits) -> tuple[Connection, bool]:
-        """A connection of this thread's own, and whether it is a new one."""
+    def _borrow(self, context: StepContext) -> tuple[Connection, bool]:
+        """A connection for this thread alone, and whether it is new."""
         while True:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is None:
-                return self._new(limits), True
+                return self._new(context), True
             if connection.remote.incarnation == self.incarnation:
                 return connection, False
             connection.close(linger=0)
 
-    def _new(self, limits: Limits) -> Connection:
+    def _new(self, context: StepContext) -> Connection:
         if self._closed:
             raise errors.cancelled(f"{self.name}: this end of the connection is closed.")
         address = sockets.joined(*sockets.resolve(self.address, self._key, self._insecure))
-        limits = _within(limits, CONNECT_SECONDS)
-        greeting = protocol.hello(self._me, self.task, shared_memory.host())
-        connection = Connection(
-            address, self.name, greeting, self._key, lambda what: sleep_ms(limits, what, self.is_closed)
-        )
+        context = _within(context, CONNECT_SECONDS)
+        greeting = protocol.hello(self._me, self.task, shared_memory.host_memory())
+        sleep = lambda what: sleep_ms(context, what, self.is_closed)
+        connection = Connection(address, self.name, greeting, self._kinds, self._key, sleep)
         self.incarnation = connection.remote.incarnation
         return connection
 
@@ -291,40 +308,40 @@ class Peer:
                 return
         connection.close(linger=0)
 
-    def _check_life(self, connection: Connection, incarnation: int) -> None:
-        met = connection.remote.incarnation
-        if incarnation not in (0, met):
-            raise self._restarted(incarnation, met)
+    def _check_incarnation(self, connection: Connection, incarnation: int) -> None:
+        found = connection.remote.incarnation
+        if incarnation not in (0, found):
+            raise self._restarted(incarnation, found)
 
     def _restarted(self, old: int, new: int) -> AbortedError:
         return errors.aborted(f"{self.name} was restarted: its life {old:x} is over, {new:x} is there now.")
 
     def _explained(self, error: OpError, connection: Connection) -> OpError:
-        """Why a connection failed: where its task has been met in a new life since, that says more."""
-        met = connection.remote.incarnation
-        if isinstance(error, UnavailableError) and met != self.incarnation:
-            return self._restarted(met, self.incarnation)
+        """Why a connection failed: if the task has another incarnation by now, it was restarted."""
+        found = connection.remote.incarnation
+        if isinstance(error, UnavailableError) and found != self.incarnation:
+            return self._restarted(found, self.incarnation)
         return error
 
-    # ---- posts
+    # ---- posted messages
 
     @contextmanager
-    def _turn_to_post(self, limits: Limits, what: str) -> Iterator[None]:
-        while not self._posting.acquire(timeout=LOOK_AROUND):
-            sleep_ms(limits, what, self.is_closed)
+    def _post_lock_held(self, context: StepContext, what: str) -> Iterator[None]:
+        while not self._post_lock.acquire(timeout=CHECK_SECONDS):
+            sleep_ms(context, what, self.is_closed)
         try:
             yield
         finally:
-            self._posting.release()
+            self._post_lock.release()
 
-    def _posting_connection(self, limits: Limits) -> Connection:
-        old = self._posts
+    def _post_connection_opened(self, context: StepContext) -> Connection:
+        old = self._post_connection
         if old is not None and old.is_alive():
             return old
         if old is not None:
             old.close(linger=0)
-            self._posts = None
-        new = self._posts = self._new(limits)
+            self._post_connection = None
+        new = self._post_connection = self._new(context)
         window, self._window = self._window, Window(sockets.POSTED_BYTES, sockets.POSTED_MESSAGES)
         if old is not None and old.remote.incarnation == new.remote.incarnation and window.is_used():
             raise errors.unavailable(
@@ -332,15 +349,16 @@ class Peer:
             )
         return new
 
-    def _await_window(self, connection: Connection, limits: Limits, what: str) -> None:
-        heard = True
-        while heard or not self._window.is_open():
+    def _wait_for_window(self, connection: Connection, context: StepContext, what: str) -> None:
+        """Takes the acknowledgements that have come, and waits for more while the window is full."""
+        has_more = True
+        while has_more or not self._window.is_open():
             is_full = not self._window.is_open()
-            pause = sleep_ms(limits, what, self.is_closed) if is_full else 0
-            heard = self._hear_of_posts(connection, pause, what)
+            pause = sleep_ms(context, what, self.is_closed) if is_full else 0
+            has_more = self._take_acknowledgement(connection, pause, what)
 
-    def _hear_of_posts(self, connection: Connection, milliseconds: int, what: str) -> bool:
-        """Takes in which posts were handled, if something of that comes in time; whether it did."""
+    def _take_acknowledgement(self, connection: Connection, milliseconds: int, what: str) -> bool:
+        """Takes one acknowledgement of posted messages, if it comes within this time; whether it did."""
         ready = poll(connection.polled, milliseconds)
         self._window.acknowledged(connection.acknowledged(ready, what))
         return bool(ready)

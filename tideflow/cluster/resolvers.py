@@ -1,7 +1,7 @@
-"""`tf.distribute.cluster_resolver`: a ClusterSpec from whatever manages the machines.
+"""`tf.distribute.cluster_resolver`: a ClusterSpec from the system that manages the machines.
 
-A resolver asks anew each time: machines come and go. What a task needs of it is `cluster_spec()`, `task_type`
-and `task_id`; `master()` is the target of a session.
+A resolver asks that system each time, because machines come and go. A task uses its `cluster_spec()`,
+`task_type` and `task_id`; `master()` is the target of a session.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ClusterResolver(abc.ABC):
         return counts
 
     @property
-    def environment(self) -> str:
+    def environment(self) -> str | None:
         """Where this runs: "" for anywhere."""
         return ""
 
@@ -76,7 +76,7 @@ def _is_of(device: str, task_type: str, task_id: int) -> bool:
 
 @export(f"{_PUBLIC}.SimpleClusterResolver")
 class SimpleClusterResolver(ClusterResolver):
-    """A cluster that is known."""
+    """A cluster that is given, not asked for."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class SimpleClusterResolver(ClusterResolver):
         self._environment, self._num_accelerators = environment, num_accelerators
 
     @property
-    def environment(self) -> str:
+    def environment(self) -> str | None:
         return self._environment
 
     def cluster_spec(self) -> ClusterSpec:
@@ -107,14 +107,15 @@ class SimpleClusterResolver(ClusterResolver):
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
         """The master that was given; with a task, that task."""
-        has_task = task_type is not None and task_id is not None
-        address = self._cluster_spec.task_address(task_type, task_id) if has_task else self._master
+        address = self._master
+        if task_type is not None and task_id is not None:
+            address = self._cluster_spec.task_address(task_type, task_id)
         return _target(address, rpc_layer or self.rpc_layer)
 
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
     ) -> dict[str, int]:
-        """What was given: nobody is asked."""
+        """The numbers that the resolver was made with: no task is asked."""
         return {} if self._num_accelerators is None else self._num_accelerators
 
 
@@ -138,7 +139,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def task_type(self) -> str | None:
-        found = _told("task", {}).get("type") if self._task_type is None else self._task_type
+        found = _tf_config("task", {}).get("type") if self._task_type is None else self._task_type
         return None if found is None else str(found)
 
     @task_type.setter
@@ -147,7 +148,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def task_id(self) -> int | None:
-        found = _told("task", {}).get("index") if self._task_id is None else self._task_id
+        found = _tf_config("task", {}).get("index") if self._task_id is None else self._task_id
         return None if found is None else int(found)
 
     @task_id.setter
@@ -156,27 +157,27 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def rpc_layer(self) -> str | None:
-        return _told("rpc_layer") if self._rpc_layer is None else self._rpc_layer
+        return _tf_config("rpc_layer") if self._rpc_layer is None else self._rpc_layer
 
     @rpc_layer.setter
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
 
     def cluster_spec(self) -> ClusterSpec:
-        return ClusterSpec(_told("cluster", {}))
+        return ClusterSpec(_tf_config("cluster", {}))
 
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
         """`session_master` where TF_CONFIG has one; "" where there is but one task."""
-        told = _told("session_master")
-        if told is not None:
-            return told
+        configured = _tf_config("session_master")
+        if configured is not None:
+            return str(configured)
         cluster = self.cluster_spec()
         if sum(map(cluster.num_tasks, cluster.jobs)) <= 1:
             return ""
-        job = self.task_type if task_type is None else task_type
-        index = self.task_id if task_id is None else task_id
+        job: Any = self.task_type if task_type is None else task_type
+        index: Any = self.task_id if task_id is None else task_id
         return _target(cluster.task_address(job, index), rpc_layer or self.rpc_layer)
 
     def num_accelerators(
@@ -188,8 +189,8 @@ class TFConfigClusterResolver(ClusterResolver):
         return super().num_accelerators(job, index, config_proto)
 
 
-def _told(key: str, default: Any = None) -> Any:
-    """What TF_CONFIG says of something."""
+def _tf_config(key: str, default: Any = None) -> Any:
+    """The value of a key in TF_CONFIG."""
     text = os.environ.get("TF_CONFIG") or "{}"
     try:
         return json.loads(text).get(key, default)
@@ -199,8 +200,8 @@ def _told(key: str, default: Any = None) -> Any:
 
 @export(f"{_PUBLIC}.UnionResolver")
 class UnionClusterResolver(ClusterResolver):
-    """The clusters of several resolvers as one. What else is asked of it, the first of them answers, unless
-    `task_type`, `task_id` or `rpc_layer` are given.
+    """The clusters of several resolvers as one. The first of them gives the other properties, except for
+    `task_type`, `task_id` and `rpc_layer` where these are given.
     """
 
     def __init__(self, *args: ClusterResolver, **kwargs: Any):
@@ -217,8 +218,8 @@ class UnionClusterResolver(ClusterResolver):
         self._cluster_resolvers, self._given = args, given
 
     def cluster_spec(self) -> ClusterSpec:
-        """Lists of one job's tasks are put one after the other; with gaps in one of them, tasks keep their
-        indices, and KeyError tells of two that have the same.
+        """The union of the clusters. Lists of one job's tasks are concatenated. If one of them has gaps,
+        tasks keep their indices, and two with the same index are a KeyError.
         """
         parts: dict[str, list[Any]] = {}
         for resolver in self._cluster_resolvers:
@@ -241,7 +242,7 @@ class UnionClusterResolver(ClusterResolver):
         return self._cluster_resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
     @property
-    def environment(self) -> str:
+    def environment(self) -> str | None:
         return self._cluster_resolvers[0].environment
 
     @property
@@ -330,7 +331,7 @@ class SlurmClusterResolver(ClusterResolver):
         return subprocess.check_output(["scontrol", "show", "hostname"]).decode().split()
 
     def cluster_spec(self) -> ClusterSpec:
-        """Asks for the nodes; which task this one is follows, too."""
+        """Asks Slurm for the nodes; this also sets `task_type` and `task_id`."""
         places = range(self._tasks_per_node)
         hosts = self._resolve_hostnames()
         addresses = [f"{host}:{self._port_base + place}" for host in hosts for place in places]
@@ -359,7 +360,7 @@ class SlurmClusterResolver(ClusterResolver):
     def num_accelerators(
         self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
     ) -> dict[str, int]:
-        """What was given."""
+        """The number that the resolver was made with."""
         return {"GPU": self._gpus_per_node}
 
 

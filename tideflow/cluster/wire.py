@@ -1,9 +1,9 @@
 """Messages as frames: a small header with a version, then raw tensor memory. One encode, one decode.
 
-Frame 0 is a fixed prefix, JSON (kind, fields, what each tensor is), and the bytes of small tensors. Every
-larger tensor is a frame of its own, a view of its memory on the way out and of the received frame on the way
-in, or stands in shared memory (`shared_memory.py`) and is only named. Nothing that arrives is believed:
-lengths, types and shapes are compared with what is there before any memory is taken.
+Frame 0 is a fixed prefix, the message as JSON (`messages.py`) with a description of each tensor, and the
+bytes of small tensors. Every larger tensor is a frame of its own, a view of its memory on the way out and of
+the received frame on the way in, or is in shared memory (`shared_memory.py`) and only named. A received
+message is not trusted: lengths, types and shapes are compared with the frames before any memory is allocated.
 """
 
 from __future__ import annotations
@@ -13,67 +13,48 @@ import math
 import reprlib
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
 import torch
-from msgspec import Meta
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
+from tideflow.cluster import messages
+from tideflow.cluster.messages import FRAME, INLINE, Failure, Kinds, Message, SegmentName, TensorHeader
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DT_BFLOAT16, DT_BOOL, DT_FLOAT, DT_STRING, DType
 from tideflow.graph.errors import OpError
 
-VERSION = 1
+VERSION = 2
 MAX_HEADER_BYTES = 16 << 20
-MAX_TENSORS = 65536
-MAX_RANK = 64  # NumPy's limit; torch's kernels have it, too
 INLINE_BYTES = 64 << 10  # a smaller tensor travels in frame 0: copying it costs less than a frame
 
 _MAGIC = b"TIDE"
 _PREFIX = struct.Struct("<4sHHQQII")  # magic, version, flags, request, incarnation, pid, bytes of JSON
-_OURS = (_MAGIC, VERSION)
+_MAGIC_AND_VERSION = (_MAGIC, VERSION)
 _LENGTH_BYTES = 8  # of each string
-_INLINE, _FRAME = 0, 1  # where a tensor's bytes are; a list names shared memory
 _TYPES = {  # by TensorFlow's number; quantized values travel as the integers they are stored as
     number: dtype
     for number in range(1, 24)
     if (dtype := DType(number)).torch is not None and not dtype.is_quantized or number == DT_STRING
 }
-_ARRAYS = {  # what NumPy takes them for
+_ARRAY_TYPES = {  # NumPy has no bfloat16 of its own: its bytes are handled as int16
     number: np.dtype(np.int16 if number == DT_BFLOAT16 else dtype.numpy) for number, dtype in _TYPES.items()
 }
 _NUMBERS = {dtype.torch: number for number, dtype in _TYPES.items() if number != DT_STRING}
-_Extent = Annotated[int, Meta(ge=0, le=2**62)]
-_Shape = Annotated[list[_Extent], Meta(max_length=MAX_RANK)]
-_Where = Literal[0, 1] | list[Any]
-_Tensor = tuple[int, int, _Shape, int, _Where]  # type, type as stored, shape, bytes, where they are
-_Header = tuple[str, dict[str, Any], Annotated[list[_Tensor | None], Meta(max_length=MAX_TENSORS)]]
 _to_json = msgspec.json.Encoder().encode
-_from_json = msgspec.json.Decoder(_Header).decode  # which believes nothing, either
 
-Buffer = Any  # whatever has the buffer protocol: bytes, memoryview, zmq.Frame
-Share = Callable[
-    [torch.Tensor], "list | None"
-]  # bytes -> their name in shared memory, None where it does not pay
-Attach = Callable[[list, int], Buffer]  # a name and a length -> the bytes
-
-
-@dataclass
-class Message:
-    """What tasks tell each other. `tensors` holds numbers as torch tensors, strings as object arrays of
-    bytes, and None for a dead value.
-    """
-
-    kind: str
-    fields: dict[str, Any] = field(default_factory=dict)
-    tensors: list[Any] = field(default_factory=list)
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+Buffer: TypeAlias = Any  # an object with the buffer protocol: bytes, memoryview, zmq.Frame
+Share: TypeAlias = Callable[[torch.Tensor], "SegmentName | None"]  # None where a socket is quicker
+Attach: TypeAlias = Callable[[SegmentName, int], Buffer]  # a segment and a length to the bytes there
 
 
 class Envelope(NamedTuple):
-    """What the transport writes on a message: how to treat it, which request, to which life, from whom."""
+    """What the transport adds to a message: flags, the number of the request, the incarnation of the task
+    that it is for, and the process that sends it.
+    """
 
     flags: int = 0
     request: int = 0
@@ -91,25 +72,17 @@ def encode(
     compress: bool = False,
     share: Share | None = None,
 ) -> list[Buffer]:
-    """The message's frames. Large tensors are not copied: they must not change until the frames are sent."""
-    specs, inline, frames = [], [], []
-    for value in message.tensors:
-        if value is None:
-            specs.append(None)
-            continue
-        number, stored, array = _stored(value, compress)
-        length, where = array.nbytes, _INLINE
-        if length <= INLINE_BYTES:
-            inline.append(np.ascontiguousarray(array))
-        else:
-            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            where = share(torch.from_numpy(data)) if share is not None and number != DT_STRING else None
-            if where is None:
-                where = _FRAME
-                frames.append(data)
-        specs.append([number, stored, list(value.shape), length, where])
+    """The message's frames. Large tensors are not copied: they must not change until the frames are sent.
+
+    With `compress`, floats are cut to 16 bits. `share` puts the bytes of a large tensor into shared memory.
+    """
+    inline: list[Buffer] = []
+    frames: list[Buffer] = []
+    if message.tensors:
+        headers = [_add(value, compress, share, inline, frames) for value in message.tensors]
+        message = msgspec.structs.replace(message, tensors=headers)
     try:
-        header = _to_json([message.kind, message.fields, specs])
+        header = _to_json(message)
     except (TypeError, ValueError) as error:
         raise errors.invalid_argument(
             f"Message '{message.kind}' has a field that is not JSON: {error}."
@@ -118,8 +91,28 @@ def encode(
     return [b"".join([prefix, header, *inline]), *frames]
 
 
-def _stored(value: Any, compress: bool) -> tuple[int, int, np.ndarray]:
-    """A tensor's type, the type it travels as, and an array of its bytes."""
+def _add(
+    value: Any, compress: bool, share: Share | None, inline: list[Buffer], frames: list[Buffer]
+) -> TensorHeader | None:
+    """Puts a tensor's bytes with the small or the large ones; the header that describes it."""
+    if value is None:
+        return None
+    number, stored, array = _stored(value, compress)
+    length = array.nbytes
+    where: Literal[0, 1] | SegmentName = INLINE
+    if length <= INLINE_BYTES:
+        inline.append(np.ascontiguousarray(array))
+    else:
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        shared = share(torch.from_numpy(data)) if share is not None and number != DT_STRING else None
+        if shared is None:
+            frames.append(data)
+        where = shared or FRAME
+    return TensorHeader(number, stored, list(value.shape), length, where)
+
+
+def _stored(value: Any, compress: bool) -> tuple[int, int, Array]:
+    """A tensor's type, the type that it has on its way, and an array of its bytes."""
     if isinstance(value, np.ndarray):
         if value.dtype == object:
             return DT_STRING, DT_STRING, np.frombuffer(_joined(value), np.uint8)
@@ -132,11 +125,11 @@ def _stored(value: Any, compress: bool) -> tuple[int, int, np.ndarray]:
     if number == DT_FLOAT and compress:
         return number, DT_BFLOAT16, _upper_halves(value).numpy(force=True)
     if number == DT_BFLOAT16:
-        value = value.view(torch.int16)  # NumPy has no such type
+        value = value.view(torch.int16)
     return number, number, value.numpy(force=True)
 
 
-def _joined(strings: np.ndarray) -> bytes:
+def _joined(strings: Array) -> bytes:
     """The lengths of the strings, then the strings."""
     contents = strings.ravel().tolist()
     for content in contents:
@@ -151,34 +144,36 @@ _QUIET_NAN = 0x7FC0
 
 
 def _upper_halves(value: torch.Tensor) -> torch.Tensor:
-    """float32 cut to its upper 16 bits, as TensorFlow sends it; what is not a number stays none."""
+    """float32 cut to its upper 16 bits, as TensorFlow sends it; a NaN stays one."""
     value = value.reshape(-1)
     return value.view(torch.int16)[1::2].masked_fill(value.isnan(), _QUIET_NAN)
 
 
 def size_of(value: Any) -> int:
-    """The bytes that a tensor takes, about."""
+    """About how many bytes a tensor has; 0 for a dead value."""
     if value is None:
         return 0
     if value.dtype == object:
         return sum(map(len, value.ravel().tolist()))
-    return value.nbytes
+    return int(value.nbytes)
 
 
 # ---------------------------------------------------------------------------------------------------- decode
 
 
 def open_envelope(frame: Buffer) -> Envelope:
-    """The envelope of the message whose frame 0 this is; an error where it is none of this version."""
+    """The envelope of the message that begins with this frame; an error if it is not of this version."""
     return Envelope._make(_prefix(frame)[2:-1])
 
 
 def request_of(frame: Buffer) -> int | None:
-    """The request that a message of any version makes, None where it is none: this much never changes."""
+    """The number of the request in a message of any version, whose prefix never changes; None if the frame is
+    not a message.
+    """
     view = memoryview(frame)
     if len(view) < _PREFIX.size or bytes(view[:4]) != _MAGIC:
         return None
-    return _PREFIX.unpack_from(view)[3]
+    return int(_PREFIX.unpack_from(view)[3])
 
 
 def _prefix(frame: Buffer) -> tuple[Any, ...]:
@@ -187,7 +182,7 @@ def _prefix(frame: Buffer) -> tuple[Any, ...]:
             f"A message of {len(frame)} bytes is truncated: the header alone has {_PREFIX.size}."
         )
     prefix = _PREFIX.unpack_from(frame)
-    if prefix[:2] == _OURS:
+    if prefix[:2] == _MAGIC_AND_VERSION:
         return prefix
     magic, version, *_ = prefix
     if magic != _MAGIC:
@@ -198,53 +193,45 @@ def _prefix(frame: Buffer) -> tuple[Any, ...]:
     )
 
 
-def decode(frames: Sequence[Buffer], *, attach: Attach | None = None) -> Message:
-    """The message of these frames; its large tensors stand in their memory."""
+def decode(
+    frames: Sequence[Buffer], kinds: Kinds = messages.CLUSTER, *, attach: Attach | None = None
+) -> Message:
+    """The message of these frames, of one of the `kinds`. Its large tensors are views of the frames' memory,
+    or of the shared memory that `attach` maps.
+    """
     first = memoryview(frames[0] if frames else b"")
     end = _PREFIX.size + _prefix(first)[-1]
     if end > min(len(first), MAX_HEADER_BYTES):
         raise errors.data_loss(
             f"A header of {end} bytes in a frame of {len(first)}: truncated, or over {MAX_HEADER_BYTES}.",
         )
-    kind, fields, specs = _header(first[_PREFIX.size : end])
-    large, tensors = iter(frames[1:]), []
-    for spec in specs:
-        if spec is None:
-            tensors.append(None)
+    message = kinds.parse(first[_PREFIX.size : end])
+    tensors, large = message.tensors, iter(frames[1:])
+    for i, header in enumerate(tensors):
+        if header is None:
             continue
-        number, stored, shape, length, where = spec
-        _check(number, stored, shape, length)
-        if where == _INLINE:
+        length, where = header.length, header.where
+        _check(header)
+        if where == INLINE:
             data: Any = bytearray(first[end : end + length])
             end += length
             if end > len(first):
                 raise errors.data_loss(f"A tensor of {length} bytes is not all there: truncated.")
-        elif where == _FRAME:
+        elif where == FRAME:
             data = _frame(next(large, None), length)
         elif attach is not None:
             data = attach(where, length)
         else:
             raise errors.invalid_argument("A tensor is said to be in memory that is not shared.")
-        tensors.append(_tensor(number, stored, shape, data))
+        tensors[i] = _tensor(header.dtype, header.stored, header.shape, data)
     if end != len(first) or next(large, None) is not None:
-        raise errors.data_loss(f"Message '{kind}' has more bytes or frames than its header names.")
-    return Message(kind, fields, tensors)
+        raise errors.data_loss(f"Message '{message.kind}' has more bytes or frames than its header names.")
+    return message
 
 
-def _header(text: memoryview) -> tuple[str, dict[str, Any], list[tuple | None]]:
-    """Kind, fields and tensors' descriptions."""
-    try:
-        return _from_json(text)
-    except msgspec.ValidationError as error:
-        raise errors.invalid_argument(
-            f"A header is a kind, fields and a description of at most {MAX_TENSORS} tensors: {error!s:.200}.",
-        ) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise errors.data_loss(f"A message's header is not JSON: {error!s:.100}.") from None
-
-
-def _check(number: int, stored: int, shape: list[int], length: int) -> None:
-    """An error unless a tensor can be as described."""
+def _check(header: TensorHeader) -> None:
+    """Raises an error unless a tensor of this type and shape has so many bytes."""
+    number, stored, shape, length = header.dtype, header.stored, header.shape, header.length
     if number not in _TYPES or (stored != number and (number, stored) != (DT_FLOAT, DT_BFLOAT16)):
         raise errors.invalid_argument(f"Not the description of a tensor: type {number}, stored as {stored}.")
     needed = math.prod(shape) * (_LENGTH_BYTES if number == DT_STRING else _TYPES[stored].size)
@@ -255,13 +242,13 @@ def _check(number: int, stored: int, shape: list[int], length: int) -> None:
 
 
 def _tensor(number: int, stored: int, shape: list[int], data: Any) -> Any:
-    """The tensor that stands in these bytes."""
+    """The tensor that these bytes are."""
     if number == DT_STRING:
         return _split(memoryview(data), shape)
     try:
         # NumPy's view has the shape at once; torch's own way takes two calls, and twice the time.
-        array = np.ndarray(shape, _ARRAYS[stored], data)
-    except ValueError:  # empty, with other extents whose product is no number of a machine
+        array: Array = np.ndarray(shape, _ARRAY_TYPES[stored], data)
+    except ValueError:  # it is empty, and the product of its other extents is too large
         raise errors.invalid_argument(f"No tensor has the shape {reprlib.repr(shape)}.") from None
     if not array.flags.aligned:
         array = array.copy()
@@ -282,7 +269,8 @@ def _frame(frame: Buffer | None, length: int) -> Buffer:
     return bytearray(view) if view.readonly else view
 
 
-def _split(view: memoryview, shape: list[int]) -> np.ndarray:
+def _split(view: memoryview, shape: list[int]) -> Array:
+    """The strings that `_joined` has put together."""
     count = math.prod(shape)
     lengths = np.frombuffer(view[: _LENGTH_BYTES * count], "<u8").tolist()
     ends = list(itertools.accumulate(lengths, initial=_LENGTH_BYTES * count))
@@ -290,14 +278,12 @@ def _split(view: memoryview, shape: list[int]) -> np.ndarray:
         raise errors.data_loss(
             f"Strings whose last ends at byte {ends[-1]} are announced; there are {len(view)} bytes.",
         )
-    strings = np.empty(count, object)
+    strings: Array = np.empty(count, object)
     strings[:] = [bytes(view[start:end]) for start, end in itertools.pairwise(ends)]
     return strings.reshape(shape)
 
 
 # ---------------------------------------------------------------------------------------------------- errors
-
-ERROR = "error"
 
 _CODE_OF_PYTHON = {  # as TensorFlow has it for the errors of Python functions
     ValueError: errors.INVALID_ARGUMENT,
@@ -308,34 +294,31 @@ _CODE_OF_PYTHON = {  # as TensorFlow has it for the errors of Python functions
 }
 
 
-def error_message(error: BaseException) -> Message:
-    """The error as a message: its code and text, and which op of which line it was about."""
+def failure_of(error: BaseException) -> Failure:
+    """The error as a message: its code and text, and the op and the line of the program that it is about."""
     if isinstance(error, OpError):
         node = error.node_def
-        named = {"node": node.name, "op": node.op} if node is not None else {}
-        fields = {"code": error.error_code, "message": error.message, "origin": error._origin(), **named}
-    else:
-        code = next(
-            (code for kind, code in _CODE_OF_PYTHON.items() if isinstance(error, kind)), errors.UNKNOWN
+        return Failure(
+            code=error.error_code,
+            message=str(error.message),
+            origin=error._origin(),
+            node=None if node is None else node.name,
+            op="" if node is None else node.op,
         )
-        fields = {"code": code, "message": f"{type(error).__name__}: {error}"}
-    return Message(ERROR, fields)
+    codes = (code for kind, code in _CODE_OF_PYTHON.items() if isinstance(error, kind))
+    return Failure(code=next(codes, errors.UNKNOWN), message=f"{type(error).__name__}: {error}")
 
 
-def error_of(message: Message) -> OpError:
-    """The error that a message tells of, as its class of `tf.errors`."""
-    fields = message.fields
-    node = NodeDef(name=str(fields["node"]), op=str(fields.get("op", ""))) if "node" in fields else None
-    code = fields.get("code")
-    error = errors.make_error(
-        node, None, str(fields.get("message")), code if type(code) is int else errors.UNKNOWN
-    )
-    error._origin_elsewhere = str(fields.get("origin", ""))
+def error_of(failure: Failure) -> OpError:
+    """The error that a message reports, as its class of `tf.errors`."""
+    node = None if failure.node is None else NodeDef(name=failure.node, op=failure.op)
+    error = errors.make_error(node, None, failure.message, failure.code)
+    error._origin_elsewhere = failure.origin
     return error
 
 
-def raise_error(message: Message) -> Message:
-    """The message, unless it tells of an error, which is raised."""
-    if message.kind == ERROR:
+def raise_failure(message: Message) -> Message:
+    """The message, unless it reports an error, which is raised."""
+    if type(message) is Failure:
         raise error_of(message)
     return message

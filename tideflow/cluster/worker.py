@@ -1,173 +1,171 @@
 """A task's own work: it keeps state, takes the parts of steps that masters register, and runs them.
 
-Parts belong to a master's session; variables and queues belong to the task and are shared by name, unless a
-session asks to be isolated.
+Parts belong to a master's session. Variables and queues belong to the task and are shared by name, unless a
+session asks to be isolated. What may happen to a step is decided in `steps.py`.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tideflow.cluster.part import CallSoon, Done, Part, Spec, Visit
+from tideflow.cluster.machine import Record
+from tideflow.cluster.membership import Lease
+from tideflow.cluster.messages import PartDescription
+from tideflow.cluster.part import CallSoon, OnEnd, RegisteredPart, SuspendableRun
+from tideflow.cluster.rendezvous_table import RendezvousTable
 from tideflow.graph import errors
 from tideflow.graph.errors import CancelledError, OpError
 from tideflow.runtime import collectives
 from tideflow.runtime.collectives import Others
 from tideflow.runtime.devices import Placement
-from tideflow.runtime.rendezvous import RendezvousTable, Send, Wait
+from tideflow.runtime.rendezvous import Parcel, Rendezvous, Send, Wait
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 from tideflow.runtime.wake_events import WakeEvent
 
-LEASE_ROUNDS = 20  # of heartbeats: a master that was silent for so long has lost its sessions here
-STOP_SECONDS = 5.0  # within which a step that was given up should have ended
+STOP_SECONDS = 5.0  # a step that was given up should have ended on a task within this time
 
 
 @dataclass
 class _Session:
-    """What a master has here."""
+    """What a master's session has on this task."""
 
     resources: ResourceManager
-    parts: dict[str, Part] = field(default_factory=dict)
-    steps: dict[str, tuple[Limits, Part]] = field(default_factory=dict)
-    silent: int = 0  # rounds of heartbeats since the master was last heard of
+    parts: dict[str, RegisteredPart] = field(default_factory=dict)
+    lease: Lease = field(default_factory=Lease)
 
 
 @dataclass
 class RunRequest:
-    """A run of a part that is asked for, in a step, within the limits. `send` takes what leaves for other
-    tasks, `wait` waits for what they send.
+    """A run of a part that a master asks for, in a step and with its context. `send` sends values to other
+    tasks, `wait` waits for those that they send.
     """
 
     session: str
-    part: Part
+    part: RegisteredPart
     step: str
     feeds: Sequence[Any]
-    limits: Limits
+    context: StepContext
     send: Send
     wait: Wait = WakeEvent.wait
 
 
 class Worker:
-    """Runs parts of steps, on one task."""
+    """Runs parts of steps on one task. `others` are the members of collectives on other tasks, if there are
+    any; `record` notes what happens to each step.
+    """
 
-    def __init__(self, task: str, placement: Placement, others: Others | None = None):
+    def __init__(
+        self, task: str, placement: Placement, others: Others | None = None, record: Record | None = None
+    ):
         self.task = task
         self.placement = placement
         self.resources = ResourceManager()
-        self._others = others  # the members of collectives on other tasks
+        self._others = others
         collectives.configure(self.resources, others)
-        self._rendezvous_table = RendezvousTable()
+        self._rendezvous_table = RendezvousTable(record)
         self._sessions: dict[str, _Session] = {}
+        self._running: dict[str, tuple[StepContext, ResourceManager]] = {}  # by step
         self._lock = threading.Lock()
-        self._ended = threading.Condition()
         self._numbers = itertools.count()
 
-    # ------------------------------------------------------------------ what masters ask for
+    # ------------------------------------------------------------------ parts
 
-    def register(self, session: str, isolated: bool, spec: Spec) -> str:
-        """Takes a part; what to call it in `run`."""
+    def register(self, session: str, isolated: bool, description: PartDescription, graph_def: bytes) -> str:
+        """Keeps a part for a master's session, and returns the name under which `part` finds it. An
+        `isolated` session shares no state with others.
+        """
         with self._lock:
             if session not in self._sessions:
                 shared = None if isolated else self.resources
                 self._sessions[session] = _Session(ResourceManager(shared))
             found = self._sessions[session]
         name = f"part {next(self._numbers)}"
-        found.parts[name] = Part(spec, found.resources, self.placement)
-        found.silent = 0
+        found.parts[name] = RegisteredPart(description, graph_def, found.resources, self.placement)
+        found.lease.renew()
         return name
 
-    def part(self, session: str, name: str) -> Part:
-        """A registered part; AbortedError where this task does not know it, as after a restart."""
+    def part(self, session: str, name: str) -> RegisteredPart:
+        """A registered part; AbortedError if this task does not know it, as after a restart."""
         found = self._sessions.get(session)
         if found is None or name not in found.parts:
             raise errors.aborted(
                 f"{self.task} does not know '{name}' of session {session}: it was restarted since, or "
                 "the session was closed. Make a new session.",
             )
-        found.silent = 0
+        found.lease.renew()
         return found.parts[name]
 
-    def run(self, request: RunRequest) -> tuple:
-        """Runs a part in this thread. The last of what leaves for other tasks is left to the caller, with the
-        limits' rendezvous.
+    # ------------------------------------------------------------------ runs
+
+    def run(self, request: RunRequest) -> tuple[Any, ...]:
+        """Runs a part in this thread. The caller then flushes the rendezvous of the context, to send the last
+        values for other tasks.
         """
-        found, limits = self._begin(request), request.limits
+        rendezvous, context = self._begin(request), request.context
         try:
-            if limits.trace is not None:
-                return request.part.run_traced(request.feeds, limits)
-            return request.part.run(request.feeds, limits).to_its_end()
+            if context.trace is not None:
+                return request.part.run_traced(request.feeds, context)
+            return request.part.run(request.feeds, context).run_to_end()
         except CancelledError as error:
-            raise limits.rendezvous.reason(error) from error
+            raise rendezvous.reason(error) from error
         finally:
-            self._end(found, request.step)
+            self._finish(request.step)
 
-    def start(self, request: RunRequest, call_soon: CallSoon, done: Done) -> None:
-        """The same without waiting: the part is left where it would have to, and taken up by `call_soon`."""
-        found, limits = self._begin(request), request.limits
+    def start(self, request: RunRequest, call_soon: CallSoon, on_end: OnEnd) -> None:
+        """Runs a part as far as it gets without blocking this thread. `call_soon` resumes it; `on_end` is
+        called with its values or its error.
+        """
+        rendezvous, context = self._begin(request), request.context
 
-        def end(values: tuple, error: Exception | None) -> None:
-            self._end(found, request.step)
-            done(values, error and limits.rendezvous.reason(error))
+        def end(values: tuple[Any, ...], error: Exception | None) -> None:
+            self._finish(request.step)
+            on_end(values, error and rendezvous.reason(error))
 
-        Visit(request.part.run(request.feeds, limits), limits, call_soon, end).go_on()
+        SuspendableRun(request.part.run(request.feeds, context), context, call_soon, end).resume()
 
-    def _begin(self, request: RunRequest) -> _Session:
-        found, limits = self._sessions.get(request.session), request.limits
-        if found is None:
+    def _begin(self, request: RunRequest) -> Rendezvous:
+        session, context = self._sessions.get(request.session), request.context
+        if session is None:
             raise errors.cancelled(f"The session was closed on {self.task}.")
-        limits.rendezvous = self._rendezvous_table.begin(request.step, request.send, request.wait)
-        found.steps[request.step] = limits, request.part
+        rendezvous = context.rendezvous = self._rendezvous_table.begin(
+            request.step, request.session, request.part.tasks, request.send, request.wait
+        )
+        self._running[request.step] = context, session.resources
         try:
-            limits.rendezvous.check()  # it may have failed elsewhere before it was known here
-            if found.resources.closed:
+            rendezvous.check()  # the step may have been aborted before it could be cancelled here
+            if session.resources.closed:
                 raise errors.cancelled(f"The session was closed on {self.task}.")
         except BaseException:
-            self._end(found, request.step)
+            self._finish(request.step)
             raise
-        return found
+        return rendezvous
 
-    def _end(self, session: _Session, step: str) -> None:
+    def _finish(self, step: str) -> None:
+        del self._running[step]
         self._rendezvous_table.finish(step)
-        with self._ended:
-            session.steps.pop(step, None)
-            self._ended.notify_all()
 
-    def deliver(self, step: str, key: str, value: Any) -> None:
-        """Takes what another task has sent."""
-        self._rendezvous_table.deliver(step, key, value)
+    def deliver(self, step: str, parcel: Parcel) -> None:
+        """Takes values that another task has sent to a step's part."""
+        self._rendezvous_table.deliver(step, parcel)
 
-    def end_step(self, step: str, error: OpError) -> None:
-        """Whoever waits here on behalf of a step waits in vain; what comes for it is dropped."""
-        self._rendezvous_table.end(step, error)  # first: whoever waits there should learn the reason
-        for session in list(self._sessions.values()):
-            if step in session.steps:
-                self._cancel(session, step)
+    # ------------------------------------------------------------------ ends of steps and sessions
 
-    def wait_for_end(self, step: str, seconds: float) -> None:
-        """Waits until nothing of a step runs here, so that it leaves queues whole."""
-        with self._ended:
-            self._ended.wait_for(
-                lambda: not any(step in session.steps for session in self._sessions.values()), seconds
-            )
+    def abort_step(self, step: str, error: OpError) -> None:
+        """A step has failed on another task: its part here ends, or does not begin."""
+        self._cancel(self._rendezvous_table.abort(step, error))
 
-    def _cancel(self, session: _Session, step: str) -> None:
-        running = session.steps.get(step)
-        if running is not None:
-            running[0].cancelled = True
-            session.resources.wake()
+    def lose_task(self, task: str, error: OpError) -> None:
+        """A task is lost: the steps that need it end."""
+        self._cancel(self._rendezvous_table.lose_task(task, error))
 
-    def end_steps_with(self, task: str, error: OpError) -> None:
-        """A task is lost: so are the steps that need it."""
-        for session in list(self._sessions.values()):
-            for step, (_, part) in list(session.steps.items()):
-                if task in part.tasks:
-                    self._rendezvous_table.end(step, error)
-                    self._cancel(session, step)
+    def wait_until_returned(self, step: str, seconds: float) -> None:
+        """Waits until no part of a step runs here, so that it leaves queues whole; so long at most."""
+        self._rendezvous_table.wait_until_returned(step, seconds)
 
     def close_session(self, session: str) -> None:
         """Forgets a session, and ends the steps that it has under way."""
@@ -175,30 +173,35 @@ class Worker:
             found = self._sessions.pop(session, None)
         if found is not None:
             found.resources.closed = True
-            for step in list(found.steps):
-                self._rendezvous_table.end(step, errors.cancelled("The session was closed."))
-                self._cancel(found, step)
+            reason = errors.cancelled("The session was closed.")
+            self._cancel(self._rendezvous_table.close_session(session, reason))
+
+    def _cancel(self, steps: Iterable[str]) -> None:
+        """Cancels the parts of these steps, and wakes those of their kernels that wait at a queue."""
+        for step in steps:
+            running = self._running.get(step)
+            if running is not None:
+                context, resources = running
+                context.whole.cancel()  # the step is over, and not this part of it alone
+                resources.wake()
 
     def reset(self, containers: Sequence[str]) -> None:
-        """Forgets the state of these containers, or of the default one, and every session with it."""
+        """Clears the state of these containers, or of the default one, and closes every session."""
         for session in list(self._sessions):
             self.close_session(session)
         self.resources.clear(containers or [""])
         collectives.configure(self.resources, self._others)
 
-    def hear(self, session: str) -> None:
+    def renew_lease(self, session: str) -> None:
         """The master of a session is alive."""
         found = self._sessions.get(session)
         if found is not None:
-            found.silent = 0
+            found.lease.renew()
 
-    def forget_the_lost(self) -> None:
-        """Closes the sessions of masters that have not been heard of. Rounds are counted, not seconds: a
-        process that was stopped for a while has not been silent.
-        """
+    def next_round(self) -> None:
+        """A round of heartbeats has passed: closes the sessions of masters that were silent for too many."""
         for name, session in list(self._sessions.items()):
-            session.silent += 1
-            if session.silent > LEASE_ROUNDS:
+            if session.lease.ran_out():
                 self.close_session(name)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """Worker threads of a task: each submitted call starts at once, in a thread of its own.
 
-A step may wait for another step, so a call must never wait for a free thread: where all threads are busy another one
-is started, and where the limit is reached the call is refused.
+A step may wait for another step, so a call must never wait for a free thread: where all threads are busy
+another one is started, and where the limit is reached the call is refused.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class WorkerThreads:
         self._shut_down = False
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Calls `function` in a thread now. An exception is only logged: a call that has something to report replies
-        to its peer.
+        """Calls `function` in a thread now. An exception is only logged: a call that has something to report
+        replies to its peer.
         """
         with self._lock:
             if self._idle:

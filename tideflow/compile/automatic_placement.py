@@ -112,7 +112,8 @@ def best_placement(work: Work, starts: Sequence[Sequence[int]] = (), tries: int 
         return expected.seconds, expected.bytes_moved
 
     on_one = [[d if d in c else c[0] for c in work.choices] for d in range(len(work.devices))]
-    best = list(min([*starts, earliest_finish(work, order), *on_one], key=cost))
+    candidates = [list(placed) for placed in (*starts, earliest_finish(work, order), *on_one)]
+    best = min(candidates, key=cost)
     least = cost(best)
     left = tries
     heavy = _by_weight(work)
@@ -169,6 +170,7 @@ def _blocks(
         kind = next((costs.kinds[name] for name in names if name in costs.kinds), "CPU")
         block = Block(names, seconds, bundle_of[whole[0]], kind)
         for op in whole:
+            edges: list[tuple[Operation, str | None, float]]
             edges = [(t.op, t.name, costs.size(t)) for t in op.inputs]
             edges += [(control, None, 0.0) for control in op.control_inputs]
             for source, value, size in edges:

@@ -1,4 +1,4 @@
-"""Plans that wait: whether the order in which a plan waits could keep it from what it waits for."""
+"""Whether a plan could deadlock: in its fixed order, an operation could wait for what a later one does."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tideflow.ops.distributed.sending import recv_op
 
 
 def may_deadlock(program: Program) -> bool:
-    """Whether the straight order of a program could keep it from what it waits for."""
+    """Whether a program, run in its order, could wait for what only a later operation of it does."""
     return waits_independently(node.source for node in walk(program) if node.source is not None)
 
 
 def waits_independently(ops: Iterable[Operation]) -> bool:
-    """Whether two of the operations may wait that do not depend on each other: then one could wait for what
-    the other would bring, if it came to run. Where each needs the one before, there is but one order.
+    """Whether two operations that do not depend on each other may wait: one could then wait for what the
+    other does, and keep it from running. Operations that depend on each other have only one order.
 
-    What comes from another task is not counted: the parts of a step are in one order.
+    Recv does not count: all parts of a step have the order of the whole step.
     """
     waiting = [op for op in ops if op.definition.blocking and op.definition is not recv_op]
     if len(waiting) > 1 and not _functions_wait(outermost(waiting[0].graph)):

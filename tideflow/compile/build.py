@@ -4,7 +4,7 @@ and calls as what they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Set
 
 from tideflow.compile import calls
 from tideflow.compile.advice import advice_about_branches
@@ -32,6 +32,7 @@ from tideflow.compile.ir import (
     predicate_root,
 )
 from tideflow.compile.prune import behind, feed_op, given, needed, read_op
+from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
@@ -43,27 +44,19 @@ _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", 
 PASSED = (*ENTER, *EXIT, *NEXT)  # what is in the structure of loops, and not in their bodies
 
 
-def build_program(
-    fetches: Sequence[Tensor],
-    targets: Sequence[Operation],
-    feeds: Sequence[Tensor],
-    feed_shapes: Sequence[tuple | None],
-    done: Set[Operation] = frozenset(),
-    prefix: str = "",
-) -> Program:
-    """The pruned graph as a program, without the operations that are `done`. `feed_shapes` are the shapes of
-    this step's feeds: they make other shapes known. The names of its nodes begin with `prefix`.
-    """
+def build_program(request: StepRequest) -> Program:
+    """The pruned graph as a program. The shapes of the request's feeds make other shapes known."""
+    fetches, targets, feeds = request.fetches, request.targets, request.feeds
     fed = set(feeds)
-    ops = needed(fetches, targets, fed, done)
-    builder = Builder(ops, prefix=prefix)
+    ops = needed(fetches, targets, fed, request.done)
+    builder = Builder(ops, prefix=request.prefix)
     builder.written = _written_before(ops)
-    for tensor, shape in zip(feeds, feed_shapes, strict=True):
+    for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
         builder.feed(tensor, shape)
     builder.add_all(arranged(ops, fed))
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
-    # What is only waited for runs if it has an effect; a value that nobody takes is not computed. A
-    # placeholder must be fed, unless it stands only behind operations whose outputs are.
+    # An operation that others only wait for runs if it has an effect; a value that nothing takes is not
+    # computed. A placeholder must be fed, unless only operations whose outputs are fed need it.
     unfed = [op for op in ops if op.definition.role == "placeholder"]
     if unfed:
         unfed = [op for op in behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
@@ -155,7 +148,7 @@ class Builder:
             elif member.type not in PASSED and not any(is_back_edge(t, member) for t in member.inputs):
                 self.add(member)
 
-    def feed(self, tensor: Tensor, shape: tuple | None) -> None:
+    def feed(self, tensor: Tensor, shape: tuple[int, ...] | None) -> None:
         known = tensor.shape if shape is None else TensorShape(shape).merge_with(tensor.shape)
         value = given(tensor.name, tensor.dtype, known, tensor.op)
         if not tensor.shape.is_fully_defined():
@@ -180,8 +173,8 @@ class Builder:
             self.values.setdefault(tensor, value)  # a fed output stays fed
 
     def _latest(self, op: Operation, tensor: Tensor) -> Value:
-        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory:
-        who comes after a write sees what was written, not what was there when it was first read.
+        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory: an
+        operation that runs after a write sees what was written, not what was there at the first read.
         """
         if op not in self.written:
             return self.values[tensor]
@@ -234,12 +227,12 @@ class Builder:
         return [self._as_value(tensor) for tensor in op.inputs]
 
     def guards_of(self, op: Operation) -> Guards:
-        """When a call, or a loop that it enters, runs."""
+        """The conditions under which a call, or the loop that an Enter begins, runs."""
         arriving = [guards_of(self.values[tensor]) for tensor in op.inputs]
         return self.under.union(*arriving, *self._waited(op)) - self.implied
 
     def _waited(self, op: Operation) -> list[Guards]:
-        """When what an operation waits for runs."""
+        """The conditions of the operations that an operation waits for."""
         return [self.node_of[control].guards for control in op.control_inputs if control in self.node_of]
 
     # ------------------------------------------------------------------ loops
@@ -287,7 +280,7 @@ class Builder:
         if shape is None or _iterations_overlap(frame):
             raise Unstructured(frame.name)
         enters = [*(ring.enter for ring in shape.rings), *shape.constants]
-        guards = frozenset().union(*[self.guards_of(op) for op in enters])
+        guards: Guards = frozenset().union(*[self.guards_of(op) for op in enters])
         initial = [self.values[ring.enter.inputs[0]] for ring in shape.rings]
 
         def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
@@ -310,15 +303,16 @@ class Builder:
                         self.node_of[op] = loop
 
     def waited_reads(self) -> set[Node]:
-        """Reads of variables that somebody waits for: they say that the variable is initialized."""
+        """Reads of variables that other operations wait for: they check that the variable is initialized."""
         waited_for = {control for op in self.ops for control in op.control_inputs if control in self.node_of}
         near = {n for op in waited_for for n in (self.node_of[op], *(v.op for v in self.node_of[op].inputs))}
         return {node for node in near if node.definition.role == "read"}
 
     def _guard(self, node: Node) -> None:
-        """When the node runs: every side of a Switch that its inputs and control inputs passed; a Merge
-        undoes them.
+        """Sets the conditions under which the node runs: every side of a Switch that its inputs and control
+        inputs passed. A Merge lifts those that its inputs do not share.
         """
+        assert node.source is not None, "it was made for an operation"
         waited = self._waited(node.source)
         if node.type in ("Merge", "RefMerge"):
             arriving = [guards_of(value) for value in node.inputs]
@@ -379,5 +373,6 @@ class Builder:
             for value, shape in zip(node.outputs, shapes, strict=True):
                 value.shape = value.shape.merge_with(shape)
         except ValueError as error:
-            if not node.guards:  # a branch that is not taken may have sizes that do not fit
+            if not node.guards:  # in a branch that is not taken sizes need not fit
+                assert node.source is not None, "it was made for an operation"
                 raise InvalidArgumentError(node.source.node_def, node.source, str(error)) from None

@@ -1,4 +1,4 @@
-"""Calls of functions, written out: the body of a function takes the place of its call."""
+"""Calls of functions, inlined: the body of a function takes the place of its call."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ truth_op.samples(())
 
 
 @truth_op.kernel
-def _truth_kernel(value):
-    """What `If` and `While` take for true: a number that is not zero, or a tensor that is not empty."""
+def _truth_kernel(value: torch.Tensor) -> torch.Tensor:
+    """What `If` and `While` count as true: a number that is not zero, or a tensor that is not empty."""
     return value.ne(0) if not value.ndim else value.new_tensor(value.numel() > 0).bool()
 
 
 @truth_op.kernel("string")
-def _truth_string_kernel(value):
+def _truth_string_kernel(value: np.ndarray) -> torch.Tensor:
     return torch.tensor(bool(value.item()) if not value.ndim else value.size > 0)
 
 
 def lowering(op: Operation) -> Callable[[Builder, Operation], None] | None:
-    """How the call of a function is written out; None for any other operation."""
+    """What inlines the call of a function; None for any other operation."""
     if op.definition.calls is not None:
         return _call
     return _LOWERINGS.get(op.type)
@@ -61,9 +61,9 @@ def gradient_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBod
     """The gradient of a function: from its inputs and its outputs' gradients to its inputs' gradients."""
     if name in graph._function_gradients:
         return functions.body_of(graph, graph._function_gradients[name], attrs)
-    key = (name, "gradient", repr(attrs))
+    key = (name, f"gradient {attrs!r}")
     if key not in graph._function_bodies:
-        body = functions.body_of(graph, name, attrs)  # to which the gradient's nodes are added
+        body = functions.body_of(graph, name, attrs)  # the gradient's nodes are added to its graph
         with body.graph.as_default():
             given = [
                 argument_op(T=tensor.dtype, index=len(body.inputs) + i, name="output_gradient")
@@ -84,7 +84,7 @@ def _if(builder: Builder, op: Operation) -> None:
     cond, *args = builder.inputs(op)
     guards = builder.guards_of(op)
     pred = _truth(builder, cond, op, guards)
-    branches = [
+    branches: list[tuple[Guards, tuple[str, dict[str, Any]]]] = [
         (frozenset({(pred, side)}), named(op.attrs[key]))
         for side, key in ((False, "else_branch"), (True, "then_branch"))
     ]
@@ -96,7 +96,8 @@ def _case(builder: Builder, op: Operation) -> None:
     index, *args = builder.inputs(op)
     guards = builder.guards_of(op)
     functions_of = [named(branch) for branch in op.attrs["branches"]]
-    branches, others = [], frozenset()
+    branches: list[tuple[Guards, tuple[str, dict[str, Any]]]] = []
+    others: Guards = frozenset()
     for i, function in enumerate(functions_of):
         if i == len(functions_of) - 1:
             branches.append((others, function))
@@ -114,7 +115,7 @@ def _choose(
     guards: Guards,
     branches: list[tuple[Guards, tuple[str, dict[str, Any]]]],
 ) -> None:
-    """One of several functions, and whichever result is there."""
+    """Inlines several functions, each under its condition, and merges their results."""
     results = []
     for i, (condition, (name, attrs)) in enumerate(branches):
         body = functions.body_of(op.graph, name, attrs)
@@ -190,7 +191,7 @@ def _helper(
 
 
 def _give(builder: Builder, op: Operation, values: list[Value]) -> None:
-    """The results of a call; who waits for the call waits for what stands in its place."""
+    """Sets the results of a call. Operations that wait for the call wait for a NoOp in its place."""
     for tensor, value in zip(op.outputs, values, strict=True):
         builder.values.setdefault(tensor, value)
     marker = Node(definition("NoOp"), op.name, [], {}, op)
@@ -199,7 +200,7 @@ def _give(builder: Builder, op: Operation, values: list[Value]) -> None:
     builder.node_of[op] = marker
 
 
-_LOWERINGS: dict[str, Callable] = {
+_LOWERINGS: dict[str, Callable[[Builder, Operation], None]] = {
     "PartitionedCall": _call,
     "StatefulPartitionedCall": _call,
     "If": _if,

@@ -4,113 +4,111 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
-from tideflow.compile.kernels import COMMUTATIVE, FRESH, REUSING, has_objects, kernel_for
+from tideflow.compile.kernels import (
+    COMMUTATIVE,
+    FRESH,
+    REUSING,
+    Kernel,
+    KernelArguments,
+    has_objects,
+    kernel_for,
+    wants_context,
+)
 from tideflow.compile.loop_values import number_text, scalar_variables, sums
+from tideflow.compile.plan import LocalPlan
 from tideflow.compile.prune import read_op
+from tideflow.compile.request import Hook
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.operation import Operation
 from tideflow.runtime.denormals import flushing
-from tideflow.runtime.resources import OP_STATE, ResourceManager
+from tideflow.runtime.devices import CPU
 from tideflow.runtime.values import host_value, to_torch
 from tideflow.runtime.waiting import PendingValue
 
-_CPU = torch.device("cpu")
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
-_VALUE = re.compile(r"(v|c|var|feed)\d")  # how the plan calls its values
+_RESERVED = re.compile(r"step|context|pending|(v|c|var|feed)\d.*")  # names that the plan gives itself
 _WORTH_FLUSHING = 256  # elements
 _INLINE = 200  # characters: longer literals are bound to a name instead
 
 
-@dataclass
-class Plan:
-    """A compiled step: call `function(*feeds)`; the rest explains it. One that can be left where it would
-    have to wait is `suspendable`: its function gives a generator, which yields pending values and is sent their values.
-    """
-
-    function: Callable
-    source: str
-    lines: dict[int, Node]  # line of the source -> the node it runs
-    program: Program
-    namespace: dict[str, Any]  # what the source's names mean
-    applied: list[str] = field(default_factory=list)  # rewrites that changed something
-    advice: list[str] = field(default_factory=list)  # what its author may not have meant
-    compile_seconds: float = 0.0
-    suspendable: bool = False
-
-    def operation_at(self, line: int) -> Operation | None:
-        node = self.lines.get(line)
-        return None if node is None else node.source
-
-
 def emit(
     program: Program,
-    resources: ResourceManager,
-    after_each: Callable | None = None,
+    arguments: KernelArguments,
+    hook: Hook | None = None,
     implied: Guards = frozenset(),
     in_place: bool = True,
     suspendable: bool = False,
-) -> Plan:
-    """Compiles the program. `after_each(node, outputs, inputs)` is called after every kernel, for checks and
-    traces; one that has `before` is told when the step starts, one that has `in_place` looks at no values.
-    Where `implied` holds is known; without `in_place` every result is in memory of its own. A `suspendable` plan
-    need not wait in its thread.
+) -> LocalPlan:
+    """The plan of a placed program.
+
+    `implied` are conditions that hold wherever the plan runs. Without `in_place`, every result is in memory
+    of its own. A `suspendable` plan yields pending values instead of blocking its thread.
     """
-    return _Emitter(program, resources, after_each, implied, in_place, suspendable).plan()
+    return _Emitter(program, arguments, hook, implied, in_place, suspendable).plan()
 
 
 class _Emitter:
     def __init__(
         self,
         program: Program,
-        resources: ResourceManager,
-        after_each: Callable | None,
+        arguments: KernelArguments,
+        hook: Hook | None,
         implied: Guards,
         in_place: bool,
         suspendable: bool,
     ):
         self.program = program
-        self.in_place = in_place and getattr(after_each, "in_place", after_each is None)
-        self.resources = resources
-        self.after_each = after_each
+        self.in_place = in_place and (hook is None or not hook.looks_at_values)
+        self.arguments = arguments
+        self.hook = hook
         self.namespace: dict[str, Any] = {"host": host_value}
         self.names: dict[Any, str] = {}  # a value, or (value, device, block) for its copy there
         self.text: list[str] = []
         self.lines: dict[int, Node] = {}
         self.bound: dict[int, str] = {}
         self.loop: Loop | None = None  # the innermost loop being written
-        self.implied = implied  # what holds where the next line stands, but for the open `if`
+        self.implied = implied  # conditions that hold at the next line, besides those of the open `if`
         self.base = "    "
         self.block: Guards = frozenset()  # the conditions of the open `if`
         self.unfreed: list[str] = []
         self.fresh: set[Value] = set()  # values in memory of their own
         self.numbers: set[Value] = set()  # values that are Python numbers, not tensors
         self.suspendable = suspendable
-        self.suspends = False  # whether there is a place where it may be left
+        self.suspends = False  # whether there is a line where the plan may suspend
+        self.takes_context = hook is not None
         self.uses = program.uses()
         self.position = {node: i for i, node in enumerate(walk(program))}
 
-    def plan(self) -> Plan:
+    def plan(self) -> LocalPlan:
         feeds = [self._name(value, "feed") for value in self.program.feeds]
-        self.text.append(f"def step({', '.join(feeds)}):")
-        if hasattr(self.after_each, "before"):
-            self.text.append(f"    {self._bind('before', self.after_each.before)}()")
+        self.text.append("")  # the first line, which is written when it is known whether it takes a context
+        if self.hook is not None and self.hook.before is not None:
+            self.text.append(f"    {self._bind('before', self.hook.before)}()")
         self._emit_all(self.program)
-        fetched = "".join(f"{self._argument(value, _CPU)}, " for value in self.program.fetches)
+        fetched = "".join(f"{self._argument(value, CPU)}, " for value in self.program.fetches)
         self.text.append(f"    return ({fetched})")
+        self.text[0] = f"def step({', '.join(['context', *feeds] if self.takes_context else feeds)}):"
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
         function = self.namespace["step"]
         if not self.suspends and self._computes_with_floats():
             function = flushing(function)
-        return Plan(function, source, self.lines, self.program, self.namespace, suspendable=self.suspends)
+        return LocalPlan(
+            function,
+            source,
+            self.takes_context,
+            program=self.program,
+            lines=self.lines,
+            namespace=self.namespace,
+            suspendable=self.suspends,
+            advice=tuple(self.program.advice),
+        )
 
     def _computes_with_floats(self) -> bool:
         """Whether the step's arithmetic is more than the cost of setting how it is done."""
@@ -142,7 +140,7 @@ class _Emitter:
         if node.definition.role == "constant" or node.definition.handle:
             return
         if self.loop is not None and (self.loop.pred, True) in node.guards - self.implied:
-            self._break_unless_going_on()
+            self._break_unless_continued(self.loop)
         guards = node.guards - self.implied
         if guards == self.block:
             return
@@ -169,11 +167,12 @@ class _Emitter:
         ordered = sorted(guards - self.implied, key=lambda guard: self.position.get(guard[0].op, -1))
         return " and ".join(f"{'' if side else 'not '}{self.names[pred]}" for pred, side in ordered) or "True"
 
-    def _free(self, values: Any) -> None:
+    def _free(self, values: Iterable[Value]) -> None:
         names = [
-            (self.names[v], v) for v in values if v in self.names and self.names[v] not in self.namespace
+            (self.names[v], v.op.guards - self.implied)
+            for v in values
+            if v in self.names and self.names[v] not in self.namespace
         ]
-        names = [(name, value.op.guards - self.implied) for name, value in names]
         here = [name for name, guards in names if guards == self.block]
         if here:
             self.text.append(f"{self.indent}del {', '.join(here)}")
@@ -192,7 +191,7 @@ class _Emitter:
             numbers, wanted = scalar_variables(node, self.numbers)
             self.numbers |= numbers
             for value in wanted:
-                self._line(f"{self.names[value]}_number = {self._argument(value, _CPU)}.item()", node)
+                self._line(f"{self.names[value]}_number = {self._argument(value, CPU)}.item()", node)
         initial = [self._entering(v, var) for v, var in zip(node.inputs, variables, strict=True)]
         if self.in_place:
             added_to = sums(node, self.uses)
@@ -205,12 +204,11 @@ class _Emitter:
         outside = self.loop, self.implied, self.base, self.block, self.unfreed
         self.loop, self.base = node, f"{self.indent}    "
         self.implied, self.block, self.unfreed = self.implied | self.block, frozenset(), []
-        self._line(
-            f"if {self._bind('resources', self.resources)}.closed: {self._bind('stop', _stop)}()", node
-        )
+        resources, stop = self._bind("resources", self.arguments.resources), self._bind("stop", _stop)
+        self._line(f"if {resources}.closed: {stop}()", node)
         self._emit_all(node.body)
         if (node.pred, True) not in self.implied:
-            self._break_unless_going_on()
+            self._break_unless_continued(node)
         following = node.body.fetches[1:]
         texts = [self._entering(v, var) for v, var in zip(following, variables, strict=True)]
         changed = [(name, text) for name, text in zip(names, texts, strict=True) if name != text]
@@ -234,21 +232,17 @@ class _Emitter:
             return self.names[value]
         if value.constant is not None:
             return self._literal(value.constant.item())
-        return f"{self._argument(value, _CPU)}.item()"
+        return f"{self._argument(value, CPU)}.item()"
 
     def _as_tensor(self, number: Value) -> str:
         tensor, kind = self._bind("tensor", torch.tensor), self._literal(number.dtype.torch)
         return f"{tensor}({self.names[number]}, dtype={kind})"
 
-    def _break_unless_going_on(self) -> None:
+    def _break_unless_continued(self, loop: Loop) -> None:
         self._leave_block()
-        pred = (
-            self.names[self.loop.pred]
-            if self.loop.pred in self.numbers
-            else self._argument(self.loop.pred, _CPU)
-        )
-        self._line(f"if not {pred}: break", self.loop)
-        self.implied |= {(self.loop.pred, True)}
+        pred = self.names[loop.pred] if loop.pred in self.numbers else self._argument(loop.pred, CPU)
+        self._line(f"if not {pred}: break", loop)
+        self.implied |= {(loop.pred, True)}
 
     # ------------------------------------------------------------------ one node
 
@@ -259,9 +253,7 @@ class _Emitter:
             return
         if op.handle:
             function = op.kernels[""]
-            self._bind_value(
-                node.outputs[0], function(**keyword_values(node, function, self.resources)), "var"
-            )
+            self._bind_value(node.outputs[0], function(**self.arguments.of(node, function)), "var")
             return
         if node.choices:
             self._emit_merge(node)
@@ -274,13 +266,21 @@ class _Emitter:
             call = number_text(node, inputs)
         else:
             call = self._call(node)
-            if self.suspendable and suspends(node):
-                self.suspends = True
-                self._line(f"pending = {call}", node)
-                call = f"(yield pending) if isinstance(pending, {self._bind('PendingValue', PendingValue)}) else pending; del pending"
+            if node.definition.suspendable:
+                call = self._waiting(call, node)
         self._line(self._assignment(node) + call, node)
-        if self.after_each is not None:
-            self._emit_after(node)
+        if self.hook is not None:
+            self._emit_hook(node, self.hook)
+
+    def _waiting(self, call: str, node: Node) -> str:
+        """What a call gives, which may be a pending value: the plan suspends until it arrives, or blocks."""
+        if not self.suspendable:
+            self.takes_context = True
+            return f"context.resolve({call})"
+        self.suspends = True
+        self._line(f"pending = {call}", node)
+        kind = self._bind("PendingValue", PendingValue)
+        return f"(yield pending) if isinstance(pending, {kind}) else pending; del pending"
 
     def _emit_merge(self, node: Node) -> None:
         """A Merge is the choice among its inputs by the conditions under which each is there."""
@@ -319,11 +319,11 @@ class _Emitter:
         if function in FRESH:
             self.fresh.update(node.outputs)
         texts = [self._argument(a, node.device) if isinstance(a, Value) else a for a in args]
-        texts += [f"{key}={self._literal(value)}" for key, value in keywords.items()]
+        texts += [f"{key}={text}" for key, text in keywords.items()]
         hint = function.__name__ if isinstance(function, _BUILTINS) else node.type
         return f"{self._bind(hint, function)}({', '.join(texts)})"
 
-    def _kernel_call(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]]:
+    def _kernel_call(self, node: Node) -> tuple[Kernel, list[Value | str], dict[str, str]]:
         op = node.definition
         function = kernel_for(node)
         args: list[Value | str] = []
@@ -332,24 +332,28 @@ class _Emitter:
                 args.append(f"[{', '.join(self._input(arg, value, node) for value in given)}]")
             else:
                 args.append(self._input(arg, given, node) if arg.name in op.host else given)
-        return function, args, keyword_values(node, function, self.resources, self.suspendable)
+        keywords = {key: self._literal(value) for key, value in self.arguments.of(node, function).items()}
+        if wants_context(node, function):
+            self.takes_context = True
+            keywords["context"] = "context"
+        return function, args, keywords
 
-    def _shortcut(self, node: Node) -> tuple[Callable, list[Value | str], dict[str, Any]] | None:
+    def _shortcut(self, node: Node) -> tuple[Kernel, list[Value | str], dict[str, str]] | None:
         """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
         rule = node.definition.specialize_rule
         if rule is None or has_objects(node):
             return None
         try:
             chosen = rule(node)
-        except ValueError:  # bad sizes are the step's to report, if it ever comes here
+        except ValueError:  # the kernel reports sizes that do not fit, if the step ever runs it
             return None
         if chosen is None:
             return None
         function, args = chosen
         return function, [a if isinstance(a, Value) else self._literal(a) for a in args], {}
 
-    def _reusable(self, node: Node, function: Callable, args: list[Value | str]) -> int | None:
-        """The argument whose memory can take the result: made here, as large, and taken by nobody else."""
+    def _reusable(self, node: Node, function: Kernel, args: list[Value | str]) -> int | None:
+        """The argument whose memory can take the result: a temporary as large, which nothing else takes."""
         if function not in REUSING or not self.in_place:
             return None
         output = node.outputs[0]
@@ -373,22 +377,23 @@ class _Emitter:
                 return self._literal(value.constant.tolist())
             if value in self.numbers:
                 return self.names[value]
-            return f"host({self._argument(value, _CPU)})"
+            return f"host({self._argument(value, CPU)})"
         return self._argument(value, node.device)
 
     def _argument(self, value: Value, device: torch.device | None) -> str:
         """The name of a value on a device, with a copy made there on first use."""
         name = self.names[value]
+        key: Any
         if value in self.numbers:
             # torch takes a number of the host beside tensors of another device, but not a truth value.
-            away = device is not None and device != _CPU and value.dtype.is_bool
+            away = device is not None and device != CPU and value.dtype.is_bool
             key = (value, "tensor", device if away else None, self.loop, self.block)
             if key not in self.names:
                 self.names[key] = f"{name}_tensor{'_there' if away else ''}"
                 moved = f".to({self._literal(device)})" if away else ""
                 self._line(f"{self.names[key]} = {self._as_tensor(value)}{moved}", value.op)
             return self.names[key]
-        if not self._must_move(value, device):
+        if device is None or not self._must_move(value, device):
             return name
         key = (value, device, self.loop, self.block)
         if key not in self.names:
@@ -403,11 +408,11 @@ class _Emitter:
             return False
         return value.dtype.torch is not None and not value.dtype._is_ref_dtype
 
-    def _emit_after(self, node: Node) -> None:
+    def _emit_hook(self, node: Node, hook: Hook) -> None:
         outputs = "".join(f"{self.names[value]}, " for value in node.outputs)
         inputs = "".join(f"{self.names[value]}, " for value in node.inputs)
-        hook, bound = self._bind("after_each", self.after_each), self._bind("node", node)
-        self._line(f"{hook}({bound}, ({outputs}), ({inputs}))", node)
+        after, bound = self._bind("after_each", hook.after), self._bind("node", node)
+        self._line(f"{after}(context, {bound}, ({outputs}), ({inputs}))", node)
 
     # ------------------------------------------------------------------ names and literals
 
@@ -426,7 +431,7 @@ class _Emitter:
         """A name of the plan's globals for this object."""
         if id(obj) not in self.bound:
             base = re.sub(r"\W", "_", hint)
-            if not base.isidentifier() or keyword.iskeyword(base) or base == "step" or _VALUE.match(base):
+            if not base.isidentifier() or keyword.iskeyword(base) or _RESERVED.fullmatch(base):
                 base = f"{base}_"
             name, count = base, 1
             while name in self.namespace:
@@ -443,34 +448,6 @@ class _Emitter:
             if len(text) <= _INLINE and "nan" not in text and "inf" not in text:
                 return text
         return self._bind(type(value).__name__, value)
-
-
-def suspends(node: Node) -> bool:
-    """Whether a node that would have to wait can give its plan a pending value instead."""
-    return node.definition.blocking and "suspendable" in node.definition.wants(kernel_for(node))
-
-
-def keyword_values(
-    node: Node, function: Callable, resources: ResourceManager, suspendable: bool = False
-) -> dict[str, Any]:
-    """What a kernel asks for beside its inputs: attributes of the node, its device, its state."""
-    extras = {
-        "suspendable": lambda: suspendable,
-        "device": lambda: node.device or _CPU,
-        "resources": lambda: resources,
-        "state": lambda: resources.get_or_create("", OP_STATE, node.name, dict),
-        "node": lambda: node,
-        "planned": lambda: _planner(node, resources),
-    }
-    wanted = node.definition.wants(function)
-    return {name: node.attrs[name] if name in node.attrs else extras[name]() for name in wanted}
-
-
-def _planner(node: Node, resources: ResourceManager) -> Callable[..., Callable]:
-    """From an attribute that names a function, and what the function captures, to the function."""
-    from tideflow.compile.plans import planned  # which compiles, and so needs this module
-
-    return lambda key, captured=(): planned(node, key, captured, resources)
 
 
 def _last_uses(program: Program) -> dict[Node, list[Value]]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
 import torch
 
 from tideflow.compile import tokens
-from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Node
+from tideflow.compile.plan import LocalPlan, Plan
+from tideflow.compile.tokens import KernelError
 from tideflow.graph import errors
+from tideflow.graph.errors import OpError
 from tideflow.runtime.values import describe
 
 _PLAN_FILE = "<tideflow plan>"
@@ -21,40 +25,52 @@ def explained(error: Exception, plan: Plan) -> Exception:
     """The tf.errors exception for what a kernel of the plan raised, naming the op, its inputs and the user's
     line.
     """
-    if hasattr(error, "tideflow_node"):  # from the token executor
-        source = error.tideflow_node.source
-        return _error_type(error)(source.node_def, source, _message(error))
+    if isinstance(error, KernelError):  # of the token executor
+        return _failure(_cause(error), error.node, "")
     frame = _plan_frame(error.__traceback__)
-    node = plan.lines.get(frame.tb_lineno) if frame is not None else None
+    if frame is None or not isinstance(plan, LocalPlan):
+        return error
+    node = plan.lines.get(frame.tb_lineno)
     if node is None or node.source is None:
         return error
-    if isinstance(error, errors.OpError):
-        if error.op is None and error.node_def is None:  # else it is of another task
+    if isinstance(error, OpError):
+        if error.op is None and error.node_def is None:  # else another task has said which op failed
             error._op, error._node_def = node.source, node.source.node_def
         return error
-    kind = _error_type(error)
     inputs = _describe_inputs(plan, node, frame.tb_frame.f_locals)
-    return kind(
-        node.source.node_def,
-        node.source,
-        f"{_message(error)}\n  {node.type} '{node.name}' was given: {inputs}",
-    )
+    return _failure(error, node, f"\n  {node.type} '{node.name}' was given: {inputs}")
 
 
 def fail(error: Exception, plan: Plan) -> NoReturn:
-    """Raises what `explained` makes of the error."""
-    failure = explained(error, plan)
-    _let_go(error.__traceback__)
+    """Raises the explained error."""
+    failure, cause = explained(error, plan), _cause(error)
+    _clear_frames(error.__traceback__)
+    _clear_frames(cause.__traceback__)
     if failure is error:
         raise error
-    raise failure from error
+    raise failure from cause
 
 
-def _let_go(trace: TracebackType | None) -> None:
-    """Who keeps the error must not keep the step's values: its memory, and the locks it held, are free."""
+def _cause(error: Exception) -> Exception:
+    """What the kernel itself raised."""
+    cause = error.__cause__ if isinstance(error, KernelError) else error
+    assert isinstance(cause, Exception), "a KernelError is raised from an exception"
+    return cause
+
+
+def _failure(error: Exception, node: Node, given: str) -> OpError:
+    source = node.source
+    return _error_type(error)(source and source.node_def, source, f"{_message(error)}{given}")
+
+
+def _clear_frames(trace: TracebackType | None) -> None:
+    """Drops the step's values from the error's frames: a program that keeps the error must keep neither their
+    memory nor the locks that the step held.
+    """
     while trace is not None:
         if trace.tb_frame.f_code.co_filename in (_PLAN_FILE, tokens.__file__):
-            trace.tb_frame.clear()
+            with contextlib.suppress(RuntimeError):  # a thread of the token executor may be about to return
+                trace.tb_frame.clear()
         trace = trace.tb_next
 
 
@@ -66,7 +82,7 @@ def _plan_frame(trace: TracebackType | None) -> TracebackType | None:
     return None
 
 
-def _error_type(error: Exception) -> type[errors.OpError]:
+def _error_type(error: Exception) -> Callable[[Any, Any, str], OpError]:
     if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         return errors.ResourceExhaustedError
     if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
@@ -82,7 +98,7 @@ def _message(error: Exception) -> str:
     return str(error).split("\nException raised from")[0].strip() or type(error).__name__
 
 
-def _describe_inputs(plan: Plan, node: Node, values: dict[str, Any]) -> str:
+def _describe_inputs(plan: LocalPlan, node: Node, values: dict[str, Any]) -> str:
     names = {arg.name for arg in node.definition.inputs}
     call = plan.source.splitlines()[next(line for line, n in plan.lines.items() if n is node) - 1]
     taken = re.findall(r"\b(?:v|feed|c|var)\d+\b", call.partition("= ")[2] or call)

@@ -1,6 +1,6 @@
-"""Frames: which operations of a graph stand in which loop, read from Enter, Exit and the edges between.
+"""Frames: which operations of a graph are in which loop, as Enter, Exit and the edges between them say.
 
-Nothing but the graph is asked, so that loops of imported graphs are found as well as those made here.
+This follows from the graph alone, so that loops of imported graphs are found as well as those made here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OF_LOOPS = frozenset((*ENTER, *EXIT, *NEXT))
 
 @dataclass(eq=False)
 class Frame:
-    """The operations of one frame; inner frames stand in it as wholes. The root frame is the graph outside of
+    """The operations of one frame. An inner frame is one member of it. The root frame is the graph outside of
     all loops.
     """
 
@@ -43,21 +43,22 @@ class Frame:
 
 
 def arranged(ops: Set[Operation], feeds: Set[Tensor]) -> Frame:
-    """The root frame, members of every frame in an order that honours their edges; where several may come
-    next, the one made first does.
+    """The root frame. The members of every frame are in an order that respects their edges; where several may
+    come next, the one made first does.
     """
     order, before = _ordered(ops, feeds)
     root = Frame()
     if not any(op.type in _OF_LOOPS for op in ops):
-        root.members = order
+        root.members = list(order)
         return root
     frame_of = _frames(order, feeds, root)
-    frames = {root: None}
+    frames: dict[Frame, None] = {root: None}
     for op in order:
         frame = frame_of[op]
         frame.members.append(op)
-        while frame not in frames:  # an inner frame stands in the one around it, from its first operation on
+        while frame not in frames:  # an inner frame is where its first operation is
             frames[frame] = None
+            assert frame.parent is not None, "only the root, which is known, has none"
             frame.parent.members.append(frame)
             frame = frame.parent
     for frame in frames:
@@ -71,17 +72,19 @@ def frames_of(ops: Set[Operation], feeds: Set[Tensor]) -> tuple[list[Operation],
     return order, _frames(order, feeds, Frame())
 
 
-def _ordered(ops: Set[Operation], feeds: Set[Tensor]) -> tuple[list[Operation], dict[Operation, set]]:
+def _ordered(
+    ops: Set[Operation], feeds: Set[Tensor]
+) -> tuple[list[Operation], dict[Operation, set[Operation]]]:
     before = {op: set(_before(op, ops, feeds)) for op in ops}
     return sorted_topologically(ops, before, lambda op: op._id), before
 
 
 def sorted_topologically(
-    items: Iterable[Any], before: dict[Any, set], key: Callable[[Any], int]
+    items: Iterable[Any], before: dict[Any, set[Any]], key: Callable[[Any], int]
 ) -> list[Any]:
     """The items, each after those that must come before it."""
     waiting = {item: len(before[item]) for item in items}
-    followers: dict[Any, list] = {}
+    followers: dict[Any, list[Any]] = {}
     for item in waiting:
         for other in before[item]:
             followers.setdefault(other, []).append(item)
@@ -101,7 +104,7 @@ def sorted_topologically(
 
 
 def _before(op: Operation, ops: Set[Operation], feeds: Set[Tensor]) -> Iterable[Operation]:
-    """What must run before an operation in one iteration: everything but the edges that go round."""
+    """What must run before an operation in one iteration: all but the edges that lead to the next one."""
     for tensor in op.inputs:
         if tensor not in feeds and not is_back_edge(tensor, op):
             yield tensor.op
@@ -157,7 +160,7 @@ def _malformed(op: Operation, message: str) -> InvalidArgumentError:
 
 
 def _check(order: list[Operation], frame_of: dict[Operation, Frame]) -> None:
-    """Every frame is one loop, which can end, and waits for nothing but what is in it."""
+    """Checks that every frame is one loop, that it can end, and that no control edge crosses its border."""
     conds: dict[Frame, Operation] = {}
     for op in order:
         frame = frame_of[op]
@@ -183,7 +186,7 @@ def _check(order: list[Operation], frame_of: dict[Operation, Frame]) -> None:
 
 
 def _may_end(following: Operation, frame_of: dict[Operation, Frame]) -> bool:
-    """Whether something decides if there is a next iteration."""
+    """Whether a Switch decides if there is a next iteration."""
     frame = frame_of[following]
     seen, stack = set(), [following]
     while stack:
@@ -238,13 +241,13 @@ def stays_inside(tensor: Tensor) -> InvalidArgumentError:
     )
 
 
-def _arrange(frame: Frame, before: dict[Operation, set]) -> None:
+def _arrange(frame: Frame, before: dict[Operation, set[Operation]]) -> None:
     """Puts the members in order, each inner frame as one."""
     if all(isinstance(member, Operation) for member in frame.members):
         return  # they came in order
     unit_of: dict[Operation, Operation | Frame] = {}
     _map_units(frame, unit_of)
-    edges: dict[Any, set] = {member: set() for member in frame.members}
+    edges: dict[Operation | Frame, set[Operation | Frame]] = {member: set() for member in frame.members}
     for op, unit in unit_of.items():
         edges[unit].update(unit_of[other] for other in before[op] if other in unit_of)
     for unit in edges:
@@ -252,7 +255,8 @@ def _arrange(frame: Frame, before: dict[Operation, set]) -> None:
     frame.members = sorted_topologically(frame.members, edges, _first_id)
 
 
-def _map_units(frame: Frame, unit_of: dict, unit: Frame | None = None) -> None:
+def _map_units(frame: Frame, unit_of: dict[Operation, Operation | Frame], unit: Frame | None = None) -> None:
+    """By operation, the member of the outermost frame that it is, or is in."""
     for member in frame.members:
         if isinstance(member, Operation):
             unit_of[member] = unit or member
@@ -289,8 +293,9 @@ def loop_shape(frame: Frame, ops: Set[Operation]) -> LoopShape | None:
     """The frame as a while loop; None where it has another structure."""
     members = frame.operations
     conds = [op for op in members if op.type == "LoopCond"]
-    rings = [_ring(op) for op in members if op.type in MERGE and any(t.op.type in NEXT for t in op.inputs)]
-    if len(conds) != 1 or None in rings:
+    merging = [op for op in members if op.type in MERGE and any(t.op.type in NEXT for t in op.inputs)]
+    rings = [ring for ring in map(_ring, merging) if ring is not None]
+    if len(conds) != 1 or len(rings) < len(merging):
         return None
     entering = {ring.enter for ring in rings}
     constants = [op for op in members if op.type in ENTER and op not in entering]
@@ -345,7 +350,7 @@ def exits_behind(tensor: Tensor, ops: Set[Operation]) -> list[Operation] | None:
     for user in tensor._consumers:
         if user not in ops:
             continue
-        behind = [user] if user.type in EXIT else []
+        behind = [user] if user.type in EXIT else None
         if user.type == "Identity":
             behind = exits_behind(user.outputs[0], ops)
         if not behind:

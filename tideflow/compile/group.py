@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tideflow.compile.ir import Node, Program, make_node, states
+from tideflow.compile.ir import Node, Program, Value, make_node, states
 from tideflow.ops.state.grouped_training import GROUPS
 
-MEMBERS = "_members"  # where a grouped node has those that it stands for, for whoever tells of it
+MEMBERS = "_members"  # the attribute in which a grouped node keeps the nodes that it replaces, for traces
 
 
 def group_updates(program: Program) -> int:
-    """ApplyX(v1, g1, h), ApplyX(v2, g2, h) -> GroupedX([v1, v2], [g1, g2], h), where no state stands between.
+    """ApplyX(v1, g1, h), ApplyX(v2, g2, h) -> GroupedX([v1, v2], [g1, g2], h), with no use of state between.
 
     Returns the number of groups made.
     """
@@ -34,7 +34,7 @@ def group_updates(program: Program) -> int:
         touched = states(node.inputs) if node.effects else ()
         if key is not None or node.definition.role == "read" or node.definition.handle:
             if not pending.isdisjoint(touched):
-                close()  # what reads or updates a variable sees the updates before it
+                close()  # a read or an update of a variable sees the updates before it
         elif node.effects:
             close()
         if key is None:
@@ -47,8 +47,8 @@ def group_updates(program: Program) -> int:
     return made
 
 
-def _key(node: Node, taken: set) -> Any:
-    """What updates must share to run together; None for what is not such an update."""
+def _key(node: Node, taken: set[Value]) -> Any:
+    """What updates must have in common to run together; None for a node that is no such update."""
     group = GROUPS.get(node.type)
     if (
         group is None

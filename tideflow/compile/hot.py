@@ -1,14 +1,15 @@
-"""The hot tier: loop bodies compiled by Inductor, in the background, and swapped in when they are ready.
+"""The hot tier: a background thread compiles the loop bodies of hot plans with Inductor.
 
-A plan with a loop begins on ATen's kernels. Once it has run for as long as compiling takes (or ten times,
-where `global_jit_level` is ON), the stretches of its bodies that only compute (no state, no stacks, sizes
-known) become one compiled function each.
+A plan with a loop starts on ATen's kernels. Once its steps have taken as long as compiling would (or ten of
+them have run, where `global_jit_level` is ON), the stretches of its loop bodies that only compute (no state,
+no stacks, known sizes) become one compiled function each, and a plan that calls them replaces the first.
 """
 
 from __future__ import annotations
 
 import atexit
 import copy
+import dataclasses
 import logging
 import os
 import queue
@@ -21,24 +22,23 @@ from typing import Any
 
 import torch
 
-from tideflow.compile.emit import Plan, emit
+from tideflow.compile.emit import emit
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
+from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.loop_values import sums
+from tideflow.compile.plan import LocalPlan
 from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.private_folder import NotPrivate, check_private, private_folder
-from tideflow.runtime.resources import ResourceManager
 
 _log = logging.getLogger("tideflow")
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth a call of its own
 _CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 _HOT_STEPS = 10  # that a plan has run at least
-_HOT_SECONDS = (
-    10.0  # that its steps have taken: about what compiling takes, so that at worst it costs as much again
-)
+_HOT_SECONDS = 10.0  # that its steps have taken: about what compiling takes, so at worst it costs twice that
 
 compiled_op = Op(
     "_Compiled",
@@ -54,31 +54,43 @@ compiled_op.specialize(lambda node: (node.attrs["function"], node.inputs))
 compiled_op.samples(covered_by="tests/control_flow/test_hot.py")
 
 
-def warming(plan: Plan, resources: ResourceManager) -> None:
-    """Has the plan count its steps, and compile its loops when it proves hot."""
-    if any(isinstance(node, Loop) and _stretches(node) for node in walk(plan.program)):
-        plan.function = _Warming(plan, resources)
+Replace = Callable[[LocalPlan], None]  # puts a plan in the place of another, where that is kept
+
+
+def warming(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> LocalPlan:
+    """A plan that counts its steps, if it has a loop worth compiling. When it proves hot, `replace` puts the
+    given plan in its place, and then the compiled one.
+    """
+    if plan.suspendable:  # its function returns at once, whatever the step takes
+        return plan
+    if not any(isinstance(node, Loop) and _is_worth_compiling(node) for node in walk(plan.program)):
+        return plan
+    return dataclasses.replace(plan, function=_Warming(plan, arguments, replace))
 
 
 class _Warming:
-    """A plan's function while it is not known whether the plan is hot."""
+    """The function of a plan that is not known to be hot yet."""
 
-    def __init__(self, plan: Plan, resources: ResourceManager):
-        self.plan = plan
-        self.resources = resources
-        self.function = plan.function
-        self.steps = 0
-        self.seconds = 0.0
+    def __init__(self, plan: LocalPlan, arguments: KernelArguments, replace: Replace):
+        self._plan = plan
+        self._arguments = arguments
+        self._replace = replace
+        self._steps = 0
+        self._seconds = 0.0
+        self._is_hot = False
 
     def __call__(self, *args: Any) -> Any:
         began = time.perf_counter()
-        result = self.function(*args)
-        self.seconds += time.perf_counter() - began
-        self.steps += 1
-        if self.steps >= _HOT_STEPS and (self.seconds >= _HOT_SECONDS or self.resources.compile_early):
-            self.plan.function = self.function
-            if _can_compile():
-                _compiler.submit(self.plan, self.resources)
+        result = self._plan.function(*args)
+        self._seconds += time.perf_counter() - began
+        self._steps += 1
+        if not self._is_hot and self._steps >= _HOT_STEPS:
+            early = self._arguments.resources.compile_early
+            self._is_hot = early or self._seconds >= _HOT_SECONDS
+            if self._is_hot:
+                self._replace(self._plan)
+                if _can_compile():
+                    _compiler.submit(self._plan, self._arguments, self._replace)
         return result
 
 
@@ -89,24 +101,27 @@ def _program_ends() -> bool:
     return not threading.main_thread().is_alive()
 
 
+_Work = tuple[LocalPlan, KernelArguments, Replace]
+
+
 class _Compiler:
     """One thread that compiles hot plans, one after the other."""
 
-    def __init__(self):
-        self._work: queue.SimpleQueue = queue.SimpleQueue()
+    def __init__(self) -> None:
+        self._work: queue.SimpleQueue[_Work] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._idle = threading.Condition(self._lock)
         self._open = 0
 
-    def submit(self, plan: Plan, resources: ResourceManager) -> None:
+    def submit(self, plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> None:
         with self._lock:
             self._open += 1
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="tideflow hot tier", daemon=True)
                 self._thread.start()
                 atexit.register(self._end)
-        self._work.put((plan, resources))
+        self._work.put((plan, arguments, replace))
 
     def wait(self, seconds: float) -> bool:
         """Whether everything submitted is compiled, after waiting so long at most."""
@@ -114,21 +129,21 @@ class _Compiler:
             return self._idle.wait_for(lambda: not self._open, seconds)
 
     def _end(self) -> None:
-        """Waits for what is being compiled: a thread that Python ends amid C++ takes the process with it."""
+        """Waits for the thread: one that the interpreter ends while it runs C++ code crashes the process."""
         self.wait(120)
 
     def _run(self) -> None:
         while True:
-            plan, resources = self._work.get()
+            plan, arguments, replace = self._work.get()
             try:
-                if not resources.closed:
-                    swap_in(plan, resources)
-            except Exception as error:  # the first tier goes on; that is all a user loses
+                if not arguments.resources.closed:
+                    replace(compiled_plan(plan, arguments))
+            except Exception as error:  # the plan stays on its kernels: all that is lost is speed
                 if not _program_ends():
                     _log.warning("A loop could not be compiled and stays on its kernels: %s", error)
                     _log.debug("The reason:", exc_info=True)
             finally:
-                del plan, resources
+                del plan, arguments, replace
                 with self._idle:
                     self._open -= 1
                     self._idle.notify_all()
@@ -142,23 +157,21 @@ def wait_until_compiled(seconds: float) -> bool:
     return _compiler.wait(seconds)
 
 
-def swap_in(plan: Plan, resources: ResourceManager) -> None:
-    """Compiles the plan's loops and lets the next step run them."""
+def compiled_plan(plan: LocalPlan, arguments: KernelArguments) -> LocalPlan:
+    """The same step with its loops compiled."""
     began = time.perf_counter()
-    program = _with_compiled_loops(plan.program, resources)
-    hot = emit(program, resources)
-    plan.source, plan.lines, plan.namespace = hot.source, hot.lines, hot.namespace
-    plan.program, plan.function = program, hot.function
-    plan.applied.append("compiled_loops")
+    hot = emit(_with_compiled_loops(plan.program, arguments), arguments)
     _log.info("A hot plan's loops were compiled in %.1f s.", time.perf_counter() - began)
+    applied = (*plan.applied, "compiled_loops")
+    return dataclasses.replace(hot, applied=applied, advice=plan.advice, compile_seconds=plan.compile_seconds)
 
 
-_told = False
+_logged = False
 
 
 def _can_compile() -> bool:
-    """Whether there are a C++ compiler and a private folder for what it makes; if not, it is said once."""
-    global _told
+    """Whether there are a C++ compiler and a private folder for what it makes; logged once where not."""
+    global _logged
     if not any(shutil.which(name) for name in (os.environ.get("CXX", ""), "g++", "clang++", "c++") if name):
         level, reason = logging.INFO, "No C++ compiler was found"
     else:
@@ -168,8 +181,8 @@ def _can_compile() -> bool:
             level, reason = logging.WARNING, f"Compiled code has no safe place ({error})"
         else:
             return True
-    if not _told:
-        _told = True
+    if not _logged:
+        _logged = True
         _log.log(level, "%s: loops stay on kernels, which is slower but the same.", reason)
     return False
 
@@ -189,28 +202,28 @@ def _use_private_cache() -> None:
 # ------------------------------------------------------------------------------------------------ stretches
 
 
-def _with_compiled_loops(program: Program, resources: ResourceManager) -> Program:
+def _with_compiled_loops(program: Program, arguments: KernelArguments) -> Program:
     nodes = []
     for node in program.nodes:
         if isinstance(node, Loop):
             node = copy.copy(node)
-            node.body = _with_compiled_loops(node.body, resources)
-            node.body.nodes = _with_compiled_stretches(node, resources)
+            node.body = _with_compiled_loops(node.body, arguments)
+            node.body.nodes = _with_compiled_stretches(node, arguments)
         nodes.append(node)
     return Program(program.feeds, nodes, program.fetches, program.targets, program.is_body)
 
 
-def _with_compiled_stretches(loop: Loop, resources: ResourceManager) -> list[Node]:
+def _with_compiled_stretches(loop: Loop, arguments: KernelArguments) -> list[Node]:
     nodes: list[Node] = []
     for group, computes in _scheduled(loop):
         if len(group) < _SHORTEST or not computes:
             nodes += group
         else:
-            nodes.append(_compiled_node(group, loop, resources))
+            nodes.append(_compiled_node(group, loop, arguments))
     return nodes
 
 
-def _stretches(loop: Loop) -> bool:
+def _is_worth_compiling(loop: Loop) -> bool:
     return any(computes and len(group) >= _SHORTEST for group, computes in _scheduled(loop))
 
 
@@ -251,7 +264,7 @@ def _computes(node: Node, loop: Loop) -> bool:
     """Whether a node of the loop's body is arithmetic on tensors of known sizes, and nothing else."""
     op = node.definition
     if node.device != CPU:
-        return False  # a GPU's kernels are issued ahead of it: there the stretches would gain little
+        return False  # the host issues a GPU's kernels ahead of time, so there is little to gain
     if (
         node.effects
         or node.choices
@@ -273,10 +286,11 @@ def _computes(node: Node, loop: Loop) -> bool:
         members = given if arg.is_list else [given]
         if arg.name in op.host and any(value.constant is None for value in members):
             return False
-    return "state" not in op._wanted.get(op.kernels.get(""), ())
+    kernel = op.kernels.get("")
+    return kernel is None or "state" not in op.wants(kernel)
 
 
-def _compiled_node(group: list[Node], loop: Loop, resources: ResourceManager) -> Node:
+def _compiled_node(group: list[Node], loop: Loop, arguments: KernelArguments) -> Node:
     made = {value for node in group for value in node.outputs}
     hosted = {v for node in group for v in _host_inputs(node)}
     taken = dict.fromkeys(v for node in group for v in node.inputs if v not in made and v not in hosted)
@@ -285,7 +299,7 @@ def _compiled_node(group: list[Node], loop: Loop, resources: ResourceManager) ->
     wanted.update(loop.body.fetches)
     given = [value for node in group for value in node.outputs if value in wanted]
     feeds = list(taken)
-    function = _compiled_function(Program(feeds, group, given), loop, resources)
+    function = _compiled_function(Program(feeds, group, given), loop, arguments)
     attrs = {
         "Tin": [v.dtype.base_dtype for v in feeds],
         "Tout": [v.dtype.base_dtype for v in given],
@@ -297,14 +311,15 @@ def _compiled_node(group: list[Node], loop: Loop, resources: ResourceManager) ->
 
 
 def _host_inputs(node: Node) -> list[Value]:
-    op, found = node.definition, []
+    op = node.definition
+    found: list[Value] = []
     for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
         if arg.name in op.host:
             found += given if arg.is_list else [given]
     return found
 
 
-def _compiled_function(program: Program, loop: Loop, resources: ResourceManager) -> Callable:
+def _compiled_function(program: Program, loop: Loop, arguments: KernelArguments) -> Callable[..., Any]:
     """The stretch as one function of tensors, compiled for their sizes."""
     from torch._inductor import standalone_compile
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -314,13 +329,16 @@ def _compiled_function(program: Program, loop: Loop, resources: ResourceManager)
     if _program_ends():
         raise RuntimeError("the program ends: nothing more is worth compiling")
     implied: Guards = frozenset({(loop.pred, True)})
-    step = emit(program, resources, implied=implied, in_place=False).namespace["step"]
+    step = emit(program, arguments, implied=implied, in_place=False).namespace["step"]
     with FakeTensorMode():
-        examples = [
-            torch.empty(v.shape.tuple, dtype=v.dtype.base_dtype.torch, device=v.device) for v in program.feeds
+        examples: list[Any] = [
+            torch.empty(
+                [size or 0 for size in v.shape.as_list()], dtype=v.dtype.base_dtype.torch, device=v.device
+            )
+            for v in program.feeds  # of known sizes, see `_computes`
         ]
     graph = make_fx(step, tracing_mode="real")(*examples)
     with torch.no_grad():
         compiled = standalone_compile(graph, examples, dynamic_shapes="from_example_inputs")
-    # Compiled for rows side by side in memory; an element of a TensorArray may be a view of something else.
+    # It was compiled for contiguous inputs; an element of a TensorArray may be a strided view.
     return lambda *inputs: compiled(*[each.contiguous() for each in inputs])

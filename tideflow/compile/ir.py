@@ -19,7 +19,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 
 # The conditions under which a node runs: predicates and the side of each that must be taken.
-Guards = frozenset  # of (Value, bool)
+Guards = frozenset[tuple["Value", bool]]
 
 
 class Value:

@@ -1,17 +1,22 @@
-"""Which kernel of an op runs a node: by what its values are, then by its device."""
+"""Which kernel of an op runs a node, and what it is given beside the node's inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
 from tideflow.compile.ir import Node
 from tideflow.graph import dtypes
 from tideflow.graph.errors import UnimplementedError
+from tideflow.runtime.devices import CPU
+from tideflow.runtime.resources import OP_STATE, ResourceManager
+
+Kernel = Callable[..., Any]
 
 # Element-wise functions, and the forms of them that write their result over the first argument.
-REUSING: dict[Callable, Callable] = {
+REUSING: dict[Kernel, Kernel] = {
     getattr(torch, name): getattr(torch.Tensor, f"{name}_")
     for name in (
         "abs add addcmul addcdiv cos div exp expm1 log log1p mul neg reciprocal relu rsqrt sigmoid sin sqrt "
@@ -21,7 +26,7 @@ REUSING: dict[Callable, Callable] = {
 COMMUTATIVE = frozenset((torch.add, torch.mul))
 
 
-def _add_product(transpose_a: bool, transpose_b: bool) -> Callable:
+def _add_product(transpose_a: bool, transpose_b: bool) -> Kernel:
     """`addmm` of transposed matrices, with its form that writes over the first argument."""
 
     def addmm(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -35,7 +40,7 @@ def _add_product(transpose_a: bool, transpose_b: bool) -> Callable:
 
 
 REUSING[torch.addmm] = torch.Tensor.addmm_
-ADD_PRODUCT: dict[tuple[bool, bool], Callable] = {(False, False): torch.addmm} | {
+ADD_PRODUCT: dict[tuple[bool, bool], Kernel] = {(False, False): torch.addmm} | {
     key: _add_product(*key) for key in ((False, True), (True, False), (True, True))
 }
 # Functions whose result is in memory of its own, shared with no other value.
@@ -52,8 +57,8 @@ def has_objects(node: Node) -> bool:
     return any(value.dtype.base_dtype in _OBJECTS for value in (*node.inputs, *node.outputs))
 
 
-def kernel_for(node: Node) -> Callable:
-    """The kernel for the node's types ("string", "unsigned"), its device, or all."""
+def kernel_for(node: Node) -> Kernel:
+    """The kernel for the node's types ("string", "unsigned"), for its device, or for all."""
     kernels = node.definition.kernels
     if len(kernels) > 1:
         if "string" in kernels and has_objects(node):
@@ -65,3 +70,45 @@ def kernel_for(node: Node) -> Callable:
     if "" not in kernels:
         raise UnimplementedError(None, node.source, f"{node.type} has no kernel for {node.device or 'cpu'}")
     return kernels[""]
+
+
+class KernelArguments:
+    """What kernels are given beside their inputs, by the names that they ask for (`KERNEL_EXTRAS` in
+    `graph/op.py`): a session's state, and the graph's functions as callables.
+    """
+
+    def __init__(
+        self,
+        resources: ResourceManager,
+        plan_function: Callable[[Node, str, Sequence[Any], ResourceManager], Callable[..., Any]],
+    ):
+        self.resources = resources
+        self._plan_function = plan_function
+
+    def of(self, node: Node, kernel: Kernel) -> dict[str, Any]:
+        """The keyword arguments of a node's kernel, but for `context`, which only a running step has."""
+        wanted = node.definition.wants(kernel)
+        return {name: self._argument(node, name) for name in wanted if not _is_context(node, name)}
+
+    def _argument(self, node: Node, name: str) -> Any:
+        if name in node.attrs:
+            return node.attrs[name]
+        if name == "device":
+            return node.device or CPU
+        if name == "resources":
+            return self.resources
+        if name == "state":
+            return self.resources.get_or_create("", OP_STATE, node.name, dict)
+        if name == "node":
+            return node
+        assert name == "planned", f"{node.type} has no attribute '{name}'"
+        return lambda key, captured=(): self._plan_function(node, key, captured, self.resources)
+
+
+def wants_context(node: Node, kernel: Kernel) -> bool:
+    """Whether a node's kernel asks for the context of the step that runs it."""
+    return any(_is_context(node, name) for name in node.definition.wants(kernel))
+
+
+def _is_context(node: Node, name: str) -> bool:
+    return name == "context" and name not in node.attrs

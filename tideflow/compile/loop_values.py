@@ -1,5 +1,5 @@
-"""What a loop's variables can be beside tensors of their own: Python numbers, so that an iteration of a small
-loop costs what Python costs, not what kernels do; and sums that are added to where they are.
+"""Loop variables that need not be tensors of their own: counters become Python numbers, so that an iteration
+of a small loop costs what Python costs and not what kernels do; sums are added to in place.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ _BITS = {dtypes.int32: 32, dtypes.int64: 64}
 
 
 def scalar_variables(loop: Loop, outside: set[Value]) -> tuple[set[Value], set[Value]]:
-    """The loop's variables and values of its body that can be Python numbers from iteration to iteration, and
-    the tensors from outside that are wanted as numbers for it.
+    """The loop's variables, and values of its body, that can be Python numbers; and the tensors from outside
+    the loop that are needed as numbers for that.
 
-    `outside` are the numbers of the loops around.
+    `outside` are the numbers of the loops around this one.
     """
     made = {value for node in loop.body.nodes for value in node.outputs}.union(loop.body.feeds)
     variables = {value for value in loop.body.feeds if _is_number(value)}
     while True:
-        numbers, wanted = set(variables), set()
+        numbers: set[Value] = set(variables)
+        wanted: set[Value] = set()
         for node in loop.body.nodes:
             if _computes_number(node, numbers, made):
                 numbers.update(node.outputs)
@@ -70,7 +71,7 @@ def number_text(node: Node, inputs: list[str]) -> str:
 
 
 def sums(loop: Loop, uses: dict[Value, int]) -> dict[Value, Node]:
-    """Variables that an iteration does nothing with but add to, and the node that does."""
+    """Variables that an iteration only adds to, and the node that does."""
     found = {}
     for variable, following in zip(loop.body.feeds, loop.body.fetches[1:], strict=True):
         node = following.op

@@ -1,13 +1,12 @@
 """Partition: one graph for each task of a step, joined by Send and Recv where an edge was cut.
 
 Every part keeps the order of the whole step: a Send comes right after what it sends, a Recv right before its
-first use. So the tasks can run their parts straight, each waiting at its Recvs: the first operation of the
-whole order that has not run is never one that waits. Nodes that no program made have names with a dot in
-front. A value goes to each task once, however many take it there.
+first use. So the tasks can run their parts in that order, each waiting at its Recvs, without a deadlock: the
+first operation of the whole order that has not run never waits. Nodes that are added here have names that
+begin with a dot. A value is sent to each task once, however many operations use it there.
 
-A loop that spans tasks needs something on each of them that says once in every iteration that there is one:
-the Merge of a loop variable that lives there, or a small control loop that takes the predicate from where it
-is made.
+A loop that spans tasks needs an operation on each of them that runs once in every iteration: the Merge of a
+loop variable on that task, or else a small control loop that receives the predicate.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ from tideflow.ops.distributed.sending import RECV, SEND
 from tideflow.ops.distributed.variants import PACK, UNPACK
 
 _COPIED_BYTES = 1 << 20
-_BEFORE, _AT, _AFTER = -1, 0, 1  # where a node stands that was made for the operation at a position
+_BEFORE, _AT, _AFTER = -1, 0, 1  # where an added node goes, seen from the operation that it was made for
 
 
 @dataclass
-class Part:
-    """What one task does in a step."""
+class TaskGraph:
+    """The part of a step that one task runs."""
 
     graph_def: GraphDef
     feeds: list[tuple[int, str]] = field(default_factory=list)  # position among the step's feeds, tensor here
@@ -49,11 +48,11 @@ class Part:
 
 @dataclass
 class Partition:
-    """A step in parts. Where an edge was cut that may carry nothing, or that is in a loop, all parts run on
-    the token executor.
+    """A step in parts, by task. All parts run on the token executor where an edge was cut that is in a loop,
+    or that may carry a dead value.
     """
 
-    parts: dict[str, Part]
+    parts: dict[str, TaskGraph]
     needs_tokens: bool
 
 
@@ -65,7 +64,7 @@ def partition(
     task_of: Mapping[Operation, str],
     device_of: Mapping[Operation, str],
 ) -> Partition:
-    """Cuts the step that `ops` are into a part for each task."""
+    """Cuts a step, of which `ops` are the operations, into a part for each task."""
     cutter = _Cutter(ops, feeds, task_of, device_of)
     for op in cutter.order:
         cutter.add(op)
@@ -76,7 +75,7 @@ def partition(
     for op in dict.fromkeys(targets):
         parts[cutter.task_of[op]].targets.append(op.name)
     for task, part in parts.items():
-        # A part is run whole: what another task, or only a control edge, waits for has no other name here.
+        # A part runs whole: a Send is a target, since no fetch of this task depends on it.
         part.targets += [node.name for node in part.graph_def.node if node.op == SEND]
         part.feeds = sorted(cutter.taken_feeds.get(task, {}).items())
     return Partition(parts, cutter.needs_tokens)
@@ -107,17 +106,17 @@ class _Cutter:
         self._sends_to: dict[str, set[str]] = {}
         self._numbers = itertools.count()
 
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, TaskGraph]:
         made = {}
         for task, nodes in self.nodes.items():
             nodes.sort(key=lambda item: item[0])
             graph_def = GraphDef(node=[node for _, node in nodes])
             add_library(self.order[0].graph, graph_def)
-            made[task] = Part(graph_def, sends_to=self._sends_to.get(task, set()))
+            made[task] = TaskGraph(graph_def, sends_to=self._sends_to.get(task, set()))
         return made
 
     def add(self, op: Operation) -> None:
-        """An operation, in the part of its task, its inputs taken from where they are there."""
+        """Adds an operation to the part of its task, with the names that its inputs have there."""
         task, at = self.task_of[op], self.position[op]
         device = self.device_of[op]
         node = NodeDef(name=op.name, op=op.type, device=device if device.startswith(f"{task}/") else "")
@@ -131,7 +130,8 @@ class _Cutter:
 
     def _put(self, task: str, position: int, side: int, node: NodeDef) -> str:
         self.nodes.setdefault(task, []).append(((position, side, next(self._numbers)), node))
-        return node.name
+        name: str = node.name
+        return name
 
     # ------------------------------------------------------------------ edges
 
@@ -140,7 +140,7 @@ class _Cutter:
             return self._feed(tensor, task)
         if self.task_of[tensor.op] == task:
             return tensor.name.removesuffix(":0")
-        # The edge that goes round a loop is taken by a Merge that comes before what makes it.
+        # The edge to the next iteration leads to a Merge, which comes before what makes the value.
         at = self.position[tensor.op] if is_back_edge(tensor, op) else self.position[op]
         return self._across(tensor, tensor.op, task, at)
 
@@ -161,7 +161,7 @@ class _Cutter:
         return self._across(None, control, task, at)
 
     def _across(self, tensor: Tensor | None, source: Operation, task: str, at: int) -> str:
-        """The name, in the part of another task, of a tensor or of the fact that an operation has run."""
+        """The name, in the part of another task, of a tensor, or of a signal that an operation has run."""
         key = (source if tensor is None else tensor, task)
         if key in self._received:
             self._advance(self._received[key], task, at)
@@ -200,13 +200,13 @@ class _Cutter:
         return self._received[key]
 
     def _converted(self, kind: str, source: str, task: str, at: int, side: int) -> str:
-        """A value on its way in the form that travels, or back in the one it had."""
+        """A variant packed into the string that is sent, or unpacked again."""
         node = NodeDef(name=f".{kind.strip('_')}_{next(self._numbers)}", op=kind, input=[source])
         return self._put(task, at, side, node)
 
     def _is_constant(self, tensor: Tensor) -> bool:
-        """Whether a value follows from constants alone. Then a task may as well compute it itself: once, when
-        it compiles its part, instead of being sent it in every step.
+        """Whether a value follows from constants alone. A task then computes it itself, once, when it
+        compiles its part, and need not be sent it in every step.
         """
         if tensor not in self._constants:
             op = tensor.op
@@ -221,9 +221,7 @@ class _Cutter:
         return self._constants[tensor]
 
     def _copy(self, tensor: Tensor, task: str, at: int) -> str:
-        """A constant's name in the part of another task, which computes it from copies of what it
-        follows from.
-        """
+        """The name of a constant in the part of another task, which computes it from copied inputs."""
         op, key = tensor.op, (tensor.op, task)
         if key not in self._copies:
             inputs = [self._copy(source, task, at) for source in op.inputs]
@@ -236,7 +234,7 @@ class _Cutter:
         return f"{name}:{tensor.value_index}" if tensor.value_index else name
 
     def _advance(self, name: str, task: str, at: int) -> None:
-        """Moves a Recv before the first of its takers; they come in order but for edges that go round."""
+        """Moves a Recv before an earlier consumer, which an edge to the next iteration may lead to."""
         for i, ((position, side, number), node) in enumerate(self.nodes[task]):
             if node.name == name and position > at:
                 self.nodes[task][i] = ((at, side, number), node)
@@ -251,7 +249,7 @@ class _Cutter:
         return node
 
     def _zero(self, task: str, at: int, side: int, controls: list[str]) -> str:
-        """A value that only says that something is there."""
+        """A value that is sent as a signal."""
         node = NodeDef(name=f".zero_{next(self._numbers)}", op="Const", input=controls)
         node.attr["dtype"].CopyFrom(attr_proto(dtypes.float32, "type"))
         node.attr["value"].CopyFrom(attr_proto(np.zeros((), np.float32), "tensor", dtypes.float32))
@@ -260,7 +258,7 @@ class _Cutter:
     # ------------------------------------------------------------------ loops over tasks
 
     def _trigger(self, frame: Frame, task: str, at: int) -> str:
-        """What runs on a task once in every iteration of a frame."""
+        """An operation that runs on a task once in every iteration of a frame."""
         key = (frame, task)
         if key not in self._triggers:
             merges = [
@@ -272,12 +270,12 @@ class _Cutter:
         return self._triggers[key]
 
     def _control_loop(self, frame: Frame, task: str) -> str:
-        """Goes round as often as the loop does, on a task on which none of its variables lives."""
+        """A loop with as many iterations as that of the frame, on a task that has none of its variables."""
         cond = next(op for op in self.order if op.type == "LoopCond" and self.frame_of[op] is frame)
         enter = next(op for op in self.order if op.type in ENTER and self.frame_of[op] is frame)
         at = self.position[enter]
         outside = []
-        if frame.parent.parent is not None:
+        if frame.parent is not None and frame.parent.parent is not None:
             outside = [f"^{self._trigger(frame.parent, task, at)}"]
         start = self._zero(task, at, _BEFORE, outside)
         number = next(self._numbers)
@@ -311,8 +309,9 @@ def _is_pure(op: Operation) -> bool:
 
 def _size(tensor: Tensor) -> float:
     """Bytes of a value, as far as the graph knows."""
-    known = tensor.shape.is_fully_defined() and tensor.dtype.base_dtype.torch is not None
-    return tensor.shape.num_elements() * tensor.dtype.base_dtype.size if known else float("inf")
+    count = tensor.shape.num_elements()
+    known = count is not None and tensor.dtype.base_dtype.torch is not None
+    return count * tensor.dtype.base_dtype.size if known and count is not None else float("inf")
 
 
 def _is_of_a_ring(op: Operation) -> bool:
@@ -322,7 +321,7 @@ def _is_of_a_ring(op: Operation) -> bool:
 def _with_loops_together(
     order: Sequence[Operation], task_of: Mapping[Operation, str]
 ) -> dict[Operation, str]:
-    """What makes up a loop variable (Enter, Merge, NextIteration) lives on one task: its Merge's."""
+    """The tasks of the operations, with Enter and NextIteration of a loop variable on that of its Merge."""
     tasks = dict(task_of)
     for op in order:
         if _is_of_a_ring(op):
@@ -332,9 +331,12 @@ def _with_loops_together(
     return tasks
 
 
-def _guards(order: Sequence[Operation], feeds: Mapping[Tensor, int]) -> dict[Operation, frozenset]:
-    """The sides of Switches that an operation is behind: what must be so for it to run."""
-    guards: dict[Operation, frozenset] = {}
+_Sides = frozenset[tuple[Tensor, int]]  # predicates, and the side of their Switch that must be taken
+
+
+def _guards(order: Sequence[Operation], feeds: Mapping[Tensor, int]) -> dict[Operation, _Sides]:
+    """The sides of Switches on which each operation depends: the conditions under which it runs."""
+    guards: dict[Operation, _Sides] = {}
     for op in order:
         arriving = [
             _guards_of(tensor, guards)
@@ -349,7 +351,7 @@ def _guards(order: Sequence[Operation], feeds: Mapping[Tensor, int]) -> dict[Ope
     return guards
 
 
-def _guards_of(tensor: Tensor, guards: Mapping[Operation, frozenset]) -> frozenset:
+def _guards_of(tensor: Tensor, guards: Mapping[Operation, _Sides]) -> _Sides:
     op = tensor.op
     if op.type not in SWITCH:
         return guards[op]

@@ -7,7 +7,7 @@ import logging
 import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, walk
-from tideflow.compile.placer import assign, not_there, prefers_accelerator, spec_of
+from tideflow.compile.placer import assign, not_there, pattern_of, prefers_accelerator
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionGraph
@@ -18,8 +18,8 @@ _log = logging.getLogger("tideflow")
 
 
 def place(program: Program, placement: Placement) -> dict[Node, Device]:
-    """Gives every node its device: what the user asked for, what its kernels allow, beside the state it
-    touches. Returns the devices, but for those of nodes that have no choice: theirs is the first.
+    """Sets the device of every node: what the user asked for, what its kernels allow, that of the state it
+    uses. Returns the devices by node; nodes that have no choice are not in it, and are on the first one.
     """
     for value in program.feeds:
         value.op.device = CPU
@@ -39,7 +39,7 @@ def _asks(program: Program) -> bool:
 
 
 def _of_operations(program: Program, placement: Placement) -> dict[Operation, Device]:
-    """The devices of the operations of the graph itself; those of functions follow when their call is met."""
+    """The devices of the graph's operations. Those of functions get theirs later (`_beside`)."""
     sources = {node.source: None for node in walk(program) if node.source is not None}
     ops = [op for op in sources if not isinstance(op.graph, FunctionGraph)]
     return assign(ops, placement.devices, soft=placement.soft, memory=placement.memory)
@@ -55,32 +55,33 @@ def _place_all(
                 variable.op.device = initial.device  # a variable stays where it began
             _place_all(node.body, placement, assigned, chosen)
             continue
-        device = chosen[node] = assigned.get(node.source) or _beside(node, placement, chosen)
+        known = None if node.source is None else assigned.get(node.source)
+        device = chosen[node] = known or _beside(node, placement, chosen)
         node.device = _where(node, device)
         if placement.log and node.source is not None:
-            tell(node.name, node.source.type, device, placement.memory)
+            log_placement(node.name, node.source.type, device, placement.memory)
 
 
 def _beside(node: Node, placement: Placement, chosen: dict[Node, Device]) -> Device:
-    """The device of a node that the graph does not have, or that is in a function: what it asks for, else
-    where its state or its first input is.
+    """The device of a node that is not in the graph, or that is in a function: what it asks for, else that of
+    its state or of its first input.
     """
-    wanted = spec_of(node.source.device if node.source is not None else "")
+    wanted = pattern_of(node.source.device if node.source is not None else "")
     inputs = sorted(node.inputs, key=lambda value: not _is_state(value))
     near = [chosen[value.op] for value in inputs if value.op in chosen]
-    matching = [d for d in (*near, *placement.devices) if wanted.accepts(spec_of(d.name))]
-    if not matching and not placement.soft:
-        raise InvalidArgumentError(
-            node.source.node_def, node.source, not_there(node.source, placement.devices)
-        )
+    matching = [d for d in (*near, *placement.devices) if wanted.accepts(pattern_of(d.name))]
+    if not matching and not placement.soft and node.source is not None:
+        message = not_there(node.source, placement.devices)
+        raise InvalidArgumentError(node.source.node_def, node.source, message)
     return matching[0] if matching else placement.devices[0]
 
 
 def _where(node: Node, device: Device) -> torch.device:
-    """Where torch runs the node: with the state it touches; on the host, if its values belong there."""
+    """Where torch runs the node: where the state is that it uses; on the host, if its values belong there."""
     for value in node.inputs:
         if _is_state(value) and value.device is not None:
-            return value.device
+            device_of_state: torch.device = value.device
+            return device_of_state
     return device.torch_device if prefers_accelerator(node) else CPU
 
 
@@ -88,10 +89,10 @@ def _is_state(value: Value) -> bool:
     return value.dtype._is_ref_dtype or value.dtype is dtypes.resource
 
 
-def tell(name: str, kind: str, device: Device, memory: PlacementMemory) -> None:
-    """A line of `log_device_placement`, once for each operation."""
-    if name not in memory.told:
-        memory.told.add(name)
+def log_placement(name: str, kind: str, device: Device, memory: PlacementMemory) -> None:
+    """Prints the line of `log_device_placement` for an operation, once."""
+    if name not in memory.logged:
+        memory.logged.add(name)
         line = f"{name}: ({kind}): {device.name}"
         print(line, flush=True)
         _log.info("%s", line)

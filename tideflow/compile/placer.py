@@ -1,12 +1,13 @@
 """The placer: a device for every operation of a graph, by TensorFlow 1.15's rules.
 
-Operations that must be together form a group: those that hand a reference or a resource on, and those that
-say so (`_class`). A group has one specification, merged from what its members ask for; where state is
-involved, the state's own counts. The first device that fits it, the kinds of higher priority first, is the
-group's; metadata ops stay beside what they look at, and what is made from nothing beside its only consumers.
+Operations that must be on one device form a group: an operation that takes a reference or a resource is in
+the group of its source, and `_class` attributes name others. A group has one device pattern, merged from
+those that its members ask for; where there is state among them, the state's own pattern wins. The group gets
+the first device that matches, in the order of the device types' priorities. Shape, Size and Rank go to the
+device of their input, and operations without inputs to that of their only consumer.
 
-The whole graph is placed at once, whatever a step needs of it: state must be in the same place in every step.
-What is impossible is an error only in a step that needs it.
+The whole graph is placed at once, whatever a step needs of it: state must be on the same device in every
+step. What cannot be placed is an error only in a step that needs it.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ def assign(
     default: Device | str | None = None,
     memory: PlacementMemory | None = None,
 ) -> dict[Operation, Device]:
-    """The device of each of the operations of one graph, which a step needs.
+    """The device of each of these operations, which are of one graph, and which a step needs.
 
-    `devices` may be those of many tasks. Among those that serve alike, the first by name is taken, as in
-    TensorFlow; what holds no state goes to the task `default`. With `soft`, a type or an index that cannot be
-    had is waived. `memory` keeps state where an earlier step has put it.
+    `devices` may be those of many tasks. Among equally good ones the first by name is taken, as in
+    TensorFlow; operations without state go to the task `default`. With `soft`, a type or an index that no
+    device has is ignored. `memory` keeps state where an earlier step has put it.
     """
     if not ops:
         return {}
@@ -53,9 +54,9 @@ def assign(
 
 def asked_for(
     ops: Sequence[Operation], *, soft: bool = False, memory: PlacementMemory | None = None
-) -> set[Spec]:
-    """What these operations of one graph, with all that must be beside them, ask for: it says which tasks
-    must be known before they can be placed.
+) -> set[DevicePattern]:
+    """The device patterns of these operations and of their groups. They say which tasks must be known before
+    the operations can be placed.
     """
     if not ops:
         return set()
@@ -64,14 +65,14 @@ def asked_for(
 
 
 def prefers_accelerator(op: Any) -> bool:
-    """Whether an operation (or a planned node) computes on an accelerator where there is one: it has a kernel
-    for it that keeps its values there.
+    """Whether an operation (or a node of a program) runs on an accelerator where there is one: it has a
+    kernel for it that keeps its values there.
     """
     definition = op.definition
     if definition.holds_step_values:
-        return op.attrs[definition.holds_step_values].is_floating
-    if definition.handle:
-        return op.attrs.get("dtype", dtypes.string).is_floating  # counters stay where the plan can read them
+        return bool(op.attrs[definition.holds_step_values].is_floating)
+    if definition.handle:  # of a variable, among others; counters stay where the plan can read them
+        return bool(op.attrs.get("dtype", dtypes.string).is_floating)
     types = {value.dtype.base_dtype for value in (*op.inputs, *op.outputs)}
     if definition.on_host or not types.isdisjoint(_HOST_ONLY):
         return False
@@ -79,72 +80,75 @@ def prefers_accelerator(op: Any) -> bool:
     return not (op.outputs and dtypes.int32 in types and types <= {dtypes.int32, dtypes.bool})
 
 
-# -------------------------------------------------------------------------------------------- specifications
+# --------------------------------------------------------------------------------------------------- patterns
 
 
-class Spec(NamedTuple):
-    """A device name, of which any part may be open."""
+class DevicePattern(NamedTuple):
+    """A device name of which any part may be left open."""
 
     job: str | None = None
     replica: int | None = None
     task: int | None = None
-    type: str | None = None
-    index: int | None = None
+    kind: str | None = None  # CPU, GPU …
+    number: int | None = None  # among the devices of its kind on its task
 
     def __str__(self) -> str:
         return DeviceSpec(*self).to_string()
 
-    def accepts(self, other: Spec) -> bool:
-        """Whether the device `other` is one that this name means."""
+    def accepts(self, other: DevicePattern) -> bool:
+        """Whether a device of the name `other` matches."""
         return all(want is None or want == got for want, got in zip(self, other, strict=True))
 
-    def anywhere_there(self) -> Spec:
-        """The task alone, whatever device of it."""
-        return self._replace(type=None, index=None)
+    def of_task(self) -> DevicePattern:
+        """The pattern of any device on the same task."""
+        return self._replace(kind=None, number=None)
 
 
-_ANY = Spec()
+_ANY = DevicePattern()
 _PARTS = ("jobs", "replicas", "tasks", "types", "ids")
 
 
 @lru_cache(maxsize=4096)
-def spec_of(name: str) -> Spec:
-    """The parts of a device name."""
+def pattern_of(name: str) -> DevicePattern:
+    """The pattern that a device name is."""
     if not name:
         return _ANY
     parsed = DeviceSpec.from_string(name)
-    return Spec(parsed.job, parsed.replica, parsed.task, parsed.device_type, parsed.device_index)
+    return DevicePattern(parsed.job, parsed.replica, parsed.task, parsed.device_type, parsed.device_index)
 
 
 class _Conflict(Exception):
-    """Two specifications of which no device can meet both."""
+    """No device matches both of two patterns."""
 
 
-def merged(a: Spec, b: Spec, soft: bool = False) -> Spec:
-    """What both ask for; with `soft` a type or an index that they disagree about is left open."""
+def merged(a: DevicePattern, b: DevicePattern, soft: bool = False) -> DevicePattern:
+    """The pattern of the devices that match both; with `soft` a type or an index that they disagree about is
+    left open.
+    """
     if a == b or b is _ANY:
         return a
-    parts = []
+    parts: list[Any] = []
     for field, one, other in zip(_PARTS, a, b, strict=True):
         if one is None or other is None or one == other:
             parts.append(other if one is None else one)
         elif soft and field in ("types", "ids"):
-            return Spec(*parts)
+            return DevicePattern(*parts)
         else:
             raise _Conflict(f"Cannot merge devices with incompatible {field}: '{a}' and '{b}'")
-    return Spec(*parts)
+    return DevicePattern(*parts)
 
 
-def specified(base: Spec, over: Spec) -> Spec:
+def specified(base: DevicePattern, over: DevicePattern) -> DevicePattern:
     """`base` with every part that `over` fixes."""
-    return Spec(*(one if two is None else two for one, two in zip(base, over, strict=True)))
+    parts: list[Any] = [one if two is None else two for one, two in zip(base, over, strict=True)]
+    return DevicePattern(*parts)
 
 
 # ----------------------------------------------------------------------------------------------------- groups
 
 
 class _Failure(NamedTuple):
-    """Why operations cannot be together; the one that came first is told."""
+    """Why operations cannot be on one device; the first failure is reported."""
 
     position: int
     op: Operation
@@ -158,12 +162,12 @@ class _Group:
 
     def __init__(self, op: Operation, kept: Device | None):
         self.members = [op]
-        self.requested = spec_of(op.device if kept is None else kept.name)
-        self.state = self.requested if _makes_state(op) else _ANY  # where the state among them must be
-        self.kept = kept is not None  # their state is there already: they follow it, whatever they ask for
+        self.requested = pattern_of(op.device if kept is None else kept.name)
+        self.state = self.requested if _makes_state(op) else _ANY  # what the state among them asks for
+        self.kept = kept is not None  # their state has a device already, whatever they ask for
         self.rank = 0
         self.device: Device | None = None
-        self.conflict: _Failure | None = None  # the first that went wrong with them
+        self.conflict: _Failure | None = None  # the first one
 
     @property
     def holds_state(self) -> bool:
@@ -171,7 +175,9 @@ class _Group:
 
     @property
     def accelerated(self) -> bool:
-        """State decides for all that touch it; else one member that computes there is enough."""
+        """Whether the group prefers an accelerator: its state decides; without state, one member that does is
+        enough.
+        """
         holders = [op for op in self.members if op.definition.handle]
         return any(map(prefers_accelerator, holders or self.members))
 
@@ -197,13 +203,13 @@ class _Groups:
                 else:
                     calls.append((source, op))
         self._join_classes(ops)
-        for source, op in calls:  # best beside the state they are given, if that is in one place
+        for source, op in calls:  # a call goes to its state, if that is all on one device
             with contextlib.suppress(_Conflict):
                 self._join(source, op)
 
     def _follow(self, source: Operation, op: Operation) -> None:
-        """What touches state goes where the state is: its own request counts only where it says the same and
-        more.
+        """Joins an operation to the state that it uses. Its own pattern counts only where it narrows that of
+        the state.
         """
         mine, its = self.of[op], self.of[source]
         if not its.requested.accepts(mine.requested):
@@ -227,7 +233,7 @@ class _Groups:
                     self._join(op, other)
                 except _Conflict as conflict:
                     if not self.soft:
-                        text = f"Cannot colocate nodes {_told(op)} and {_told(other)}: {conflict}"
+                        text = f"Cannot colocate nodes {_described(op)} and {_described(other)}: {conflict}"
                         self._fail(op, other, text)
 
     def _join(self, a: Operation, b: Operation) -> _Group:
@@ -244,10 +250,10 @@ class _Groups:
         requested = merged(new.requested, old.requested, self.soft)
         return self._united(new, old, specified(requested, state), state)
 
-    def _united(self, new: _Group, old: _Group, requested: Spec, state: Spec) -> _Group:
+    def _united(self, new: _Group, old: _Group, requested: DevicePattern, state: DevicePattern) -> _Group:
         rank = new.rank + (new.rank == old.rank)
         if len(new.members) < len(old.members):
-            new, old = old, new  # fewer operations have to be told
+            new, old = old, new  # the smaller group is the one whose members change
         new.rank, new.kept = rank, new.kept or old.kept
         new.requested, new.state = requested, state
         new.conflict = min(filter(None, (new.conflict, old.conflict)), default=None)
@@ -256,7 +262,7 @@ class _Groups:
         return new
 
     def _fail(self, op: Operation, other: Operation, message: str) -> None:
-        """They belong together and cannot be: whoever needs one of them is told."""
+        """Notes that these must be on one device and cannot: a step that needs one of them fails."""
         new, old = self.of[op], self.of[other]
         group = new if new is old else self._united(new, old, new.requested, new.state)
         if group.conflict is None:
@@ -265,7 +271,7 @@ class _Groups:
 
 
 def _handed_on(op: Operation) -> Iterable[Operation]:
-    """Where the references and resources that an operation takes come from."""
+    """The operations whose references or resources an operation takes."""
     if op.definition.is_spread:
         return ()
     sources = [tensor.op for tensor in op.inputs if tensor.dtype is dtypes.resource]
@@ -279,7 +285,9 @@ def _handed_on(op: Operation) -> Iterable[Operation]:
 
 
 class Placed:
-    """A graph, placed. `default` is the task whose devices come first, `kept` says where state is already."""
+    """A graph with a device for each operation. Devices of the task `default` come first; `kept` are the
+    devices of state that exists already.
+    """
 
     def __init__(
         self,
@@ -290,7 +298,7 @@ class Placed:
         kept: Mapping[str, Device] = MappingProxyType({}),
     ):
         self._available = devices
-        self._specs = {device: spec_of(device.name) for device in devices}
+        self._patterns = {device: pattern_of(device.name) for device in devices}
         self._soft = soft
         self._default = default
         ops = list(graph._ops)
@@ -302,7 +310,8 @@ class Placed:
 
     def devices_of(self, ops: Sequence[Operation]) -> dict[Operation, Device]:
         """The devices of these; InvalidArgumentError for the first of them that can have none."""
-        conflicts = {self._groups.of[op].conflict for op in ops} - {None}
+        found = {self._groups.of[op].conflict for op in ops}
+        conflicts = [conflict for conflict in found if conflict is not None]
         if conflicts:
             first = min(conflicts)
             raise self._impossible(first.op, first.message)
@@ -312,15 +321,15 @@ class Placed:
         return {op: self._device_of[op] for op in ops}
 
     def candidates(self, op: Operation) -> list[Device]:
-        """The devices that an operation, and all that must be with it, could have; the best first."""
+        """The devices that an operation, with its group, could have; the best first."""
         return self._candidates_of(self._groups.of[op])
 
     def together(self, op: Operation) -> list[Operation]:
-        """An operation and all that must be where it is; the same list for each of them."""
+        """The members of an operation's group; the same list for each of them."""
         return self._groups.of[op].members
 
     def _choose_all(self, ops: Sequence[Operation]) -> None:
-        """Those that are made from nothing come last, when the devices of their consumers are known."""
+        """Operations without inputs come last, when the devices of their consumers are known."""
         followers = _waiting_for(ops)
         generators = []
         for op in ops:
@@ -347,18 +356,18 @@ class Placed:
         if group not in self._candidates:
             found = self._matching(group.requested)
             if not found and self._soft:
-                found = self._matching(group.requested.anywhere_there())
+                found = self._matching(group.requested.of_task())
             accelerated = group.accelerated
-            # What only computes may do so anywhere. State must be where every session looks for it.
+            # A group without state may be on any task. State must be where every session looks for it.
             near = "" if group.holds_state else self._default
             self._candidates[group] = sorted(found, key=lambda device: self._rank(device, accelerated, near))
         return self._candidates[group]
 
-    def _matching(self, spec: Spec) -> list[Device]:
-        return [device for device, name in self._specs.items() if spec.accepts(name)]
+    def _matching(self, pattern: DevicePattern) -> list[Device]:
+        return [device for device, name in self._patterns.items() if pattern.accepts(name)]
 
-    def _rank(self, device: Device, accelerated: bool, near: str) -> tuple:
-        """What belongs on the host has CPUs first; else the priorities of the types decide."""
+    def _rank(self, device: Device, accelerated: bool, near: str) -> tuple[bool, int, bool, str]:
+        """Groups that belong on the host have CPUs first; else the priorities of the device types decide."""
         kind = device_type(device.device_type)
         off_host = not accelerated and device.device_type != "CPU"
         return off_host, -(kind.priority if kind else 0), device.task != near, device.name
@@ -368,30 +377,30 @@ class Placed:
     def _impossible(self, op: Operation, message: str) -> InvalidArgumentError:
         group = self._groups.of[op]
         if len(group.members) > 1:
-            message += _told_members(group)
-        if not self._soft and self._matching(group.requested.anywhere_there()):
+            message += _listed_members(group)
+        if not self._soft and self._matching(group.requested.of_task()):
             message += (
                 "\nWith allow_soft_placement=True in the session's config, another device there would do."
             )
         return InvalidArgumentError(op.node_def, op, message)
 
     def _why_not(self, op: Operation, group: _Group) -> str:
-        if spec_of(op.device) == group.requested:
+        if pattern_of(op.device) == group.requested:
             return not_there(op, self._available)
         return (
             f"Cannot assign a device for operation {op.name}: Could not satisfy explicit device "
-            f"specification '{op.device}' because the {_told(op)} was colocated with a group of nodes that "
-            f"required incompatible device '{group.requested}'. All available devices "
+            f"specification '{op.device}' because the {_described(op)} was colocated with a group of nodes "
+            f"that required incompatible device '{group.requested}'. All available devices "
             f"[{_names(self._available)}]."
         )
 
 
 def not_there(op: Operation, devices: Sequence[Device]) -> str:
-    """What is said of an operation that asks for a device which is none of these."""
+    """The message for an operation that asks for a device which is none of these."""
     return (
         f"Cannot assign a device for operation {op.name}: node {op.name} (defined at {op.user_line}) was "
         f"explicitly assigned to {op.device} but available devices are [ {_names(devices)} ]. Make sure the "
-        f"device specification refers to a valid device.{_about_kind(spec_of(op.device).type, devices)}"
+        f"device specification refers to a valid device.{_about_kind(pattern_of(op.device).kind, devices)}"
     )
 
 
@@ -412,7 +421,7 @@ def _is_generator(op: Operation) -> bool:
 
 
 def _waiting_for(ops: Sequence[Operation]) -> dict[Operation, list[Operation]]:
-    """Who waits for each operation that something waits for."""
+    """By operation, those that wait for it by a control edge."""
     found: dict[Operation, list[Operation]] = {}
     for op in ops:
         for control in op.control_inputs:
@@ -431,16 +440,17 @@ def _placed(
     key = (graph, graph.version, graph._mutations, devices, soft, task)
     if memory.placed is None or memory.placed[0] != key:
         memory.placed = key, Placed(graph, devices, soft, task, memory.kept)
-    return memory.placed[1]
+    placed: Placed = memory.placed[1]
+    return placed
 
 
-def _told(op: Operation) -> str:
+def _described(op: Operation) -> str:
     where = f"placed on device {op.device}" if op.device else "with no device asked for"
     return f"node {op.name} (defined at {op.user_line}) {where}"
 
 
-def _told_members(group: _Group) -> str:
-    """Who is in a group and asked for what, those with a requested device first."""
+def _listed_members(group: _Group) -> str:
+    """The members of a group with the devices that they ask for; those that ask for one come first."""
     most = 20
     members = sorted(group.members, key=lambda op: (not op.device, op._id))
     lines = [f"  {op.name} ({op.type}) {op.device or '-'}, made at {op.user_line}" for op in members[:most]]

@@ -28,19 +28,23 @@ _LARGEST_FOLD = 10 << 20  # bytes: a larger constant is cheaper to compute than 
 _rules: dict[str, dict[str, list[Rule]]] = {phase: {} for phase in PHASES}
 
 
+# What a rule does: from a node to the values that replace its outputs, or None.
+_Apply = Callable[[Node, "Sweep"], Any]
+
+
 @dataclass(frozen=True)
 class Rule:
     """A named rewrite of one op type."""
 
     name: str
     law: str
-    apply: Callable[[Node, Sweep], Any]
+    apply: _Apply
 
 
-def rule(*op_types: str, phase: str) -> Callable[[Callable], Callable]:
+def rule(*op_types: str, phase: str) -> Callable[[_Apply], _Apply]:
     """Registers a rewrite for these op types in a phase; the docstring states its law."""
 
-    def register(function: Callable) -> Callable:
+    def register(function: _Apply) -> _Apply:
         entry = Rule(function.__name__, function.__doc__ or "", function)
         for op_type in op_types:
             _rules[phase].setdefault(op_type, []).append(entry)
@@ -56,7 +60,7 @@ def all_rules() -> dict[str, Rule]:
 
 @dataclass
 class Sweep:
-    """One forward pass over the program: what has been made so far and what became of each value."""
+    """One forward pass over the program: the nodes made so far, and which value replaced which."""
 
     program: Program
     uses: dict[Value, int]
@@ -64,7 +68,7 @@ class Sweep:
     replaced: dict[Value, Value] = field(default_factory=dict)
 
     def make(self, op_type: Any, inputs: list[Value], attrs: dict[str, Any], like: Node) -> list[Value]:
-        """Adds a node that a rule wants, where the node it replaces stood; returns its outputs."""
+        """Adds a node in the place of the one that a rule replaces; returns its outputs."""
         node = make_node(op_type, inputs, attrs, like)
         self.nodes.append(node)
         return node.outputs
@@ -111,7 +115,7 @@ def _sweep(
         if outputs is None:
             sweep.nodes.append(node)
             continue
-        if node in program.targets:  # what was to run still does, under its new name
+        if node in program.targets:  # the replacement of a target is a target
             program.targets.update(value.op for value in outputs)
         for old, new in zip(node.outputs, outputs, strict=True):
             sweep.replaced[old] = new
@@ -142,8 +146,7 @@ def _rewritten(
     return None
 
 
-# ------------------------------------------------------------------------------------------------ folding
-# and merging
+# ---------------------------------------------------------------------------------------- folding and merging
 
 
 def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
@@ -152,8 +155,8 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     if op.role == "constant" or node.effects or op.handle or not node.outputs or node.choices:
         return None
     if op.value_rule is not None and all(value.dtype.is_integer for value in node.outputs):
-        sizes = [_known_sizes(value) for value in node.outputs]
-        if all(size is not None for size in sizes):
+        sizes = [size for value in node.outputs if (size := _known_sizes(value)) is not None]
+        if len(sizes) == len(node.outputs):
             return [sweep.constant(size, node) for size in sizes]
     if (
         not node.inputs
@@ -163,7 +166,7 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
         return None
     try:
         results = run_kernel(node)
-    except Exception:  # the error belongs to the step, where it is reported with the op
+    except Exception:  # the step raises it again, with the op
         return None
     if any(not hasattr(result, "shape") for result in results):
         return None
@@ -177,7 +180,7 @@ def _known_sizes(value: Value) -> np.ndarray | None:
         return None
     if shape.is_fully_defined():
         return np.array(known, value.dtype.numpy).reshape(shape.tuple)
-    # A list of nothing does not tell its other sizes.
+    # An empty list does not say its other sizes.
     return np.array(known, value.dtype.numpy) if shape.ndims == 1 else None
 
 
@@ -250,7 +253,7 @@ def _hashable(value: Any) -> Any:
 
 
 def drop_unused(program: Program) -> None:
-    """Pure nodes that nobody takes, and that the user did not ask for, do not run."""
+    """Drops pure nodes whose outputs are not used, and which are no targets."""
     needed = set(program.fetches)
     kept = []
     for node in reversed(program.nodes):

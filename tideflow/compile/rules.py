@@ -31,7 +31,7 @@ def same_reshape(node: Node, sweep: Sweep) -> Any:
     """Reshape(x, shape of x) -> x"""
     before, after = node.inputs[0].shape, node.inputs[1].constant
     known = after is not None and before.is_fully_defined()
-    return node.inputs[0] if known and list(before.tuple) == after.tolist() else None
+    return node.inputs[0] if known and before.as_list() == after.tolist() else None
 
 
 @rule("Switch", "RefSwitch", phase="simplify")

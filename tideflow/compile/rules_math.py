@@ -1,4 +1,4 @@
-"""Rewrites of arithmetic: what does nothing goes away, and ATen's fused forms come in."""
+"""Rewrites of arithmetic: operations without effect are removed, ATen's fused forms are put in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from tideflow.compile.ir import Node, Value
-from tideflow.compile.kernels import ADD_PRODUCT
+from tideflow.compile.kernels import ADD_PRODUCT, Kernel
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.graph.shapes import TensorShape
@@ -92,17 +92,21 @@ add_matmul_op = Op(
 
 
 @add_matmul_op.shape
-def _add_matmul_shape(bias, a, b, *, transpose_a, transpose_b):
+def _add_matmul_shape(
+    bias: TensorShape, a: TensorShape, b: TensorShape, *, transpose_a: bool, transpose_b: bool
+) -> list[Any]:
     return [a[1 if transpose_a else 0], b[0 if transpose_b else 1]]
 
 
 @add_matmul_op.kernel
-def _add_matmul_kernel(bias, a, b, *, transpose_a, transpose_b):
+def _add_matmul_kernel(
+    bias: torch.Tensor, a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool
+) -> Any:
     return ADD_PRODUCT[transpose_a, transpose_b](bias, a, b)
 
 
 @add_matmul_op.specialize
-def _add_matmul_specialized(node):
+def _add_matmul_specialized(node: Node) -> tuple[Kernel, list[Value]]:
     return ADD_PRODUCT[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
 
 
@@ -134,7 +138,7 @@ def matmul_with_bias(node: Node, sweep: Sweep) -> Any:
 def _fits(bias: TensorShape, product: TensorShape) -> bool:
     """Whether the sum has the product's shape: a row, or a matrix as large."""
     if bias.ndims == 1:
-        return bias.tuple[0] == product.tuple[1]
+        return bias.as_list()[0] == product.as_list()[1]
     return product.is_fully_defined() and bias.tuple == product.tuple
 
 

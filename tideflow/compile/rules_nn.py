@@ -1,15 +1,20 @@
-"""Rewrites of layers: convolutions with bias and relu in one kernel, and pools that keep their places."""
+"""Rewrites of layers: convolutions with bias and relu in one kernel, and pools that keep the places of their
+maxima for the gradient.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from tideflow.compile.ir import Node, Value
+from tideflow.compile.kernels import Kernel
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.nn.conv_kernels import convolve, how, known_shapes, padded_image
@@ -28,8 +33,8 @@ def pool_keeps_places(node: Node, sweep: Sweep) -> Any:
     pooled, allowed = node.outputs[0], max_pool_indices_op.attrs
     is_plain = (
         node.inputs[0].shape.is_fully_defined()
-        and node.attrs["data_format"] in allowed["data_format"].allowed
-        and node.attrs["T"] in allowed["T"].allowed
+        and node.attrs["data_format"] in (allowed["data_format"].allowed or ())
+        and node.attrs["T"] in (allowed["T"].allowed or ())
         and channels(node.attrs["ksize"], node.attrs["data_format"]) == 1
     )
     if not is_plain or not any(
@@ -136,7 +141,9 @@ _BY_INPUT = ("Conv2DBackpropInput", "DepthwiseConv2dNativeBackpropInput")
 
 
 def _dilated(product: Node, padded: Node, cropped: Node) -> dict[str, Any] | None:
-    """The attributes of a convolution between blocks: `padded` those of its input, `cropped` its output's."""
+    """The attributes of a dilated convolution, from one between SpaceToBatchND and BatchToSpaceND: `padded`
+    is the node on the side of its input, `cropped` that on the side of its output.
+    """
     attrs = product.attrs
     if padded.guards != cropped.guards or attrs["padding"] != "VALID" or attrs["data_format"] != "NHWC":
         return None
@@ -155,25 +162,18 @@ def _dilated(product: Node, padded: Node, cropped: Node) -> dict[str, Any] | Non
 
 # ---------------------------------------------------------------------------- convolutions
 
-
-conv2d_bias_op = Op(
-    "_Conv2DBias",
-    "input: T, filter: T, bias: T -> output: T",
-    relu=False,
-    differentiable=False,
-    **{name: spec for name, spec in conv2d_op.attrs.items() if name != "T"},
-    T=types("half bfloat16 float double"),
-)
 filter_layout_op = Op("_FilterLayout", "filter: T -> laid_out: T", differentiable=False)
 filter_layout_op.shape(lambda filter: filter)
-filter_layout_op.samples(f32(3, 2, 2, 3))
-_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_convolution_pointwise")
 
 
 @filter_layout_op.kernel
-def _filter_layout_kernel(filter):
+def _filter_layout_kernel(filter: torch.Tensor) -> torch.Tensor:
     """The same filter, in the memory layout that ATen's channels-last convolutions use."""
-    return out_in_last(out_in_first(filter).contiguous(memory_format=torch.channels_last))
+    laid_out: torch.Tensor = out_in_last(out_in_first(filter).contiguous(memory_format=torch.channels_last))
+    return laid_out
+
+
+filter_layout_op.samples(f32(3, 2, 2, 3))
 
 
 @rule("Conv2D", phase="fuse")
@@ -197,8 +197,32 @@ def filter_laid_out_once(node: Node, sweep: Sweep) -> Any:
     return None
 
 
+_CONV2D_ATTRS: dict[str, Any] = {name: spec for name, spec in conv2d_op.attrs.items() if name != "T"}
+_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_convolution_pointwise")
+
+conv2d_bias_op = Op(
+    "_Conv2DBias",
+    "input: T, filter: T, bias: T -> output: T",
+    relu=False,
+    differentiable=False,
+    **_CONV2D_ATTRS,
+    T=types("half bfloat16 float double"),
+)
+
+
 @conv2d_bias_op.shape
-def _conv2d_bias_shape(input, filter, bias, *, data_format, strides, padding, dilations, explicit_paddings):
+def _conv2d_bias_shape(
+    input: TensorShape,
+    filter: TensorShape,
+    bias: TensorShape,
+    *,
+    data_format: str,
+    strides: list[int],
+    padding: str,
+    dilations: list[int],
+    explicit_paddings: list[int],
+) -> Any:
+    assert conv2d_op.shape_rule is not None, "every op has one"
     return conv2d_op.shape_rule(
         input,
         filter,
@@ -210,7 +234,17 @@ def _conv2d_bias_shape(input, filter, bias, *, data_format, strides, padding, di
     )
 
 
-def convolve_relu(input, filter, data_format, groups, stride, padding, dilation, margin, bias):
+def convolve_relu(
+    input: torch.Tensor,
+    filter: torch.Tensor,
+    data_format: str,
+    groups: int,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    margin: Any,
+    bias: torch.Tensor,
+) -> Any:
     """relu(convolution + bias) in one pass over the result, where oneDNN does it."""
     image, filter = padded_image(input, data_format, margin), out_in_first(filter)
     if _ONEDNN and image.dtype is torch.float32 and image.device.type == "cpu":
@@ -225,23 +259,29 @@ def convolve_relu(input, filter, data_format, groups, stride, padding, dilation,
     return from_channels_first(result, data_format)
 
 
+def _convolution(node: Node) -> Kernel:
+    return convolve_relu if node.attrs["relu"] else convolve
+
+
 @conv2d_bias_op.kernel
-def _conv2d_bias_kernel(input, filter, bias, *, node):
-    function = convolve_relu if node.attrs["relu"] else convolve
-    arguments = how(node, input.shape, filter.shape)
+def _conv2d_bias_kernel(
+    input: torch.Tensor, filter: torch.Tensor, bias: torch.Tensor, *, node: Node
+) -> torch.Tensor:
     if not input.numel() or not filter.numel():
-        plain = conv2d_op.kernels[""](input, filter, node=node)
-        return plain + (bias if node.attrs["data_format"] == "NHWC" else bias.view(-1, 1, 1))
-    return function(input, filter, *arguments, bias)
+        result: torch.Tensor = conv2d_op.kernels[""](input, filter, node=node)
+        result = result + (bias if node.attrs["data_format"] == "NHWC" else bias.view(-1, 1, 1))
+    else:
+        result = _convolution(node)(input, filter, *how(node, input.shape, filter.shape), bias)
+    return result
 
 
 @conv2d_bias_op.specialize
-def _conv2d_bias_specialized(node):
+def _conv2d_bias_specialized(node: Node) -> tuple[Kernel, list[Any]] | None:
     image, filter, bias = node.inputs
     if not known_shapes(image, filter):
         return None
-    function = convolve_relu if node.attrs["relu"] else convolve
-    return function, [image, filter, *how(node, image.shape.tuple, filter.shape.tuple), bias]
+    sizes: list[Any] = [image.shape.tuple, filter.shape.tuple]
+    return _convolution(node), [image, filter, *how(node, *sizes), bias]
 
 
 _SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}
@@ -262,10 +302,10 @@ def convolution_with_bias(node: Node, sweep: Sweep) -> Any:
 
 
 def _is_bias(bias: Value, product: Value, node: Node) -> bool:
-    """Whether it is a vector with an element for each channel of the product, which are added as such."""
+    """Whether a value is a vector that is added to the channels of the product."""
     data_format = product.op.attrs["data_format"]
     meant = node.attrs["data_format"] if node.type == "BiasAdd" else "NHWC"
-    count = channels(product.shape.tuple, data_format)
+    count = None if product.shape.tuple is None else channels(product.shape.tuple, data_format)
     return (
         product.dtype.is_floating
         and meant == data_format
@@ -275,7 +315,7 @@ def _is_bias(bias: Value, product: Value, node: Node) -> bool:
 
 
 def _is_own(value: Value, node: Node, sweep: Sweep) -> bool:
-    """Whether only this node takes the value, and whenever it is made."""
+    """Whether only this node uses the value, under the same conditions as it is made."""
     return sweep.only_use(value) and value.op.guards == node.guards
 
 

@@ -1,8 +1,10 @@
-"""Rewrites of reads: who needs few rows of a variable does not hold all of it."""
+"""Rewrites of reads: a step that needs few rows of a variable does not hold all of it."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import torch
 
 from tideflow.compile.ir import Loop, Node, Value, states
 from tideflow.compile.prune import read_op
@@ -10,8 +12,9 @@ from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.ops.arrays.indexing import gather_v2_op
 from tideflow.ops.helpers.types import types
+from tideflow.runtime.resources import Variable
 
-# Only among the nodes of a plan: nobody differentiates it, and no graph has it.
+# Rules put it into programs only, never into a graph, so it has no gradient.
 gather_rows_op = Op(
     "_GatherRows",
     "params: Ref(Tparams), indices: Tindices -> output: Tparams",
@@ -24,12 +27,12 @@ gather_rows_op.samples(())
 
 
 @gather_rows_op.kernel
-def _gather_rows_kernel(params, indices):
+def _gather_rows_kernel(params: Variable, indices: torch.Tensor) -> Any:
     return params.look(lambda value: gather_v2_op.kernels[""](value, indices, 0, batch_dims=0))
 
 
 @gather_rows_op.kernel("string")
-def _gather_rows_string_kernel(params, indices):
+def _gather_rows_string_kernel(params: Variable, indices: torch.Tensor) -> Any:
     return params.look(lambda value: gather_v2_op.kernels["string"](value, indices, 0, batch_dims=0))
 
 
@@ -70,4 +73,4 @@ def _may_be_written(ref: Value, since: Node, sweep: Sweep) -> bool:
             and states(node.inputs) & state
         ):
             return True
-    return True  # the read stands outside of this loop
+    return True  # the read is outside of this loop

@@ -1,8 +1,8 @@
 """The token executor: runs a graph by sending tokens along its edges, as the papers describe it.
 
-A node runs when its inputs are there; a token may be dead, and what takes a dead one sends dead ones on.
-Every frame has its own iterations, and several of them may be under way at once. This is how loops run that
-are no `while` of a plan, and what the compiled plans are compared with.
+A node runs when all its inputs have arrived. A token may be dead; a node that gets a dead token sends dead
+tokens on. Every frame has its own iterations, of which several may run at once. Loops that cannot be written
+as a `while` of a plan run here, and tests compare the compiled plans with this executor.
 """
 
 from __future__ import annotations
@@ -19,37 +19,49 @@ import torch
 
 from tideflow.compile.build import build_program
 from tideflow.compile.calls import lowering
-from tideflow.compile.emit import Plan, emit, keyword_values
+from tideflow.compile.emit import emit
 from tideflow.compile.frames import ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, frames_of, stays_inside
 from tideflow.compile.ir import Node, Program, Value
-from tideflow.compile.kernels import kernel_for
+from tideflow.compile.kernels import KernelArguments, kernel_for, wants_context
 from tideflow.compile.place import place
+from tideflow.compile.plan import LocalPlan
 from tideflow.compile.prune import given, needed
+from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.distributed.sending import RECV, SEND
-from tideflow.runtime import waiting
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
-from tideflow.runtime.rendezvous import DEAD
-from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.rendezvous import DEAD, Rendezvous
 from tideflow.runtime.values import host_value, to_torch
+from tideflow.runtime.waiting import StepContext
 
-_POLL_SECONDS = 0.1  # how often a step that waits looks whether its session was closed
+_POLL_SECONDS = 0.1  # how often a waiting step checks whether its session was closed
+
+
+_Call = Callable[[list[Any], StepContext], Sequence[Any]]  # from input values to output values
+
+
+class KernelError(Exception):
+    """A kernel raised something that is no error of TensorFlow's, which is the cause of this one."""
+
+    def __init__(self, node: Node):
+        super().__init__(f"{node.type} '{node.name}' failed")
+        self.node = node
 
 
 @dataclass(eq=False)
 class _Item:
-    """One operation, ready to run: what it calls, and whom it tells."""
+    """One operation, ready to run: the function it calls, and the items that take its outputs."""
 
     op: Operation
     node: Node
-    call: Callable[[list[Any]], Sequence[Any]]
+    call: _Call
     inputs: int = 0  # data edges
     controls: int = 0
     out: list[list[tuple[_Item, int]]] = field(default_factory=list)  # consumers of each output
-    after: list[_Item] = field(default_factory=list)  # who only waits for it
+    after: list[_Item] = field(default_factory=list)  # items that wait for it by a control edge
     fetched: list[tuple[int, int]] = field(default_factory=list)  # (output, position among the fetches)
 
     @property
@@ -57,15 +69,15 @@ class _Item:
         return self.op.type
 
 
-class _Waiting:
-    """What has arrived at a node in one iteration."""
+class _Arrived:
+    """What has arrived at a node in one iteration, and how much is still missing."""
 
     __slots__ = ("controls", "dead", "inputs", "values")
 
     def __init__(self, item: _Item):
-        self.inputs = item.inputs
-        self.controls = item.controls
-        self.dead = 0
+        self.inputs = item.inputs  # missing; of a Merge, 0 once one is there and -1 once it has run
+        self.controls = item.controls  # missing
+        self.dead = 0  # dead tokens that have arrived
         self.values: list[Any] = [None] * item.inputs
 
 
@@ -78,30 +90,22 @@ class _FrameRun:
         self.awaited = enters  # Enters that have not arrived
         self.parallel = parallel
         self.constants: list[tuple[_Item, Any]] = []
-        self.waiting: dict[int, dict[_Item, _Waiting]] = {0: {}}
+        self.waiting: dict[int, dict[_Item, _Arrived]] = {0: {}}
         self.busy: dict[int, int] = {0: 0}  # tokens and inner frames under way, by iteration
         self.deferred: dict[int, list[tuple[_Item, Any]]] = {}
         self.left: dict[_Item, bool] = {}  # Exits seen, and whether a live value left by them
         self.inner: dict[tuple[Frame, int], _FrameRun] = {}
 
 
-def token_plan(
-    fetches: Sequence[Tensor],
-    targets: Sequence[Operation],
-    feeds: Sequence[Tensor],
-    resources: ResourceManager,
-    placement: Placement,
-    after_each: Callable | None = None,
-    done: Set[Operation] = frozenset(),
-) -> Plan:
+def token_plan(request: StepRequest, arguments: KernelArguments, placement: Placement) -> LocalPlan:
     """A step that runs on the token executor."""
-    graph = _TokenGraph(fetches, targets, feeds, resources, placement, after_each, done)
+    graph = _TokenGraph(request, arguments, placement)
 
-    def function(*values: Any) -> tuple:
-        return _Run(graph, values).results()
+    def function(context: StepContext, *values: Any) -> tuple[Any, ...]:
+        return _Run(graph, context, values).results()
 
     source = f"# {len(graph.items)} operations on the token executor, in frames: {graph.frame_names()}\n"
-    return Plan(function, source, {}, graph.program, {})
+    return LocalPlan(function, source, takes_context=True, program=graph.program, lines={}, namespace={})
 
 
 def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program:
@@ -124,30 +128,24 @@ def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program
 class _TokenGraph:
     """The part of a graph that a step needs, with a function for every node."""
 
-    def __init__(
-        self,
-        fetches: Sequence[Tensor],
-        targets: Sequence[Operation],
-        feeds: Sequence[Tensor],
-        resources: ResourceManager,
-        placement: Placement,
-        after_each: Callable | None,
-        done: Set[Operation],
-    ):
-        self.resources = resources
-        self.placement = placement
-        self.after_each = after_each
-        self.before_each = getattr(after_each, "before", None)
-        fed = set(feeds)
-        ops = needed(fetches, targets, fed, done)
+    def __init__(self, request: StepRequest, arguments: KernelArguments, placement: Placement):
+        self.resources = arguments.resources
+        self.hook = request.hook
+        self._arguments = arguments
+        self._placement = placement
+        fed = set(request.feeds)
+        ops = needed(request.fetches, request.targets, fed, request.done)
         order, self.frame_of = frames_of(ops, fed)
-        self.program = flat_program(order, feeds)
+        self.program = flat_program(order, request.feeds)
         place(self.program, placement)
-        self.items = {op: self._item(node) for op, node in zip(order, self.program.nodes, strict=True)}
-        self.fed: list[list[tuple[_Item, int]]] = [[] for _ in feeds]
-        self.fetches = len(fetches)
+        self.items = {
+            op: _Item(op, node, self._function(op, node), out=[[] for _ in op.outputs])
+            for op, node in zip(order, self.program.nodes, strict=True)
+        }
+        self.fed: list[list[tuple[_Item, int]]] = [[] for _ in request.feeds]
+        self.fetches = len(request.fetches)
         self.fed_fetches: list[tuple[int, int]] = []
-        self._connect(fetches, feeds, ops)
+        self._connect(request.fetches, request.feeds, ops)
         self.enters = collections.Counter(self.frame_of[op] for op in order if op.type in ENTER)
         self.outside = Frame()
 
@@ -155,47 +153,58 @@ class _TokenGraph:
         names = {frame.name for frame in self.frame_of.values() if frame.parent is not None}
         return ", ".join(sorted(names)) or "none"
 
-    def _item(self, node: Node) -> _Item:
-        op = node.source
-        return _Item(op, node, self._function(node), out=[[] for _ in op.outputs])
-
-    def _function(self, node: Node) -> Callable[[list[Any]], Sequence[Any]]:
-        """From input values to output values."""
+    def _function(self, op: Operation, node: Node) -> _Call:
         if node.definition.role == "constant":
             made = [to_torch(node.attrs["value"], node.device)]
-            return lambda values: made
+            return lambda values, context: made
         if node.type in (*ENTER, *EXIT, *NEXT, RECV):
-            return lambda values: values
+            return lambda values, context: values
         if node.type == SEND:
-            return _arguments(node)
+            prepared = _prepare_inputs(node)
+            return lambda values, context: prepared(values)
         if node.type in SWITCH:
-            return lambda values: (DEAD, values[0]) if values[1] else (values[0], DEAD)
+            return lambda values, context: (DEAD, values[0]) if values[1] else (values[0], DEAD)
         if node.type in MERGE:
             return _merge
-        if lowering(node.source) is not None:
-            return self._call(node.source)
-        kernel = node.definition.kernels[""] if node.definition.handle else kernel_for(node)
-        keywords = keyword_values(node, kernel, self.resources)
+        if lowering(op) is not None:
+            return self._call(op)
         if node.definition.handle:
-            made = [kernel(**keywords)]
-            return lambda values: made
-        arguments = _arguments(node)
+            kernel = node.definition.kernels[""]
+            made = [kernel(**self._arguments.of(node, kernel))]
+            return lambda values, context: made
+        return self._kernel_call(node)
+
+    def _kernel_call(self, node: Node) -> _Call:
+        kernel = kernel_for(node)
+        keywords, takes_context = self._arguments.of(node, kernel), wants_context(node, kernel)
+        prepared, waits = _prepare_inputs(node), node.definition.suspendable
         single = len(node.definition.outputs) == 1 and not node.definition.outputs[0].is_list
 
-        def run(values: list[Any]) -> Sequence[Any]:
-            result = kernel(*arguments(values), **keywords)
+        def run(values: list[Any], context: StepContext) -> Sequence[Any]:
+            if takes_context:
+                result = kernel(*prepared(values), context=context, **keywords)
+            else:
+                result = kernel(*prepared(values), **keywords)
+            if waits:
+                result = context.resolve(result)
             return [result] if single else () if result is None else result
 
         return run
 
-    def _call(self, op: Operation) -> Callable[[list[Any]], Sequence[Any]]:
+    def _call(self, op: Operation) -> _Call:
         """The call of a function is a plan of its own."""
-        feeds = list(dict.fromkeys(op.inputs))
+        feeds = tuple(dict.fromkeys(op.inputs))
         where = [op.inputs.index(tensor) for tensor in feeds]
-        program = build_program(op.outputs, [op], feeds, [None] * len(feeds), set(op.control_inputs))
-        place(program, self.placement)
-        plan = emit(program, self.resources, self.after_each)
-        return lambda values: plan.function(*[_on_host(values[i]) for i in where])  # as feeds are
+        request = StepRequest(tuple(op.outputs), (op,), feeds, done=frozenset(op.control_inputs))
+        program = build_program(request)
+        place(program, self._placement)
+        plan = emit(program, self._arguments, self.hook)
+
+        def run(values: list[Any], context: StepContext) -> Sequence[Any]:
+            results: Sequence[Any] = plan.run(context, [_on_host(values[i]) for i in where])  # as feeds are
+            return results
+
+        return run
 
     def _connect(self, fetches: Sequence[Tensor], feeds: Sequence[Tensor], ops: Set[Operation]) -> None:
         position = {tensor: i for i, tensor in enumerate(feeds)}
@@ -219,18 +228,24 @@ class _TokenGraph:
                 self.items[tensor.op].fetched.append((tensor.value_index, i))
 
 
+def _around(run: _FrameRun) -> tuple[_FrameRun, int]:
+    """The frame around a frame that runs, and its iteration."""
+    assert run.parent is not None, "only Exits of a frame lead out of it"
+    return run.parent
+
+
 def _on_host(value: Any) -> Any:
     return value.cpu() if isinstance(value, torch.Tensor) else value
 
 
-def _merge(values: list[Any]) -> Sequence[Any]:
+def _merge(values: list[Any], context: StepContext) -> Sequence[Any]:
     index = next(i for i, value in enumerate(values) if value is not None and value is not DEAD)
     return values[index], torch.tensor(index, dtype=torch.int32)
 
 
 def _key(item: _Item, run: _FrameRun, iteration: int) -> str:
-    """Under which a value of an edge between tasks is put and taken."""
-    return item.op.attrs["tensor_name"] + _path(run, iteration)
+    """The rendezvous key of a value that is sent to another task."""
+    return f"{item.op.attrs['tensor_name']}{_path(run, iteration)}"
 
 
 def _path(run: _FrameRun, iteration: int) -> str:
@@ -240,7 +255,7 @@ def _path(run: _FrameRun, iteration: int) -> str:
     return f"{_path(*run.parent)}/{run.frame.name}:{iteration}"
 
 
-def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
+def _prepare_inputs(node: Node) -> Callable[[list[Any]], list[Any]]:
     """From a node's flat input values to its kernel's arguments: read, moved, on the host where wanted."""
     op = node.definition
     prepare = [
@@ -269,16 +284,20 @@ def _arguments(node: Node) -> Callable[[list[Any]], list[Any]]:
     return arguments
 
 
+# An operation that another thread or task has run: its item, frame and iteration, its outputs, or its error.
+_Finished = tuple[_Item, _FrameRun, int, Sequence[Any], BaseException | None]
+
+
 class _Run:
     """One step."""
 
-    def __init__(self, graph: _TokenGraph, feeds: Sequence[Any]):
+    def __init__(self, graph: _TokenGraph, context: StepContext, feeds: Sequence[Any]):
         self.graph = graph
+        self.context = context.inner()  # which is cancelled alone where the step fails
         self.ready: collections.deque[tuple[_Item, _FrameRun, int, list[Any], bool]] = collections.deque()
         self.fetched: list[Any] = [DEAD] * graph.fetches
-        self.finished: queue.SimpleQueue = queue.SimpleQueue()
-        self.under_way = 0
-        self.limits = waiting.limits().inner()
+        self.finished: queue.SimpleQueue[_Finished] = queue.SimpleQueue()
+        self.under_way = 0  # operations that other threads run, or other tasks
         self.root = _FrameRun(graph.outside, 0, None, 1)
         for item in graph.items.values():
             if not item.inputs and not item.controls:
@@ -289,7 +308,7 @@ class _Run:
         for source, position in graph.fed_fetches:
             self.fetched[position] = feeds[source]
 
-    def results(self) -> tuple:
+    def results(self) -> tuple[Any, ...]:
         try:
             while self.ready or self.under_way:
                 if self.ready:
@@ -307,10 +326,10 @@ class _Run:
         return tuple(v.read() if hasattr(v, "read") else v for v in self.fetched)
 
     def _cancel(self) -> None:
-        """Ends what still waits on behalf of this step, so that it leaves queues whole."""
-        self.limits.cancelled = True
-        if self.limits.rendezvous is not None:
-            self.limits.rendezvous.end(errors.cancelled("The step was cancelled."))
+        """Ends the threads that wait on behalf of this step, so that they leave queues whole."""
+        self.context.cancel()
+        if self.context.rendezvous is not None:
+            self.context.rendezvous.end(errors.cancelled("The step was cancelled."))
         while self.under_way:
             self.graph.resources.wake()
             with contextlib.suppress(queue.Empty):
@@ -330,7 +349,7 @@ class _Run:
         if self.graph.resources.closed:
             raise errors.cancelled("The session was closed while a step was running.")
         if item.type == SEND:
-            self._send_away(item, run, iteration, values, dead)
+            self._send_to_task(item, run, iteration, values, dead)
         elif dead:
             self._complete(item, run, iteration, [DEAD] * len(item.out), dead=True)
         elif item.type == RECV:
@@ -340,10 +359,12 @@ class _Run:
         else:
             self._complete(item, run, iteration, self._call(item, values))
 
-    def _send_away(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
-        """Sends the value of an edge between tasks, which has one in every iteration, dead or alive."""
+    def _send_to_task(
+        self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool
+    ) -> None:
+        """Sends the value of an edge between tasks, dead or alive: one in every iteration."""
         value = DEAD if dead else self._call(item, values)[0]
-        self.limits.rendezvous.put(_key(item, run, iteration), value, item.op.attrs["recv_device"])
+        self._rendezvous.put(_key(item, run, iteration), value, item.op.attrs["recv_device"])
         self._complete(item, run, iteration, (), dead)
 
     def _receive(self, item: _Item, run: _FrameRun, iteration: int) -> None:
@@ -351,31 +372,35 @@ class _Run:
             self.finished.put((item, run, iteration, [value], error))
 
         self.under_way += 1
-        self.limits.rendezvous.when(_key(item, run, iteration), arrived)
+        self._rendezvous.when(_key(item, run, iteration), arrived)
+
+    @property
+    def _rendezvous(self) -> Rendezvous:
+        assert self.context.rendezvous is not None, "only steps on a cluster have Send and Recv"
+        return self.context.rendezvous
 
     def _call(self, item: _Item, values: list[Any]) -> Sequence[Any]:
         try:
-            if self.graph.before_each is not None:
-                self.graph.before_each()
-            outputs = item.call(values)
-            if self.graph.after_each is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH, SEND):
-                self.graph.after_each(item.node, tuple(outputs), tuple(values))
+            hook = self.graph.hook
+            if hook is not None and hook.before is not None:
+                hook.before()
+            outputs = item.call(values, self.context)
+            if hook is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH, SEND):
+                hook.after(self.context, item.node, tuple(outputs), tuple(values))
             return outputs
         except OpError as error:
             if error.op is None and error.node_def is None:  # else it is of another task
                 error._op, error._node_def = item.op, item.op.node_def
             raise
         except Exception as error:
-            error.tideflow_node = item.node  # for the message that the session makes of it
-            raise
+            raise KernelError(item.node) from error
 
     def _run_in_thread(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any]) -> None:
-        """What may wait for another node of this step must not keep it from running."""
+        """An operation may wait for another one of this step, and must not keep that from running."""
 
         def work() -> None:
             try:
-                with waiting.under(self.limits):
-                    self.finished.put((item, run, iteration, self._call(item, values), None))
+                self.finished.put((item, run, iteration, self._call(item, values), None))
             except BaseException as error:
                 self.finished.put((item, run, iteration, (), error))
 
@@ -384,12 +409,12 @@ class _Run:
         wait_at_exit(thread).start()
 
     def _wait(self) -> None:
-        if self.limits.rendezvous is not None:
-            self.limits.rendezvous.flush()
+        if self.context.rendezvous is not None:
+            self.context.rendezvous.flush()
         try:
             item, run, iteration, outputs, error = self.finished.get(timeout=_POLL_SECONDS)
         except queue.Empty:
-            waiting.time_left(self.limits, self.graph.resources.is_closed, "Running a step")
+            self.context.time_left(self.graph.resources.is_closed, "Running a step")
             return
         self.under_way -= 1
         if error is not None:
@@ -447,7 +472,7 @@ class _Run:
         if run.left.get(item):
             return  # a value leaves once; where several iterations send one, the first to arrive does
         run.left[item] = True
-        outer, iteration = run.parent
+        outer, iteration = _around(run)
         self._send(item, outer, iteration, [value])
 
     def _next(self, item: _Item, run: _FrameRun, iteration: int, value: Any) -> None:
@@ -490,7 +515,7 @@ class _Run:
             self._end(run)
 
     def _end(self, run: _FrameRun) -> None:
-        outer, iteration = run.parent
+        outer, iteration = _around(run)
         if outer.inner.pop((run.frame, iteration), None) is None:
             return
         for item, alive in run.left.items():
@@ -503,40 +528,40 @@ class _Run:
     def _arrive(
         self, item: _Item, slot: int, value: Any, run: _FrameRun, iteration: int, sender: _Item | None = None
     ) -> None:
-        waiting = self._waiting(item, run, iteration)
-        if waiting is None:
+        arrived = self._arrived(item, run, iteration)
+        if arrived is None:
             return
         if item.type in MERGE:
-            self._arrive_at_merge(item, slot, value, run, iteration, waiting, sender)
+            self._arrive_at_merge(item, slot, value, run, iteration, arrived, sender)
             return
-        waiting.inputs -= 1
-        waiting.values[slot] = value
-        waiting.dead += value is DEAD
-        self._run_if_complete(item, run, iteration, waiting)
+        arrived.inputs -= 1
+        arrived.values[slot] = value
+        arrived.dead += value is DEAD
+        self._run_if_complete(item, run, iteration, arrived)
 
     def _control(self, item: _Item, run: _FrameRun, iteration: int, dead: bool) -> None:
-        waiting = self._waiting(item, run, iteration)
-        if waiting is None:
+        arrived = self._arrived(item, run, iteration)
+        if arrived is None:
             return
-        waiting.controls -= 1
+        arrived.controls -= 1
         if dead and item.type not in MERGE and item.type != "ControlTrigger":
-            waiting.dead += 1
+            arrived.dead += 1
         if item.type in MERGE:
-            self._run_merge(item, run, iteration, waiting)
+            self._run_merge(item, run, iteration, arrived)
         else:
-            self._run_if_complete(item, run, iteration, waiting)
+            self._run_if_complete(item, run, iteration, arrived)
 
-    def _waiting(self, item: _Item, run: _FrameRun, iteration: int) -> _Waiting | None:
+    def _arrived(self, item: _Item, run: _FrameRun, iteration: int) -> _Arrived | None:
         found = run.waiting.get(iteration)
         if found is None:
             return None  # the iteration is over
         if item not in found:
-            found[item] = _Waiting(item)
+            found[item] = _Arrived(item)
         return found[item]
 
-    def _run_if_complete(self, item: _Item, run: _FrameRun, iteration: int, waiting: _Waiting) -> None:
-        if not waiting.inputs and not waiting.controls:
-            self._schedule(item, run, iteration, waiting.values, waiting.dead > 0)
+    def _run_if_complete(self, item: _Item, run: _FrameRun, iteration: int, arrived: _Arrived) -> None:
+        if not arrived.inputs and not arrived.controls:
+            self._schedule(item, run, iteration, arrived.values, arrived.dead > 0)
 
     def _arrive_at_merge(
         self,
@@ -545,30 +570,30 @@ class _Run:
         value: Any,
         run: _FrameRun,
         iteration: int,
-        waiting: _Waiting,
+        arrived: _Arrived,
         sender: _Item | None,
     ) -> None:
-        """The first live input is enough; it is dead when all inputs are, or when the loop it begins was
-        never entered.
+        """A Merge runs on its first live input. It is dead when all inputs are, or when the loop that it
+        begins was never entered.
         """
         if value is DEAD:
-            waiting.dead += 1
+            arrived.dead += 1
             if sender is not None and sender.type in ENTER:
-                waiting.dead = item.inputs
-        elif waiting.inputs > 0:
-            waiting.inputs = 0
-            waiting.values[slot] = value
-        self._run_merge(item, run, iteration, waiting)
+                arrived.dead = item.inputs
+        elif arrived.inputs > 0:
+            arrived.inputs = 0
+            arrived.values[slot] = value
+        self._run_merge(item, run, iteration, arrived)
 
-    def _run_merge(self, item: _Item, run: _FrameRun, iteration: int, waiting: _Waiting) -> None:
-        if waiting.controls:
+    def _run_merge(self, item: _Item, run: _FrameRun, iteration: int, arrived: _Arrived) -> None:
+        if arrived.controls:
             return
-        if waiting.inputs == 0:
-            waiting.inputs = -1
-            self._schedule(item, run, iteration, waiting.values, False)
-        elif waiting.inputs > 0 and waiting.dead == item.inputs:
-            waiting.inputs = -1
-            self._schedule(item, run, iteration, waiting.values, True)
+        if arrived.inputs == 0:
+            arrived.inputs = -1
+            self._schedule(item, run, iteration, arrived.values, False)
+        elif arrived.inputs > 0 and arrived.dead == item.inputs:
+            arrived.inputs = -1
+            self._schedule(item, run, iteration, arrived.values, True)
 
     def _schedule(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
         run.busy[iteration] += 1

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data.iterator import COLLECTION, Iterator
 from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph
+from tideflow.io.checkpoint_state import latest_checkpoint
 from tideflow.ops.datasets import iterators
-from tideflow.train.checkpoint_state import latest_checkpoint
 from tideflow.train.saveables import SaveableObject, SaveSpec
 from tideflow.train.saver import Saver
 from tideflow.train.saving_hooks import CheckpointSaverHook
 from tideflow.train.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
 
 
 @export("data.experimental.make_saveable_from_iterator", "contrib.data.make_saveable_from_iterator")
@@ -74,7 +77,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
         self._saver_hook._saver.saver = Saver([_IteratorSaveable(r) for r in resources], sharded=True)
         self._saver_hook.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         path = latest_checkpoint(self._folder, latest_filename=self._latest_filename)
         if path is not None:
             self._saver_hook._saver.saver.restore(session, path)
@@ -86,7 +89,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
     def after_run(self, run_context: Any, run_values: Any) -> None:
         self._saver_hook.after_run(run_context, run_values)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         self._saver_hook.end(session)
 
 

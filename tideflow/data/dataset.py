@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data import generators, iterator, padding, structure
 from tideflow.data.functions import Traced, factory, traced
@@ -24,6 +24,9 @@ from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
 from tideflow.ops.files import files
 from tideflow.ops.math import binary
 from tideflow.ops.strings import joined as strings
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _MAX_INT64 = (1 << 63) - 1
 _OPTIMIZATIONS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"]
@@ -239,7 +242,7 @@ class Dataset(structure.OfElements):
         return _zipped(given, spec)
 
     @staticmethod
-    def list_files(file_pattern: Any, shuffle: bool | None = None, seed: int | None = None) -> Dataset:
+    def list_files(file_pattern: TensorLike, shuffle: bool | None = None, seed: int | None = None) -> Dataset:
         """The names of the files that match a pattern, in random order unless `shuffle` is False."""
         with name_scope("list_files"):
             shuffle = True if shuffle is None else shuffle
@@ -281,21 +284,21 @@ class Dataset(structure.OfElements):
         variant = datasets.concatenate_dataset_op(self._variant_tensor, dataset._variant_tensor, **attributes)
         return Dataset(variant, spec, [self, dataset])
 
-    def prefetch(self, buffer_size: Any) -> Dataset:
+    def prefetch(self, buffer_size: TensorLike) -> Dataset:
         """The same elements, read ahead by a thread."""
         size = -1 if buffer_size is None else buffer_size
         return self._same(datasets.prefetch_dataset_op, number(size, "buffer_size"))
 
-    def repeat(self, count: Any = None) -> Dataset:
+    def repeat(self, count: TensorLike | None = None) -> Dataset:
         """The dataset again and again; without end where no count is given."""
         return self._same(datasets.repeat_dataset_op, number(-1 if count is None else count, "count"))
 
-    def enumerate(self, start: Any = 0) -> Dataset:
+    def enumerate(self, start: TensorLike = 0) -> Dataset:
         """The elements, each with its number in front."""
         return Dataset.zip((Dataset.range(start, _MAX_INT64), self))
 
     def shuffle(
-        self, buffer_size: Any, seed: Any = None, reshuffle_each_iteration: bool | None = None
+        self, buffer_size: TensorLike, seed: int | None = None, reshuffle_each_iteration: bool | None = None
     ) -> Dataset:
         """The elements in random order, as far as a buffer of so many allows."""
         size = number(buffer_size, "buffer_size")
@@ -310,21 +313,21 @@ class Dataset(structure.OfElements):
         """The elements, kept in memory or in a file once they have been gone through."""
         return self._same(datasets.cache_dataset_op, number(filename, "filename", dtypes.string))
 
-    def take(self, count: Any) -> Dataset:
+    def take(self, count: TensorLike) -> Dataset:
         """The first elements."""
         return self._same(datasets.take_dataset_op, number(count, "count"))
 
-    def skip(self, count: Any) -> Dataset:
+    def skip(self, count: TensorLike) -> Dataset:
         """All but the first elements."""
         return self._same(datasets.skip_dataset_op, number(count, "count"))
 
-    def shard(self, num_shards: Any, index: Any) -> Dataset:
+    def shard(self, num_shards: Any, index: TensorLike) -> Dataset:
         """Every `num_shards`-th element, from `index` on."""
         return self._same(datasets.shard_dataset_op, number(num_shards, "num_shards"), number(index, "index"))
 
     # ------------------------------------------------------------------ batches
 
-    def batch(self, batch_size: Any, drop_remainder: Any = False) -> Dataset:
+    def batch(self, batch_size: TensorLike, drop_remainder: TensorLike = False) -> Dataset:
         """Elements together, along a new first axis."""
         size = number(batch_size, "batch_size")
         drop = number(drop_remainder, "drop_remainder", dtypes.bool)
@@ -335,7 +338,11 @@ class Dataset(structure.OfElements):
         return Dataset(variant, spec, [self])
 
     def padded_batch(
-        self, batch_size: Any, padded_shapes: Any, padding_values: Any = None, drop_remainder: Any = False
+        self,
+        batch_size: TensorLike,
+        padded_shapes: Any,
+        padding_values: Any = None,
+        drop_remainder: TensorLike = False,
     ) -> Dataset:
         """Elements of different sizes together, padded to these shapes, or to the largest where None."""
         variant, spec = padding.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
@@ -348,7 +355,13 @@ class Dataset(structure.OfElements):
         attributes = structure.flat_attributes(spec)
         return Dataset(datasets.unbatch_dataset_op(tensors._variant_tensor, **attributes), spec, [self])
 
-    def window(self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: Any = False) -> Dataset:
+    def window(
+        self,
+        size: TensorLike,
+        shift: TensorLike | None = None,
+        stride: int | Sequence[int] = 1,
+        drop_remainder: TensorLike = False,
+    ) -> Dataset:
         """Windows of elements: datasets, one for each component."""
         shift = size if shift is None else shift
         spec = structure.map_structure(DatasetSpec, self._element_spec)
@@ -370,7 +383,7 @@ class Dataset(structure.OfElements):
         attrs = {**structure.flat_attributes(spec), **attrs, key: function.attr}
         return Dataset(op(self._variant_tensor, function.captured, *inputs, **attrs), spec, [self])
 
-    def map(self, map_func: Callable, num_parallel_calls: Any = None) -> Dataset:
+    def map(self, map_func: Callable, num_parallel_calls: TensorLike | None = None) -> Dataset:
         """What a function makes of each element; several at a time, in order, where that is asked for."""
         function = traced(map_func, "Dataset.map()", self._element_spec)
         if num_parallel_calls is None:
@@ -396,9 +409,9 @@ class Dataset(structure.OfElements):
     def interleave(
         self,
         map_func: Callable,
-        cycle_length: Any = -1,
-        block_length: Any = 1,
-        num_parallel_calls: Any = None,
+        cycle_length: TensorLike = -1,
+        block_length: TensorLike = 1,
+        num_parallel_calls: TensorLike | None = None,
     ) -> Dataset:
         """The elements of the datasets that a function makes of each element, several datasets at a time."""
         function = traced(map_func, "Dataset.interleave()", self._element_spec)

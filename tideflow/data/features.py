@@ -6,7 +6,7 @@ import collections
 import csv
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,12 +27,15 @@ from tideflow.ops.files import parsing
 from tideflow.queues.readers import ReaderBase
 from tideflow.runtime.dataset_threads import AUTOTUNE
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _INT32 = range(-(1 << 31), 1 << 31)
 _INT64 = range(-(1 << 63), 1 << 63)
 
 
 @export("data.experimental.parse_example_dataset", "contrib.data.parse_example_dataset")
-def parse_example_dataset(features: dict[str, Any], num_parallel_calls: Any = 1) -> Transformation:
+def parse_example_dataset(features: dict[str, Any], num_parallel_calls: TensorLike = 1) -> Transformation:
     """Batches of serialized Examples, parsed."""
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
@@ -76,7 +79,7 @@ def _parsed(dataset: Dataset, features: dict[str, Any], num_parallel_calls: Any)
 @export("data.experimental.make_batched_features_dataset", "contrib.data.make_batched_features_dataset")
 def make_batched_features_dataset(
     file_pattern: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     features: dict[str, Any],
     reader: Callable[..., Dataset] = TFRecordDataset,
     label_key: str | None = None,

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import tideflow as tf
 from tideflow.data import structure
 from tideflow.data.functions import traced
 from tideflow.graph import dtypes
@@ -51,8 +52,6 @@ class _Running:
 
 def from_generator(generator: Callable, output_types: Any, output_shapes: Any, args: Any) -> Any:
     """The dataset of what a generator yields."""
-    from tideflow.data.dataset import Dataset
-
     if not callable(generator):
         raise TypeError("`generator` must be callable.")
     if output_shapes is None:
@@ -92,10 +91,10 @@ def from_generator(generator: Callable, output_types: Any, output_shapes: Any, a
             finalize_func=finalize.attr,
             **structure.flat_attributes(spec),
         )
-        return Dataset(variant, spec)
+        return tf.data.Dataset(variant, spec)
 
     unused_spec = TensorSpec([], dtypes.int32)
-    return Dataset.from_tensors(0).flat_map(flat_map_fn)
+    return tf.data.Dataset.from_tensors(0).flat_map(flat_map_fn)
 
 
 def _number(tensor: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
 from tideflow.data.iterator import Iterator
@@ -13,6 +13,9 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
 from tideflow.ops.control_flow import optionals
 from tideflow.ops.datasets import iterators
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("data.experimental.Optional", "contrib.data.Optional")
@@ -43,7 +46,7 @@ class Optional:
         return OptionalSpec(self._spec)
 
     @staticmethod
-    def from_value(value: Any) -> Optional:
+    def from_value(value: TensorLike) -> Optional:
         """An optional that has this value."""
         with name_scope("optional") as scope, name_scope("value"):
             spec = structure.spec_of(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
 from tideflow.data.dataset import Dataset, number
@@ -14,6 +14,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.arrays import shapes
 from tideflow.ops.datasets import file_datasets
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _BUFFER_BYTES = 256 * 1024
 _STRING = TensorSpec([], dtypes.string)
@@ -62,7 +65,7 @@ class TextLineDataset(_OfFiles):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         compression_type: str | None = None,
         buffer_size: int | None = None,
         num_parallel_reads: int | None = None,
@@ -80,7 +83,7 @@ class TFRecordDataset(_OfFiles):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         compression_type: str | None = None,
         buffer_size: int | None = None,
         num_parallel_reads: int | None = None,
@@ -98,7 +101,7 @@ class FixedLengthRecordDataset(_OfFiles):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         record_bytes: Any,
         header_bytes: Any = None,
         footer_bytes: Any = None,
@@ -126,7 +129,7 @@ class CsvDataset(Dataset):
 
     def __init__(
         self,
-        filenames: Any,
+        filenames: TensorLike,
         record_defaults: Any,
         compression_type: str | None = None,
         buffer_size: int | None = None,

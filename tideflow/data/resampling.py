@@ -25,7 +25,7 @@ _SEEN_BEFORE = 10  # of each class: a first estimate
 
 @export("data.experimental.rejection_resample", "contrib.data.rejection_resample")
 def rejection_resample(
-    class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: Any = None
+    class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: int | None = None
 ) -> Transformation:
     """Elements with their classes, dropped by chance so that the classes are as frequent as `target_dist`
     says; how frequent they are is counted along the way, unless it is given.

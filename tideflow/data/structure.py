@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -21,6 +21,9 @@ from tideflow.graph.type_spec import (
     type_spec_from_value,
 )
 from tideflow.ragged.value import RaggedTensorValue
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 
 def is_nested(value: Any) -> bool:
@@ -233,12 +236,12 @@ class OfElements:
 
 
 @export("data.experimental.TensorStructure")
-def tensor_structure(dtype: Any, shape: Any) -> TensorSpec:
+def tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
     """The spec of a tensor."""
     return TensorSpec(shape, dtype)
 
 
 @export("data.experimental.SparseTensorStructure")
-def sparse_tensor_structure(dtype: Any, shape: Any) -> SparseTensorSpec:
+def sparse_tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> SparseTensorSpec:
     """The spec of a sparse tensor."""
     return SparseTensorSpec(shape, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
 from tideflow.data.dataset import Dataset, dataset_spec, number, seeds, stateful
@@ -23,6 +23,9 @@ from tideflow.ops.random import choices
 from tideflow.runtime.dataset_threads import AUTOTUNE
 from tideflow.runtime.datasets import INFINITE, UNKNOWN
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 Transformation = Callable[[Dataset], Dataset]
 
 expose(AUTOTUNE, "data.experimental.AUTOTUNE", "contrib.data.AUTOTUNE")
@@ -34,7 +37,7 @@ expose(UNKNOWN, "data.experimental.UNKNOWN_CARDINALITY")
 
 
 @export("data.experimental.Counter", "contrib.data.Counter")
-def Counter(start: int = 0, step: int = 1, dtype: Any = dtypes.int64) -> Dataset:
+def Counter(start: int = 0, step: int = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
     """Numbers from `start` on, without end."""
     with name_scope("counter"):
         first = convert_to_tensor(start, dtype=dtype, name="start")
@@ -47,7 +50,7 @@ def Counter(start: int = 0, step: int = 1, dtype: Any = dtypes.int64) -> Dataset
 class RandomDataset(Dataset):
     """Random 32-bit numbers without end."""
 
-    def __init__(self, seed: Any = None):
+    def __init__(self, seed: int | None = None):
         spec = TensorSpec([], dtypes.int64)
         super().__init__(datasets.random_dataset_op(*seeds(seed), **structure.flat_attributes(spec)), spec)
 
@@ -62,7 +65,7 @@ def unbatch() -> Transformation:
 
 
 @export("data.experimental.enumerate_dataset", "contrib.data.enumerate_dataset")
-def enumerate_dataset(start: Any = 0) -> Transformation:
+def enumerate_dataset(start: TensorLike = 0) -> Transformation:
     """The elements, each with its number in front."""
     return lambda dataset: dataset.enumerate(start)
 
@@ -89,7 +92,9 @@ def unique() -> Transformation:
 
 
 @export("data.experimental.shuffle_and_repeat", "contrib.data.shuffle_and_repeat")
-def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) -> Transformation:
+def shuffle_and_repeat(
+    buffer_size: TensorLike, count: TensorLike | None = None, seed: int | None = None
+) -> Transformation:
     """Shuffled epochs, which may overlap where they meet."""
 
     def apply(dataset: Dataset) -> Dataset:
@@ -102,7 +107,7 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: Any = None) ->
 
 
 @export("data.experimental.prefetch_to_device", "contrib.data.prefetch_to_device")
-def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
+def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Transformation:
     """The elements, read ahead; a step moves them to where it needs them."""
     return lambda dataset: dataset.prefetch(buffer_size)
 
@@ -114,7 +119,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
 
 
 @export("data.experimental.dense_to_sparse_batch", "contrib.data.dense_to_sparse_batch")
-def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Any) -> Transformation:
     """Elements of different sizes together, as sparse tensors."""
 
     def apply(dataset: Dataset) -> Dataset:
@@ -144,10 +149,10 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
 )
 def map_and_batch(
     map_func: Callable,
-    batch_size: Any,
+    batch_size: TensorLike,
     num_parallel_batches: int | None = None,
-    drop_remainder: Any = False,
-    num_parallel_calls: Any = None,
+    drop_remainder: TensorLike = False,
+    num_parallel_calls: TensorLike | None = None,
 ) -> Transformation:
     """`map` and `batch` together."""
     if num_parallel_batches is not None and num_parallel_calls is not None:
@@ -171,8 +176,8 @@ def map_and_batch(
 @export("data.experimental.parallel_interleave", "contrib.data.parallel_interleave")
 def parallel_interleave(
     map_func: Callable,
-    cycle_length: Any,
-    block_length: Any = 1,
+    cycle_length: TensorLike,
+    block_length: TensorLike = 1,
     sloppy: Any = False,
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
@@ -267,7 +272,9 @@ def _directed(selector: Dataset, given: Sequence[Dataset]) -> Dataset:
 
 
 @export("data.experimental.sample_from_datasets", "contrib.data.sample_from_datasets")
-def sample_from_datasets(datasets: Sequence[Dataset], weights: Any = None, seed: Any = None) -> Dataset:
+def sample_from_datasets(
+    datasets: Sequence[Dataset], weights: TensorLike | None = None, seed: int | None = None
+) -> Dataset:
     """From one of several datasets each element, by chance."""
     if len(datasets) == 1:
         return datasets[0]

@@ -1,10 +1,8 @@
-"""Python values as NumPy arrays by TensorFlow's rules: Python floats are float32, ints int32 where they
-fit.
-"""
+"""Python values as NumPy arrays, by TensorFlow's rules: floats become float32, ints int32 where they fit."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +10,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import Dimension, TensorShape
 
-_ACCEPTED = {  # Python kinds that may stand for an element of each kind of dtype
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
+
+_ACCEPTED: dict[str, tuple[type, ...]] = {  # Python types that an element of each kind of dtype may have
     "bool": (bool, np.bool_),
     "string": (str, bytes, np.str_, np.bytes_),
     "int": (int, np.bool_, np.integer, Dimension),
@@ -21,10 +22,10 @@ _ACCEPTED = {  # Python kinds that may stand for an element of each kind of dtyp
 }
 
 
-def as_array(value: Any, dtype: Any = None) -> np.ndarray:
-    """The array that a constant of this value holds; its own copy."""
+def as_array(value: Any, dtype: DTypeLike | None = None) -> np.ndarray:
+    """The array that a constant of this value holds: always a copy."""
     if type(value) is float and dtype is None:
-        return np.array(value, np.float32)  # the commonest constants, spared the general way
+        return np.array(value, np.float32)  # a short path for the most common constants
     dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
@@ -38,8 +39,11 @@ def as_array(value: Any, dtype: Any = None) -> np.ndarray:
     return _from_python(value, dtype)
 
 
-def typed_array(value: Any, dtype: Any = None) -> tuple[np.ndarray, DType]:
-    """The array that a constant of this value holds, and its type; only the type tells quantized integers."""
+def typed_array(value: Any, dtype: DTypeLike | None = None) -> tuple[np.ndarray, DType]:
+    """The array that a constant of this value holds, and its type.
+
+    The array of a quantized type holds plain integers, so its dtype alone does not say the type.
+    """
     if dtype is None and isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "V":
         dtype = dtypes.as_dtype(value.dtype)
     array = as_array(value, dtype)
@@ -54,13 +58,13 @@ def dtype_of_array(array: np.ndarray) -> DType:
 def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind in "SUO":
-        if dtype not in (None, dtypes.string):
+        if dtype is not None and dtype is not dtypes.string:
             if array.dtype.kind != "O":
                 raise TypeError(f"Expected {dtype.name}, got {array.dtype} array instead.")
             return array.astype(dtype.numpy)
         if array.dtype.kind == "O":
-            if set(map(type, array.ravel().tolist())) <= {bytes}:  # strings as steps take and give them
-                return array.copy()
+            if set(map(type, array.ravel().tolist())) <= {bytes}:  # the form in which steps exchange strings
+                return np.array(array, order="C")
             return _from_python(array.tolist(), dtype)
         return _bytes_array(array.astype(object))
     if dtype is dtypes.string:
@@ -102,7 +106,7 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
 
 
 def _check_fields(value: Any, dtype: DType) -> None:
-    """Raises TypeError where an element of a quantized type is not written as NumPy writes it, `(3,)`."""
+    """Raises TypeError unless every element of a quantized type is written as NumPy writes it, `(3,)`."""
     if isinstance(value, list):
         for item in value:
             _check_fields(item, dtype)
@@ -129,7 +133,7 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
                 if dtype is None
                 else TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
             )
-        if accepted is not None and not (isinstance(item, accepted) and _bool_fits(item, dtype)):
+        if dtype is not None and accepted and not (isinstance(item, accepted) and _bool_fits(item, dtype)):
             raise TypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
         if first is None:
             first = item
@@ -141,7 +145,7 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
     return first
 
 
-def _accepted(dtype: DType | None) -> tuple | None:
+def _accepted(dtype: DType | None) -> tuple[type, ...] | None:
     if dtype is None:
         return None
     for kind, test in (
@@ -169,7 +173,7 @@ def _without_dimensions(value: Any) -> Any:
 
 
 def _object_array(value: Any) -> np.ndarray:
-    """Strings of any nesting as an object array, without NumPy's fixed-width strings in between."""
+    """Nested strings as an object array. NumPy's own conversion would pad them to one width."""
     shape, level = [], value
     while isinstance(level, (list, tuple)):
         shape.append(len(level))

@@ -1,4 +1,4 @@
-"""Conditionals and loops in a MetaGraphDef's collections: which operations stand in which."""
+"""Messages for the conditionals and loops in a MetaGraphDef's collections and the operations inside them."""
 
 from tideflow.graph.own_protos import make_messages
 

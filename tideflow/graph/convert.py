@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 
-_conversions: list[tuple[int, int, Any, Callable]] = []  # priority, order of registration, type(s), function
-_by_type: dict[type, list[Callable]] = {}
-_UNCONVERTIBLE: dict[type, list[Callable]] = {}
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
+_Conversion: TypeAlias = Callable[..., Any]
+_Types: TypeAlias = "type | tuple[type, ...]"
+
+_conversions: list[
+    tuple[int, int, _Types, _Conversion]
+] = []  # priority, order of registration, type(s), function
+_by_type: dict[type, list[_Conversion]] = {}
 
 
 @export("register_tensor_conversion_function")
 def register_tensor_conversion_function(
-    base_type: Any, conversion_func: Callable, priority: int = 100
+    base_type: _Types, conversion_func: _Conversion, priority: int = 100
 ) -> None:
-    """Values of `base_type` become tensors by `conversion_func(value, dtype, name, as_ref)`; lower priority
-    goes first.
+    """Registers how values of a type become tensors.
+
+    Args:
+      base_type: The type, or a tuple of types. Subclasses count too.
+      conversion_func: Called as `conversion_func(value, dtype=dtype, name=name, as_ref=as_ref)`. `dtype` is
+        the type that the tensor must have, or None. It returns a tensor, or `NotImplemented` to leave the
+        value to the next function.
+      priority: Functions of lower priority are tried first, those of equal priority in order of registration.
+
+    Raises:
+      TypeError: If `base_type` is no type or tuple of types, or `conversion_func` cannot be called.
     """
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
@@ -31,7 +47,7 @@ def register_tensor_conversion_function(
     _by_type.clear()
 
 
-def _functions_for(cls: type) -> list[Callable]:
+def _functions_for(cls: type) -> list[_Conversion]:
     found = _by_type.get(cls)
     if found is None:
         found = _by_type[cls] = [function for _, _, base, function in _conversions if issubclass(cls, base)]
@@ -40,21 +56,42 @@ def _functions_for(cls: type) -> list[Callable]:
 
 @export("convert_to_tensor")
 def convert_to_tensor(
-    value: Any,
-    dtype: Any = None,
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    preferred_dtype: Any = None,
-    dtype_hint: Any = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
     *,
     as_ref: bool = False,
 ) -> Tensor:
-    """The tensor that stands for `value`: itself, a variable's value, or a constant in the default graph."""
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype)
+    """Converts a value to a tensor of the default graph.
+
+    A tensor is returned as it is, a variable is read, and other values become a constant. Lists and tuples
+    may mix tensors and numbers: they are packed.
+
+    Args:
+      value: A tensor, a variable, an array, a number, a string, or nested lists of those.
+      dtype: The type that the tensor must have. Without it, the type follows from the value: Python floats
+        become float32, Python ints int32 where they fit and int64 otherwise.
+      name: The name of the constant, if one is made.
+      preferred_dtype: A type that is tried first where `dtype` is None. It has no effect if the value cannot
+        have that type.
+      dtype_hint: The same as `preferred_dtype`.
+      as_ref: Whether a reference variable is converted to its reference instead of its value.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      TypeError: If no conversion for the type of `value` is registered.
+      ValueError: If `value` is a tensor of another type than `dtype`, or cannot be represented in `dtype`.
+      RuntimeError: If a registered conversion returns anything but a tensor of the requested type.
+    """
+    wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(value, Tensor):
-        if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        if wanted is not None and not wanted.is_compatible_with(value.dtype):
             raise ValueError(
-                f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: "
+                f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {value.dtype.name}: "
                 f"{value!r}"
             )
         return value
@@ -68,10 +105,10 @@ def convert_to_tensor(
                 result = function(value, dtype=preferred, name=name, as_ref=as_ref)
             except (TypeError, ValueError):
                 continue
-            if result is not NotImplemented and result.dtype.base_dtype is preferred.base_dtype:
+            if isinstance(result, Tensor) and result.dtype.base_dtype is preferred.base_dtype:
                 return result
     for function in functions:
-        result = function(value, dtype=dtype, name=name, as_ref=as_ref)
+        result = function(value, dtype=wanted, name=name, as_ref=as_ref)
         if result is NotImplemented:
             continue
         if not isinstance(result, Tensor):
@@ -79,10 +116,10 @@ def convert_to_tensor(
                 f"{_prefix(name)}Conversion function {function!r} for type {type(value)} returned "
                 f"non-Tensor: {result!r}"
             )
-        if dtype is not None and not dtype.is_compatible_with(result.dtype):
+        if wanted is not None and not wanted.is_compatible_with(result.dtype):
             raise RuntimeError(
                 f"{_prefix(name)}Conversion function {function!r} for type {type(value)} returned "
-                f"incompatible dtype: requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
+                f"incompatible dtype: requested = {wanted.base_dtype.name}, actual = {result.dtype.name}"
             )
         return result
     raise TypeError(
@@ -96,9 +133,12 @@ def _prefix(name: str | None) -> str:
 
 
 def convert_n_to_tensor(
-    values: Sequence[Any], dtype: Any = None, name: str | None = None, preferred_dtype: Any = None
+    values: Sequence[TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
 ) -> list[Tensor]:
-    """Each value as a tensor."""
+    """Each value as a tensor; the arguments are those of `convert_to_tensor`."""
     return [
         convert_to_tensor(v, dtype, name if name is None else f"{name}_{i}", preferred_dtype)
         for i, v in enumerate(values)
@@ -107,7 +147,14 @@ def convert_n_to_tensor(
 
 @export("is_tensor", "contrib.framework.is_tensor")
 def is_tensor(x: Any) -> bool:
-    """Whether x is a tensor, a sparse one, or a variable."""
+    """Whether `x` is a tensor, a sparse tensor, indexed slices, or a variable.
+
+    Args:
+      x: Any Python object.
+
+    Returns:
+      True where functions of TensorFlow would treat `x` as a tensor, without making a constant of it.
+    """
     return (
         isinstance(x, Tensor)
         or type(x).__name__ in ("SparseTensor", "IndexedSlices")

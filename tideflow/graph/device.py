@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from tideflow.export import export
 
@@ -19,8 +19,8 @@ def _to_text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _to_type(value: Any) -> str | None:
-    """The device type; "cpu" and "gpu" were once written small, every other type is taken as it is."""
+def _to_type(value: str | None) -> str | None:
+    """The device type; old programs write "cpu" and "gpu", every other type is taken as it is."""
     return value.upper() if value in ("cpu", "gpu") else value
 
 
@@ -35,9 +35,16 @@ _CLEAN = {
 
 @export("DeviceSpec")
 class DeviceSpec:
-    """The name of a device, of which any part may be left open (None).
+    """The name of a device, of which any part may be open (None).
 
-    `job`, `replica` and `task` say which process, `device_type` and `device_index` which device of it.
+    `to_string` writes it as `/job:worker/replica:0/task:1/device:GPU:0`.
+
+    Args:
+      job: The job of the cluster, such as `"ps"` or `"worker"`.
+      replica: The number of the replica.
+      task: The number of the task in the job.
+      device_type: The type of the device, such as `"CPU"` or `"GPU"`.
+      device_index: The number of the device of that type in the task.
     """
 
     __slots__ = (*_FIELDS, "__weakref__")
@@ -62,18 +69,38 @@ class DeviceSpec:
 
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
-        """The spec that a name such as "/job:worker/task:1/device:GPU:0" or "/gpu:0" writes."""
+        """Parses a device name.
+
+        Args:
+          spec: The name, such as `"/job:worker/task:1/device:GPU:0"` or `"/gpu:0"`.
+
+        Returns:
+          The spec.
+
+        Raises:
+          ValueError: If `spec` is not a device name.
+        """
         return cls(**_parse(spec))
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
-        """Becomes what the name `spec` writes, forgetting what it was; returns itself."""
+        """Replaces all parts of this spec by those of a device name.
+
+        Args:
+          spec: The name.
+
+        Returns:
+          This spec.
+
+        Raises:
+          ValueError: If `spec` is not a device name.
+        """
         parts = _parse(spec)
         for field in _FIELDS:
             setattr(self, field, parts.get(field))
         return self
 
     def to_string(self) -> str:
-        """The full form of the name: "/job:a/replica:0/task:1/device:GPU:0", open parts left out."""
+        """The full form of the name, `"/job:a/replica:0/task:1/device:GPU:0"`, without the open parts."""
         parts = [
             f"/{field}:{value}"
             for field, value in (("job", self.job), ("replica", self.replica), ("task", self.task))
@@ -85,16 +112,34 @@ class DeviceSpec:
         return "".join(parts)
 
     def merge_from(self, dev: DeviceSpec) -> None:
-        """Takes over every part that `dev` fixes."""
+        """Sets every part that `dev` has to its value there.
+
+        Args:
+          dev: Another spec.
+        """
         for field, value in _merged(self, dev).items():
             setattr(self, field, value)
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        """A new spec: the parts that `dev` fixes, and this one's where it is open."""
+        """Combines two specs.
+
+        Args:
+          dev: Another spec, which takes precedence.
+
+        Returns:
+          A new spec with the parts of `dev`, and with this spec's parts where `dev` is open.
+        """
         return type(self)(**_merged(self, dev))
 
     def replace(self, **parts: Any) -> DeviceSpec:
-        """A new spec with the given parts in place of this one's."""
+        """Copies this spec with other values for some parts.
+
+        Args:
+          **parts: The new values, by the names of the constructor's arguments.
+
+        Returns:
+          A new spec.
+        """
         return type(self)(**{**_parts(self), **parts})
 
     def __eq__(self, other: Any) -> bool:
@@ -103,7 +148,7 @@ class DeviceSpec:
     def __hash__(self) -> int:
         return hash(self.to_string())
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(_parts(self).values())
 
     def __repr__(self) -> str:
@@ -131,7 +176,7 @@ def _parse(spec: str) -> dict[str, Any]:
                 parts[field] = value if field == "job" else int(value)
                 continue
             case [short] | [short, _] if short.upper() in _BARE_TYPES:
-                kind, index = short.upper(), piece[len(short) + 1 :] or None
+                kind, index = short.upper(), piece[len(short) + 1 :] or "*"
             case ["device", kind, index]:
                 pass
             case [unknown, *_]:
@@ -139,7 +184,7 @@ def _parse(spec: str) -> dict[str, Any]:
         if "device_type" in parts:
             raise ValueError(f"Cannot specify multiple device types: {spec}")
         parts["device_type"] = kind
-        parts["device_index"] = None if index in (None, "*") else int(index)
+        parts["device_index"] = None if index == "*" else int(index)
     return parts
 
 
@@ -166,14 +211,21 @@ def _canonical(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def merge_names(outer: str, inner: str) -> str:
-    """The full name of a device in another's scope: `inner` decides, `outer` fills what it leaves open."""
+    """The full name of a device within another's scope: `outer` fills the parts that `inner` leaves open."""
     if not inner:
         return _canonical(outer)
     return DeviceSpec.from_string(outer).make_merged_spec(DeviceSpec.from_string(inner)).to_string()
 
 
+class HasDevice(Protocol):
+    """An operation or a NodeDef."""
+
+    @property
+    def device(self) -> str: ...
+
+
 class MergeDevice:
-    """A device function: gives an op the parts of `spec` that the op's own device leaves open."""
+    """A device function: it gives an op the parts of `spec` that the op's own device leaves open."""
 
     def __init__(self, spec: str | DeviceSpec | None) -> None:
         self._name = canonical_name(spec)
@@ -183,11 +235,11 @@ class MergeDevice:
         """Whether this function changes nothing."""
         return not self._name
 
-    def shortcut_string_merge(self, node_def: Any) -> str:
-        """The merged name for anything with a `device` that is a name."""
+    def shortcut_string_merge(self, node_def: HasDevice) -> str:
+        """The merged name of the device of a node."""
         return merge_names(self._name, node_def.device or "")
 
-    def __call__(self, node_def: Any) -> DeviceSpec:
+    def __call__(self, node_def: HasDevice) -> DeviceSpec:
         return DeviceSpec.from_string(self.shortcut_string_merge(node_def))
 
     def __repr__(self) -> str:

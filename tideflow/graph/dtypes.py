@@ -7,13 +7,20 @@ the type of an edge that carries a variable's buffer instead of a value. Each nu
 from __future__ import annotations
 
 import builtins
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
-import torch
 
 from tideflow.export import export, expose
+
+if TYPE_CHECKING:
+    import torch
+
+    from tideflow.graph.typing import DTypeLike
+
+    _TorchType: TypeAlias = torch.dtype  # inside DType, `torch` is an attribute
 
 _REF = 100
 
@@ -21,32 +28,32 @@ _REF = 100
 (DT_COMPLEX64, DT_INT64, DT_BOOL, DT_QINT8, DT_QUINT8, DT_QINT32, DT_BFLOAT16, DT_QINT16) = range(8, 16)
 (DT_QUINT16, DT_UINT16, DT_COMPLEX128, DT_HALF, DT_RESOURCE, DT_VARIANT, DT_UINT32, DT_UINT64) = range(16, 24)
 
-# Number, name, kind, NumPy type, torch storage. Quantized values are stored as the plain integers they are;
-# to users their NumPy type has one field, named as the type.
-_TYPES = (
-    (DT_FLOAT, "float32", "float", np.float32, torch.float32),
-    (DT_DOUBLE, "float64", "float", np.float64, torch.float64),
-    (DT_HALF, "float16", "float", np.float16, torch.float16),
-    (DT_BFLOAT16, "bfloat16", "float", ml_dtypes.bfloat16, torch.bfloat16),
-    (DT_INT8, "int8", "int", np.int8, torch.int8),
-    (DT_INT16, "int16", "int", np.int16, torch.int16),
-    (DT_INT32, "int32", "int", np.int32, torch.int32),
-    (DT_INT64, "int64", "int", np.int64, torch.int64),
-    (DT_UINT8, "uint8", "uint", np.uint8, torch.uint8),
-    (DT_UINT16, "uint16", "uint", np.uint16, torch.uint16),
-    (DT_UINT32, "uint32", "uint", np.uint32, torch.uint32),
-    (DT_UINT64, "uint64", "uint", np.uint64, torch.uint64),
-    (DT_BOOL, "bool", "bool", np.bool_, torch.bool),
-    (DT_COMPLEX64, "complex64", "complex", np.complex64, torch.complex64),
-    (DT_COMPLEX128, "complex128", "complex", np.complex128, torch.complex128),
-    (DT_QINT8, "qint8", "quantized", np.int8, torch.int8),
-    (DT_QINT16, "qint16", "quantized", np.int16, torch.int16),
-    (DT_QINT32, "qint32", "quantized", np.int32, torch.int32),
-    (DT_QUINT8, "quint8", "quantized", np.uint8, torch.uint8),
-    (DT_QUINT16, "quint16", "quantized", np.uint16, torch.uint16),
-    (DT_STRING, "string", "string", np.object_, None),
-    (DT_RESOURCE, "resource", "handle", None, None),
-    (DT_VARIANT, "variant", "handle", None, None),
+# Number, name, kind, NumPy type; the torch type has NumPy's name. Quantized values are stored as plain
+# integers; the NumPy type that users see has one field, named as the type.
+_TYPES: tuple[tuple[int, str, str, type | None], ...] = (
+    (DT_FLOAT, "float32", "float", np.float32),
+    (DT_DOUBLE, "float64", "float", np.float64),
+    (DT_HALF, "float16", "float", np.float16),
+    (DT_BFLOAT16, "bfloat16", "float", ml_dtypes.bfloat16),
+    (DT_INT8, "int8", "int", np.int8),
+    (DT_INT16, "int16", "int", np.int16),
+    (DT_INT32, "int32", "int", np.int32),
+    (DT_INT64, "int64", "int", np.int64),
+    (DT_UINT8, "uint8", "uint", np.uint8),
+    (DT_UINT16, "uint16", "uint", np.uint16),
+    (DT_UINT32, "uint32", "uint", np.uint32),
+    (DT_UINT64, "uint64", "uint", np.uint64),
+    (DT_BOOL, "bool", "bool", np.bool_),
+    (DT_COMPLEX64, "complex64", "complex", np.complex64),
+    (DT_COMPLEX128, "complex128", "complex", np.complex128),
+    (DT_QINT8, "qint8", "quantized", np.int8),
+    (DT_QINT16, "qint16", "quantized", np.int16),
+    (DT_QINT32, "qint32", "quantized", np.int32),
+    (DT_QUINT8, "quint8", "quantized", np.uint8),
+    (DT_QUINT16, "quint16", "quantized", np.uint16),
+    (DT_STRING, "string", "string", np.object_),
+    (DT_RESOURCE, "resource", "handle", None),
+    (DT_VARIANT, "variant", "handle", None),
 )
 
 
@@ -54,11 +61,42 @@ _TYPES = (
 class DType:
     """The type of the elements of a tensor. `DType(n)` is the one object of number `n`.
 
-    Facts that are asked for often are plain attributes: `name`, `as_datatype_enum`, `base_dtype` (without the
-    reference), `real_dtype` (of a complex type, its parts' type), `size` (bytes per element), `torch` (the
-    buffer's torch dtype, None for strings and handles), `numpy` (the NumPy type of the arrays that steps take
-    and give, None for handles) and the `is_*` flags.
+    Args:
+      type_enum: The number of the type in TensorFlow's `types.proto`.
+
+    Attributes:
+      name: The type's name, `"float32"` or, for a reference, `"float32_ref"`.
+      as_datatype_enum: The type's number in `types.proto`.
+      base_dtype: The type without the reference.
+      real_dtype: The type of the real and imaginary parts of a complex type; any other type itself.
+      size: The number of bytes of one element.
+      numpy: The NumPy type of the arrays that a step takes and returns, None for handles.
+      torch: The torch dtype of the buffers, None for strings and handles.
+      is_bool: Whether the type is `tf.bool`.
+      is_complex: Whether the type is a complex floating-point type.
+      is_floating: Whether the type is a real floating-point type.
+      is_integer: Whether the type is a signed or unsigned integer, and not a quantized one.
+      is_numpy_compatible: Whether NumPy has a type for the elements.
+      is_quantized: Whether the type is a quantized integer.
+      is_unsigned: Whether the type is an unsigned integer.
     """
+
+    name: str
+    as_datatype_enum: int
+    base_dtype: DType
+    real_dtype: DType
+    size: int
+    numpy: type[object] | None
+    torch: _TorchType | None
+    is_bool: builtins.bool
+    is_complex: builtins.bool
+    is_floating: builtins.bool
+    is_integer: builtins.bool
+    is_numpy_compatible: builtins.bool
+    is_quantized: builtins.bool
+    is_unsigned: builtins.bool
+    _as_ref: DType
+    _is_ref_dtype: builtins.bool
 
     __slots__ = (
         "__weakref__",
@@ -86,8 +124,15 @@ class DType:
         except KeyError:
             raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}") from None
 
+    def __getattr__(self, name: str) -> Any:
+        """`torch`, when the first type is asked for it: programs that only read files never load torch."""
+        if name != "torch":
+            raise AttributeError(f"'DType' object has no attribute {name!r}")
+        _pair_with_torch()
+        return self.torch
+
     @property
-    def as_numpy_dtype(self) -> type | np.dtype:
+    def as_numpy_dtype(self) -> Any:
         """The NumPy type of the elements: `object` for strings, one field of integers for quantized types."""
         if self.numpy is None:
             raise TypeError(f"{self} has no NumPy type: its values are handles, not arrays.")
@@ -107,7 +152,7 @@ class DType:
         if self.is_integer:
             return np.iinfo(self.numpy)
         if self.is_floating:
-            return ml_dtypes.finfo(self.numpy)
+            return ml_dtypes.finfo(self.numpy)  # type: ignore[no-untyped-call]
         raise TypeError(f"Cannot find {which} value of {self}.")
 
     @property
@@ -119,8 +164,15 @@ class DType:
             return (False, True)
         return (0, self.max)
 
-    def is_compatible_with(self, other: Any) -> builtins.bool:
-        """Whether `other` may be used where this type is asked for: it is the same, or a reference to it."""
+    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
+        """Whether a tensor of type `other` may be used where this type is required.
+
+        Args:
+          other: A DType, or anything that `tf.as_dtype` accepts.
+
+        Returns:
+          True where `other` is this type or a reference to it.
+        """
         other = as_dtype(other)
         return self is other or self is other.base_dtype
 
@@ -137,7 +189,7 @@ class DType:
     def __hash__(self) -> int:
         return self.as_datatype_enum
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
 
     def __repr__(self) -> str:
@@ -148,8 +200,19 @@ class DType:
 
 
 @export("as_dtype", "dtypes.as_dtype")
-def as_dtype(type_value: Any) -> DType:
-    """The `DType` meant by a DType, its number or name, a NumPy or torch dtype, `float` or `bool`."""
+def as_dtype(type_value: DTypeLike) -> DType:
+    """Converts a value that names an element type to its `DType`.
+
+    Args:
+      type_value: A `DType`, its number or name, a NumPy or torch dtype, or one of the Python types `float`,
+        `bool` and `object` (strings).
+
+    Returns:
+      The `DType`.
+
+    Raises:
+      TypeError: If the value names no type.
+    """
     if type(type_value) is DType:
         return type_value
     try:
@@ -157,14 +220,19 @@ def as_dtype(type_value: Any) -> DType:
     except TypeError:  # not hashable, so no type
         found = None
     if found is None:
-        found = _from_uncommon_numpy(type_value)
+        found = _from_uncommon(type_value)
     if found is None:
         raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
     return found
 
 
-def _from_uncommon_numpy(value: Any) -> DType | None:
-    """NumPy types outside the table: sized strings, foreign byte orders, aliases such as `np.longlong`."""
+def _from_uncommon(value: Any) -> DType | None:
+    """Types that are not in the table: torch types before the first use of one; sized strings, foreign byte
+    orders and aliases of NumPy's such as `np.longlong`.
+    """
+    if not from_torch and "torch" in sys.modules:
+        _pair_with_torch()
+        return as_dtype(value)
     if isinstance(value, np.dtype):
         if value.kind in "SU":
             return string
@@ -177,17 +245,16 @@ def _from_uncommon_numpy(value: Any) -> DType | None:
     return None
 
 
-def _with_field(dtype: DType) -> np.dtype:
-    """The NumPy type of a quantized type: its integers, in a field that tells them from plain ones."""
+def _with_field(dtype: DType) -> np.dtype[Any]:
+    """The NumPy type of a quantized type: its integers, in a field that marks them as quantized."""
     return np.dtype([(dtype.name, dtype.numpy)])
 
 
-def _make(enum: int, name: str, kind: str, numpy: type | None, storage: torch.dtype | None) -> DType:
+def _make(enum: int, name: str, kind: str, numpy: type | None) -> DType:
     dtype = object.__new__(DType)
     dtype.as_datatype_enum = enum
     dtype.name = name
     dtype.size = np.dtype(numpy).itemsize if numpy else 1
-    dtype.torch = storage
     dtype.is_bool = kind == "bool"
     dtype.is_complex = kind == "complex"
     dtype.is_floating = kind == "float"
@@ -203,9 +270,9 @@ def _make(enum: int, name: str, kind: str, numpy: type | None, storage: torch.dt
 
 def _make_all() -> dict[int, DType]:
     by_enum = {}
-    for enum, name, *facts in _TYPES:
-        base = by_enum[enum] = _make(enum, name, *facts)
-        ref = by_enum[enum + _REF] = _make(enum + _REF, name + "_ref", *facts)
+    for enum, name, kind, numpy in _TYPES:
+        base = by_enum[enum] = _make(enum, name, kind, numpy)
+        ref = by_enum[enum + _REF] = _make(enum + _REF, name + "_ref", kind, numpy)
         ref.base_dtype, ref._is_ref_dtype = base, True
         base._as_ref = ref
     for whole, part in ((DT_COMPLEX64, DT_FLOAT), (DT_COMPLEX128, DT_DOUBLE)):
@@ -265,10 +332,11 @@ variant_ref = variant._as_ref
 
 QUANTIZED_DTYPES = frozenset(dtype for dtype in _BY_ENUM.values() if dtype.is_quantized)
 
-# What the dtype of an array or a buffer means: never a quantized type, which is a plain integer there.
+# The DType of an array or a buffer. Arrays and buffers of a quantized type hold plain integers, so that no
+# dtype of NumPy or torch stands for a quantized type.
 _PLAIN = [dtype for dtype in _BY_ENUM.values() if not (dtype._is_ref_dtype or dtype.is_quantized)]
-from_torch: dict[torch.dtype, DType] = {dtype.torch: dtype for dtype in _PLAIN if dtype.torch}
-from_numpy: dict[np.dtype, DType] = {np.dtype(dtype.numpy): dtype for dtype in _PLAIN if dtype.numpy}
+from_torch: dict[torch.dtype, DType] = {}
+from_numpy: dict[np.dtype[Any], DType] = {np.dtype(dtype.numpy): dtype for dtype in _PLAIN if dtype.numpy}
 
 for _dtype in _BY_ENUM.values():
     if not _dtype._is_ref_dtype:
@@ -286,7 +354,6 @@ _FROM_ANYTHING: dict[Any, DType] = {
     **{name + "_ref": dtype._as_ref for name, dtype in _ALIASES.items()},
     **from_numpy,
     **{dtype.type: meaning for dtype, meaning in from_numpy.items()},
-    **from_torch,
     **{_with_field(d): d for d in (qint8, qint16, qint32, quint8, quint16)},
     float: float32,
     builtins.bool: bool,
@@ -294,3 +361,13 @@ _FROM_ANYTHING: dict[Any, DType] = {
     np.str_: string,
     np.bytes_: string,
 }
+
+
+def _pair_with_torch() -> None:
+    """Gives every type its torch type."""
+    import torch  # loaded when asked for
+
+    for dtype in _BY_ENUM.values():
+        dtype.torch = None if dtype.numpy in (None, object) else getattr(torch, np.dtype(dtype.numpy).name)
+    from_torch.update({dtype.torch: dtype for dtype in _PLAIN if dtype.torch})
+    _FROM_ANYTHING.update(from_torch)

@@ -1,4 +1,4 @@
-"""Example and SequenceExample: the messages that training data are kept in, on TensorFlow's wire format."""
+"""Example and SequenceExample: the messages that hold training data, on TensorFlow's wire format."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from google.protobuf import text_format
 from tideflow.export import expose
 from tideflow.graph.own_protos import make_messages
 
-# By message: its fields in order of their numbers, from 1.
+# By message, its fields in the order of their numbers.
 _SCHEMA = {
     "BytesList": {"value": "repeated bytes"},
     "FloatList": {"value": "repeated float"},

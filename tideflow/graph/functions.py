@@ -1,4 +1,4 @@
-"""Functions in a graph's library: FunctionDefs, their bodies as graphs, the op types that call them."""
+"""Functions in a graph's library: FunctionDefs, their bodies as graphs, and the op types that call them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.function_pb2 import FunctionDef
@@ -17,15 +17,19 @@ from tensorboard.compat.proto.op_def_pb2 import OpDef
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.graph import Graph
-from tideflow.graph.graph_def import attr_from_proto, node_def_proto
+from tideflow.graph.graph_def import attr_from_proto, attr_proto, node_def_proto
+from tideflow.graph.node_import import NodeImporter
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
+
 
 @dataclass
 class FunctionBody:
-    """A function as a graph: what it takes, what it gives, and what runs in any case."""
+    """A function as a graph: its inputs, its outputs, and the operations that every call runs."""
 
     graph: Graph
     inputs: list[Tensor]
@@ -34,9 +38,9 @@ class FunctionBody:
 
 
 class FunctionGraph(Graph):
-    """A function's body while it is being made. What it takes from outside becomes a further input."""
+    """A function's body while it is being made. A tensor of an outer graph that it uses becomes an input."""
 
-    def __init__(self, outer: Graph):
+    def __init__(self, outer: Graph) -> None:
         super().__init__()
         self.outer = outer
         self._functions = outer._functions
@@ -48,16 +52,16 @@ class FunctionGraph(Graph):
     def building_function(self) -> bool:
         return True
 
-    def add_input(self, dtype: Any, shape: Any, name: str) -> Tensor:
-        """A further input of the function."""
+    def add_input(self, dtype: DTypeLike, shape: ShapeLike | None, name: str) -> Tensor:
+        """Adds an input to the function."""
         with self.as_default(), self.control_dependencies(None):
-            tensor = definition("_Arg")(T=dtype, index=len(self.inputs), name=name)
+            tensor: Tensor = definition("_Arg")(T=dtype, index=len(self.inputs), name=name)
         tensor.set_shape(shape)
         self.inputs.append(tensor)
         return tensor
 
     def capture(self, tensor: Tensor) -> Tensor:
-        """A tensor as this function sees it: itself, or the input that stands for one of an outer graph."""
+        """The tensor itself, or the input of this function that stands for a tensor of an outer graph."""
         if tensor.graph is self:
             return tensor
         if isinstance(self.outer, FunctionGraph):
@@ -78,30 +82,30 @@ class FunctionGraph(Graph):
 
 
 def outermost(graph: Graph) -> Graph:
-    """The graph in which a function was defined, and the functions around it; functions live there."""
+    """The graph around all functions that a function is nested in: its library contains the functions."""
     while isinstance(graph, FunctionGraph):
         graph = graph.outer
     return graph
 
 
-_in_the_making = threading.local()  # bodies, by library and name
+_being_made = threading.local()  # the functions whose bodies this thread is making, by library and name
 
 
 def body_of(graph: Graph, name: str, attrs: dict[str, Any] | None = None) -> FunctionBody:
-    """The body of a function of the graph's library, for these values of its attributes; made once."""
+    """The body of a function of the graph's library for these attribute values. Each is made once."""
     attrs = attrs or {}
     key = (name, repr(sorted(attrs.items(), key=lambda item: item[0])))
     if key not in graph._function_bodies:
-        with _once_at_a_time(graph, name):
+        with _not_recursive(graph, name):
             graph._function_bodies[key] = _new_body(graph, name, attrs)
     return graph._function_bodies[key]
 
 
 @contextlib.contextmanager
-def _once_at_a_time(graph: Graph, name: str) -> Iterator[None]:
-    """InvalidArgumentError where a body is needed in order to make it."""
-    making = _in_the_making.__dict__.setdefault("names", set())
-    key = (id(graph._functions), name)  # the library, which all bodies share
+def _not_recursive(graph: Graph, name: str) -> Iterator[None]:
+    """Raises InvalidArgumentError if making the body requires the body itself."""
+    making = _being_made.__dict__.setdefault("names", set())
+    key = (id(graph._functions), name)  # a graph and the bodies made from it share one library
     if key in making:
         raise errors.invalid_argument(
             f"The function {name} calls itself, so that the shapes of its outputs have no end"
@@ -114,8 +118,6 @@ def _once_at_a_time(graph: Graph, name: str) -> Iterator[None]:
 
 
 def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
-    from tideflow.graph.graph_import import import_graph_def
-
     function = graph._functions.get(name)
     if function is None:
         known = ", ".join(sorted(graph._functions)) or "none"
@@ -123,10 +125,10 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
     made = FunctionGraph(graph)
     message, inputs, outputs = _as_graph_def(graph, function, attrs)
     with made.as_default():
-        elements = import_graph_def(message, return_elements=[*inputs, *outputs], name="")
-    targets = [
-        op for op in made.get_operations() if op.definition.stateful and op.definition.role != "argument"
-    ]
+        importer = NodeImporter(made, message, op_definition)
+        importer.run()
+        elements: list[Any] = [importer.element(name) for name in (*inputs, *outputs)]
+    targets = [op for op in made.get_operations() if op.definition.stateful and op.type != "_Arg"]
     return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], targets)
 
 
@@ -176,15 +178,13 @@ def _argument_types(arg: OpDef.ArgDef, attrs: dict[str, Any]) -> list[dtypes.DTy
 
 
 def _bound_attribute(name: str, attrs: dict[str, Any]) -> AttrValue:
-    from tideflow.graph.graph_def import attr_proto
-
     if name not in attrs:
         raise errors.invalid_argument(f"the function needs a value for its attribute '{name}'")
     return attr_proto(attrs[name])
 
 
 def _output_ranges(graph: Graph, node: NodeDef) -> Iterator[tuple[str, int, int]]:
-    """Each output argument of a node with its first tensor and how many it is."""
+    """Each output argument of a node with the index of its first tensor and the number of its tensors."""
     op = op_definition(graph, node.op)
     attrs = {**op._defaults, **{key: attr_from_proto(value) for key, value in node.attr.items()}}
     first = 0
@@ -199,7 +199,7 @@ def _output_ranges(graph: Graph, node: NodeDef) -> Iterator[tuple[str, int, int]
 
 
 def _tensor_name(text: str, ranges: dict[str, list[str]], function: FunctionDef) -> str:
-    """The name in a graph of what a function's node calls 'arg', 'arg:1' or 'node:output:0'."""
+    """The tensor name, in a graph, for 'arg', 'arg:1' or 'node:output:0' in a FunctionDef."""
     if text.startswith("^"):
         return text
     base, colon, index = text.rpartition(":")
@@ -239,7 +239,7 @@ def call_definition(graph: Graph, name: str) -> Op:
 
 def _call_op(graph: Graph, function: FunctionDef) -> Op:
     signature = function.signature
-    attrs = {spec.name: attr(spec.type) for spec in signature.attr}
+    attrs: dict[str, Any] = {spec.name: attr(spec.type) for spec in signature.attr}
     for spec in signature.attr:
         if spec.HasField("default_value"):
             attrs[spec.name] = attr(spec.type, attr_from_proto(spec.default_value))
@@ -274,7 +274,7 @@ def _arguments_text(args: Iterable[OpDef.ArgDef]) -> str:
 def add_function(
     graph: Graph, name: str, body: FunctionBody, output_names: list[str] | None = None
 ) -> FunctionDef:
-    """Puts a function into the graph's library."""
+    """Adds a function to the graph's library and returns its FunctionDef."""
     message = function_def(name, body, output_names)
     graph._functions[name] = message
     graph._function_bodies[(name, "[]")] = body
@@ -283,7 +283,7 @@ def add_function(
 
 
 def function_def(name: str, body: FunctionBody, output_names: list[str] | None = None) -> FunctionDef:
-    """The message for a body."""
+    """The FunctionDef of a body."""
     message = FunctionDef()
     message.signature.name = name
     message.signature.is_stateful = bool(body.targets)

@@ -1,21 +1,37 @@
-"""Graph: the program as data. Names, scopes, control dependencies, devices and collections are kept here."""
+"""Graph: the program as data, with its names, scopes, control dependencies, devices and collections."""
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 from tideflow.export import export
 from tideflow.graph import device as device_names
+from tideflow.graph.graph_def import attr_from_proto, graph_def_proto
+from tideflow.graph.op_registry import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.function_pb2 import FunctionDef
     from tensorboard.compat.proto.graph_pb2 import GraphDef
-    from tensorboard.compat.proto.versions_pb2 import VersionDef
+
+    from tideflow.graph.functions import FunctionBody
+    from tideflow.graph.op import Op
+    from tideflow.graph.typing import (
+        ControlFlowContext,
+        DeviceFunction,
+        DeviceLike,
+        DTypeLike,
+        GraphElementLike,
+        SessionLike,
+    )
 
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
@@ -28,15 +44,13 @@ GRAPH_DEF_VERSION_MIN_PRODUCER = 0
 class _ThreadState(threading.local):
     """The scopes a thread is in while it builds a graph."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.name_stack = ""
-        self.devices: tuple[
-            Any, ...
-        ] = ()  # strings or functions, outermost first; None hides what is outside
+        self.devices: tuple[DeviceFunction | None, ...] = ()  # outermost first; None cancels those outside it
         self.controls: tuple[_Controls, ...] = ()
         self.colocations: tuple[Operation, ...] = ()
         self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
-        self.context = None  # the control-flow construct being built
+        self.context: ControlFlowContext | None = None  # the branch or loop that is being built
 
 
 class _Controls:
@@ -44,37 +58,44 @@ class _Controls:
 
     __slots__ = ("inputs", "seen")
 
-    def __init__(self, inputs: list[Operation]):
+    def __init__(self, inputs: list[Operation]) -> None:
         self.inputs = inputs
         self.seen: set[Operation] = set()
 
 
 @export("Graph")
 class Graph:
-    """A dataflow graph: operations, the tensors between them, and the collections that group them."""
+    """A dataflow graph: operations, the tensors between them, and collections of objects that belong to it.
 
-    def __init__(self):
+    New operations go into the default graph: the global one, or the one of the innermost
+    `with graph.as_default():` block. A session runs parts of one graph.
+
+    Attributes:
+      seed: The graph-level random seed, or None.
+    """
+
+    def __init__(self) -> None:
         self._lock = threading.RLock()
         self._local = _ThreadState()
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names: dict[str, int] = {}
-        self._collections: dict[Any, list] = {}
+        self._collections: dict[Hashable, list[Any]] = {}
         self._finalized = False
         self._mutations = 0
-        self._told_about: set[Operation] = set()  # operations of which the user has been warned
+        self._warned_about: set[Operation] = set()
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._gradient_overrides: dict[str, str] = {}
-        self._gradient_functions: dict[str, Callable] = {}
-        self._functions: dict[str, Any] = {}  # FunctionDef messages by name
+        self._gradient_functions: dict[str, Callable[..., Any]] = {}
+        self._functions: dict[str, FunctionDef] = {}
         self._function_gradients: dict[str, str] = {}  # the function that computes a function's gradient
-        self._function_bodies: dict[Any, Any] = {}
-        self._function_calls: dict[str, Any] = {}  # the op types that call functions by name
+        self._function_bodies: dict[tuple[str, str], FunctionBody] = {}  # by name and attribute values
+        self._function_calls: dict[str, Op] = {}  # the op types that call functions by name
         self._container = ""
         self._takes_internal_ops = False  # only a part of a step that another task of the cluster has cut
         self._last_seeds: dict[str, int] = {}
-        self._known_reductions: set[tuple] = set()  # shapes and axes that a gradient has met
+        self._known_reductions: set[tuple[Any, ...]] = set()  # shapes and axes of the gradients made so far
         self.seed: int | None = None
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER
@@ -83,11 +104,15 @@ class Graph:
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[Graph]:
-        """`with graph.as_default():` new operations go into this graph, on this thread."""
+        """Makes this the default graph of the current thread, within a `with` block.
+
+        Yields:
+          This graph.
+        """
         with default_graphs.pushed(self):
             yield self
 
-    def _session_for(self, method: str, noun: str, session: Any) -> Any:
+    def _session_for(self, method: str, noun: str, session: SessionLike | None) -> SessionLike:
         session = session or default_sessions.top()
         if session is None:
             raise ValueError(
@@ -105,7 +130,16 @@ class Graph:
     # ------------------------------------------------------------------ names
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name` in the current scope, with `_1`, `_2` … added where it is taken (case does not count)."""
+        """Makes a unique operation name from `name`, in the current name scope.
+
+        Args:
+          name: The name without its scope.
+          mark_as_used: Whether the result counts as taken from now on.
+
+        Returns:
+          The name with its scope, and with `_1`, `_2` and so on appended if it is taken. Names that differ
+          only in case count as equal.
+        """
         with self._lock:
             stack = self._local.name_stack
             full = f"{stack}/{name}" if stack else name
@@ -135,8 +169,18 @@ class Graph:
 
     @contextlib.contextmanager
     def name_scope(self, name: str | None) -> Iterator[str]:
-        """Names made inside begin with the scope's; "" or None goes back to the top. Yields the scope with
-        its slash.
+        """Gives the operations made in a `with` block names that begin with a scope.
+
+        Args:
+          name: The name of the scope, which is made unique; a name that ends in a slash is an existing scope
+            and is used as it is. None or "" leaves all scopes.
+
+        Yields:
+          The full name of the scope with a slash at its end, "" outside of all scopes.
+
+        Raises:
+          TypeError: If `name` is not a string.
+          ValueError: If `name` has characters that a scope cannot have.
         """
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name for name_scope must be a string, got {name!r}")
@@ -149,13 +193,20 @@ class Graph:
             local.name_stack = outer
 
     def get_name_scope(self) -> str:
+        """The current name scope, without a slash at its end."""
         return self._local.name_stack
 
     # ------------------------------------------------------------------ scopes that mark new operations
 
     @contextlib.contextmanager
-    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> Iterator[None]:
-        """Operations made inside run after `control_inputs`; None forgets the outer dependencies."""
+    def control_dependencies(self, control_inputs: Iterable[GraphElementLike] | None) -> Iterator[None]:
+        """Makes the operations of a `with` block run after the given ones.
+
+        Blocks can be nested: an operation inside both waits for the control inputs of both.
+
+        Args:
+          control_inputs: Operations or tensors. None cancels the control dependencies of the blocks outside.
+        """
         local = self._local
         outer, outer_context = local.controls, local.context
         if control_inputs is None:
@@ -167,11 +218,11 @@ class Graph:
         finally:
             local.controls, local.context = outer, outer_context
 
-    def _control_operations(self, control_inputs: Sequence[Any]) -> list[Operation]:
-        ops = []
+    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
+        ops: list[Operation] = []
         for item in control_inputs:
             if hasattr(item, "_handle") or type(item).__name__ == "IndexedSlices":
-                item = item.op  # a resource variable, or what it is after a write: no read is waited for
+                item = item.op  # a resource variable, before or after a write: its handle, not its read
             element = self.as_graph_element(item)
             op = element.op if isinstance(element, Tensor) else element
             if op not in ops:
@@ -179,32 +230,47 @@ class Graph:
         return ops
 
     @contextlib.contextmanager
-    def device(self, device_name_or_function: Any) -> Iterator[None]:
-        """Operations made inside ask for this device (a string, a DeviceSpec, a function of the op, or
-        None).
+    def device(self, device_name_or_function: DeviceLike | None) -> Iterator[None]:
+        """Requests a device for the operations made in a `with` block.
+
+        Args:
+          device_name_or_function: A device name or a `tf.DeviceSpec`, of which parts may be open; an inner
+            block takes precedence over an outer one, part by part. A function is called with each new
+            operation and returns its device. None cancels the devices of the blocks outside.
+
+        Raises:
+          ValueError: If the name is not a device name.
         """
         local = self._local
         outer = local.devices
         entry = device_name_or_function
-        if entry is not None and not callable(entry):
-            entry = device_names.merge_device(entry)
-        local.devices = (*outer, entry)
+        if entry is None or callable(entry):
+            local.devices = (*outer, entry)
+        else:
+            local.devices = (*outer, device_names.merge_device(entry))
         try:
             yield
         finally:
             local.devices = outer
 
     @contextlib.contextmanager
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
-        """Operations made inside live on the device of `op`."""
+    def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
+        """Places the operations made in a `with` block on the device of another operation.
+
+        Args:
+          op: An operation, or a tensor or variable for its operation. None joins no group.
+          ignore_existing: Whether the colocations of the blocks outside are cancelled.
+
+        Raises:
+          ValueError: If `op` is None and `ignore_existing` is not set.
+        """
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         local = self._local
         outer, outer_devices = local.colocations, local.devices
-        op = None if op is None else _operation_of(op, self)
-        local.devices = ()  # the colocated op's device counts, not the surrounding scope's
+        local.devices = ()  # the device of `op` takes precedence over the surrounding scope's
         kept = () if ignore_existing else outer
-        local.colocations = kept if op is None else (*kept, op)
+        local.colocations = kept if op is None else (*kept, _operation_of(op, self))
         try:
             yield
         finally:
@@ -212,7 +278,7 @@ class Graph:
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        """Operations made inside have these attributes (in their stored form)."""
+        """Gives the operations made in a `with` block these attributes, in their stored form."""
         local = self._local
         outer, local.attrs = local.attrs, {**local.attrs, **attr_map}
         try:
@@ -222,7 +288,14 @@ class Graph:
 
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
-        """Stateful operations made inside keep their state in this resource container."""
+        """Keeps the state of operations made in a `with` block in a named resource container.
+
+        Args:
+          container_name: The container, which `Session.reset` can clear.
+
+        Yields:
+          The container's name.
+        """
         outer, self._container = self._container, container_name
         try:
             yield container_name
@@ -231,7 +304,15 @@ class Graph:
 
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        """Operations of these types, made inside, use the gradient registered under the given name."""
+        """Replaces the gradients of operations made in a `with` block.
+
+        Args:
+          op_type_map: By op type, the name under which `tf.RegisterGradient` registered the gradient function
+            to use.
+
+        Raises:
+          TypeError: If `op_type_map` is not a dictionary from strings to strings.
+        """
         if not isinstance(op_type_map, dict):
             raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
         for key, value in op_type_map.items():
@@ -245,13 +326,14 @@ class Graph:
             self._gradient_overrides = outer
 
     def switch_to_thread_local(self) -> None:
-        """Scopes are always a thread's own here."""
+        """Does nothing: the scopes of a graph always belong to a thread."""
 
     # ------------------------------------------------------------------ operations
 
     def _insert(self, op: Operation, given: Sequence[Tensor]) -> None:
-        """Takes a new operation in: the scopes' control inputs, device and colocation, its name and its
-        id. `given` are its inputs before a loop or a branch brought them in.
+        """Adds a new operation, with the control inputs, device and colocation of the current scopes.
+
+        `given` are its inputs as the caller gave them, before the current loop or branch replaced them.
         """
         self._check_not_finalized()
         local = self._local
@@ -281,7 +363,7 @@ class Graph:
 
     def _add_scope_attrs(self, op: Operation, local: _ThreadState) -> None:
         for key, value in local.attrs.items():
-            if key != "_class" or not local.colocations:  # an explicit colocation counts more
+            if key != "_class" or not local.colocations:  # an explicit colocation takes precedence
                 op.attrs.setdefault(key, value)
 
     def _add_scope_controls(
@@ -289,13 +371,13 @@ class Graph:
     ) -> None:
         inputs = {tensor.op for tensor in given}
         for controls in stack:
-            # An input made inside the block already waits for the block's dependencies.
+            # An input made inside the block waits for the block's dependencies already.
             if inputs.isdisjoint(controls.seen):
                 for control in controls.inputs:
                     if control not in inputs and control not in op.control_inputs:
                         op.control_inputs.append(control)
 
-    def _apply_device_functions(self, op: Operation, devices: tuple[Any, ...]) -> None:
+    def _apply_device_functions(self, op: Operation, devices: tuple[DeviceFunction | None, ...]) -> None:
         for entry in reversed(devices):
             if entry is None:
                 break
@@ -305,20 +387,35 @@ class Graph:
         self,
         op_type: str,
         inputs: Sequence[Tensor],
-        dtypes: Sequence[Any] | None = None,
-        input_types: Sequence[Any] | None = None,
+        dtypes: Sequence[DTypeLike] | None = None,
+        input_types: Sequence[DTypeLike] | None = None,
         name: str | None = None,
         attrs: dict[str, Any] | None = None,
         op_def: Any = None,
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:
-        """Makes an operation of any registered type from its inputs and AttrValue messages (or plain
-        values).
-        """
-        from tideflow.graph.graph_def import attr_from_proto
-        from tideflow.graph.op import definition
+        """Adds an operation of any registered type.
 
+        Args:
+          op_type: The name of the op type, such as `"MatMul"`.
+          inputs: The input tensors, in the order of the op type's schema.
+          dtypes: Ignored: the types of the outputs follow from the schema.
+          input_types: Ignored: the types of the inputs follow from the schema.
+          name: The operation's name; the op type if None.
+          attrs: Attributes by name, as AttrValue messages or plain values. Type attributes that the inputs
+            determine may be left out.
+          op_def: Ignored: the op type must be registered.
+          compute_shapes: Ignored: static shapes are always computed.
+          compute_device: Ignored: device scopes always apply.
+
+        Returns:
+          The operation.
+
+        Raises:
+          NotFoundError: If the op type is not registered.
+          ValueError: If an attribute is missing, or the inputs do not fit the op type.
+        """
         stored = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in (attrs or {}).items()}
         op = definition(op_type)
         with self.as_default():
@@ -329,26 +426,26 @@ class Graph:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
     def _mutated(self) -> None:
-        """A node was changed after it was made: plans compiled from it are stale."""
+        """Records that a node has changed after it was made: plans compiled from it are stale."""
         self._mutations += 1
 
     @property
     def version(self) -> int:
-        """Grows with every operation."""
+        """A number that grows with every operation added."""
         return len(self._ops)
 
     @property
     def graph_def_versions(self) -> VersionDef:
-        from tensorboard.compat.proto.versions_pb2 import VersionDef
-
+        """The versions that `as_graph_def` writes, as a VersionDef."""
         return VersionDef(producer=self._producer, min_consumer=self._min_consumer)
 
     @property
     def finalized(self) -> bool:
+        """Whether the graph is read-only."""
         return self._finalized
 
     def finalize(self) -> None:
-        """From here on the graph is read-only."""
+        """Makes the graph read-only: adding an operation raises RuntimeError from now on."""
         self._finalized = True
 
     def _unsafe_unfinalize(self) -> None:
@@ -356,24 +453,81 @@ class Graph:
 
     @property
     def building_function(self) -> bool:
+        """Whether this graph is the body of a function."""
         return False
 
     def get_operations(self) -> list[Operation]:
+        """All operations, in the order in which they were made."""
         return list(self._ops)
 
     def get_operation_by_name(self, name: str) -> Operation:
+        """Finds an operation by its name.
+
+        Args:
+          name: The operation's full name.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: If `name` is not a string.
+          KeyError: If the graph has no such operation.
+          ValueError: If `name` is the name of a tensor.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
 
     def get_tensor_by_name(self, name: str) -> Tensor:
+        """Finds a tensor by its name.
+
+        Args:
+          name: The name of its operation and its output index: `"op:0"`.
+
+        Returns:
+          The tensor.
+
+        Raises:
+          TypeError: If `name` is not a string.
+          KeyError: If the graph has no such tensor.
+          ValueError: If `name` is not the name of a tensor.
+        """
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        """The Tensor or Operation that `obj` (an object, its name, or something that stands for one) means
-        here.
+    @overload
+    def as_graph_element(
+        self, obj: Any, allow_tensor: Literal[False], allow_operation: bool = True
+    ) -> Operation: ...
+
+    @overload
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, *, allow_operation: Literal[False]
+    ) -> Tensor: ...
+
+    @overload
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation: ...
+
+    def as_graph_element(
+        self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation:
+        """Finds the tensor or the operation that an object stands for.
+
+        Args:
+          obj: A tensor, an operation, the name of one, or an object that stands for one, such as a variable.
+          allow_tensor: Whether the result may be a tensor.
+          allow_operation: Whether the result may be an operation.
+
+        Returns:
+          The tensor or the operation.
+
+        Raises:
+          TypeError: If `obj` stands for none that is allowed.
+          ValueError: If it belongs to another graph, or is a malformed name.
+          KeyError: If the graph has none of that name.
         """
         kinds = " or ".join(k for k, ok in (("Tensor", allow_tensor), ("Operation", allow_operation)) if ok)
         if not kinds:
@@ -385,13 +539,15 @@ class Graph:
         if isinstance(obj, str):
             return self._element_by_name(obj, allow_tensor, allow_operation, kinds)
         allowed = isinstance(obj, Tensor) and allow_tensor or isinstance(obj, Operation) and allow_operation
-        if not allowed:
+        if not (isinstance(obj, (Tensor, Operation)) and allowed):
             raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
         if obj.graph is not self:
             raise ValueError(f"{type(obj).__name__} {obj!r} is not an element of this graph.")
         return obj
 
-    def _element_by_name(self, name: str, allow_tensor: bool, allow_operation: bool, kinds: str) -> Any:
+    def _element_by_name(
+        self, name: str, allow_tensor: bool, allow_operation: bool, kinds: str
+    ) -> Tensor | Operation:
         if ":" in name:
             if not allow_tensor:
                 raise ValueError(f"Name {name!r} appears to refer to a Tensor, not a {kinds}.")
@@ -431,23 +587,25 @@ class Graph:
         return op.outputs[int(index)]
 
     def _nearest(self, name: str) -> str:
-        import difflib
-
         near = difflib.get_close_matches(name, self._by_name, n=1)
         return f" Did you mean {near[0]!r}?" if near else ""
 
     # ------------------------------------------------------------------ feeding and fetching
 
     def prevent_feeding(self, tensor: Tensor) -> None:
+        """Makes feeding `tensor` an error."""
         self._unfeedable.add(tensor)
 
     def is_feedable(self, tensor: Tensor) -> bool:
+        """Whether a step may be given a value for `tensor`."""
         return tensor not in self._unfeedable
 
     def prevent_fetching(self, op: Operation) -> None:
+        """Makes fetching `op` or one of its outputs an error."""
         self._unfetchable.add(op)
 
-    def is_fetchable(self, tensor_or_op: Any) -> bool:
+    def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
+        """Whether `Session.run` may fetch a tensor or an operation."""
         if isinstance(tensor_or_op, Tensor):
             return tensor_or_op.op not in self._unfetchable
         return tensor_or_op not in self._unfetchable
@@ -455,29 +613,63 @@ class Graph:
     # ------------------------------------------------------------------ collections
 
     @property
-    def collections(self) -> list[Any]:
+    def collections(self) -> list[str]:
+        """The names of all collections."""
         return self.get_all_collection_keys()
 
-    def get_all_collection_keys(self) -> list[Any]:
+    def get_all_collection_keys(self) -> list[str]:
+        """The names of all collections; keys that are not strings are left out."""
         return [key for key in self._collections if isinstance(key, str)]
 
-    def add_to_collection(self, name: Any, value: Any) -> None:
+    def add_to_collection(self, name: Hashable, value: Any) -> None:
+        """Appends a value to a collection.
+
+        Args:
+          name: The collection's key; `tf.GraphKeys` has the standard names.
+          value: The value. A collection may contain it several times.
+
+        Raises:
+          RuntimeError: If the graph is finalized.
+        """
         self._check_not_finalized()
         with self._lock:
             self._collections.setdefault(name, []).append(value)
 
-    def add_to_collections(self, names: Any, value: Any) -> None:
+    def add_to_collections(self, names: Iterable[Hashable], value: Any) -> None:
+        """Appends a value to several collections.
+
+        Args:
+          names: The collections' keys, or one name. A key that occurs twice counts once.
+          value: The value.
+
+        Raises:
+          RuntimeError: If the graph is finalized.
+        """
         for name in {names: None} if isinstance(names, str) else dict.fromkeys(names):
             self.add_to_collection(name, value)
 
-    def get_collection_ref(self, name: Any) -> list:
-        """The collection itself, to change in place."""
+    def get_collection_ref(self, name: Hashable) -> list[Any]:
+        """Gets a collection itself: changes of the list change the collection.
+
+        Args:
+          name: The collection's key. A collection that does not exist is made, and is empty.
+
+        Returns:
+          The collection.
+        """
         with self._lock:
             return self._collections.setdefault(name, [])
 
-    def get_collection(self, name: Any, scope: str | None = None) -> list:
-        """A copy of the collection; with `scope`, the items whose name matches that regular expression at
-        its start.
+    def get_collection(self, name: Hashable, scope: str | None = None) -> list[Any]:
+        """Gets the values of a collection.
+
+        Args:
+          name: The collection's key.
+          scope: A regular expression. If given, only values whose `name` matches it at its start are
+            returned.
+
+        Returns:
+          A new list of the values in the order in which they were added; empty where there is no collection.
         """
         items = self._collections.get(name, [])
         if scope is None:
@@ -485,24 +677,40 @@ class Graph:
         matches = re.compile(scope).match
         return [item for item in items if hasattr(item, "name") and matches(item.name)]
 
-    def clear_collection(self, name: Any) -> None:
+    def clear_collection(self, name: Hashable) -> None:
+        """Removes all values of a collection.
+
+        Args:
+          name: The collection's key.
+
+        Raises:
+          RuntimeError: If the graph is finalized.
+        """
         self._check_not_finalized()
         self._collections.pop(name, None)
 
     # ------------------------------------------------------------------ as a message
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
-        """The graph (or what was added since `from_version`) as a GraphDef that TensorFlow reads."""
-        from tideflow.graph.graph_def import graph_def_proto
+        """Serializes the graph to a GraphDef, which TensorFlow reads too.
 
+        Args:
+          from_version: If given, only operations added since the graph had this `version` are included.
+          add_shapes: Whether each node gets an attribute `_output_shapes` with its static shapes.
+
+        Returns:
+          The GraphDef, with the graph's functions.
+        """
         return graph_def_proto(self, from_version, add_shapes)
 
 
 def _operation_of(item: Any, graph: Graph) -> Operation:
-    if isinstance(getattr(item, "handle", None), Tensor):
-        return item.handle.op
-    if hasattr(item, "op"):  # a tensor, or a variable: its state is meant, not one of its reads
-        return item.op
+    handle = getattr(item, "handle", None)
+    if isinstance(handle, Tensor):
+        return handle.op
+    op = getattr(item, "op", None)  # of a tensor, or of a variable: its state, not one of its reads
+    if isinstance(op, Operation):
+        return op
     element = graph.as_graph_element(item)
     return element.op if isinstance(element, Tensor) else element
 
@@ -512,5 +720,5 @@ def _colocate(op: Operation, colocations: tuple[Operation, ...]) -> None:
     for other in colocations:
         groups.update(other.attrs.get("_class", (f"loc:@{other.name}",)))
     op.attrs["_class"] = sorted(groups)
-    # Stronger than a device asked for inside the colocation.
+    # The device of the colocated op takes precedence over one requested inside the block.
     op._device = next((other.device for other in colocations if other.device), op._device)

@@ -1,11 +1,11 @@
-"""Graphs as GraphDef messages, in TensorFlow's own form: out of a graph and into one."""
+"""Graphs, operations and op types as TensorFlow's messages: GraphDef, NodeDef, AttrValue, OpDef."""
 
 from __future__ import annotations
 
 import functools
 import json
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
@@ -17,12 +17,14 @@ from tideflow.export import expose
 from tideflow.graph import dtypes
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
-from tideflow.graph.graph import Graph
-from tideflow.graph.op import Op
-from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import REQUIRED
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
+
+if TYPE_CHECKING:
+    from tideflow.graph.graph import Graph
+    from tideflow.graph.op import Op
+    from tideflow.graph.operation import Operation, Tensor
 
 expose(GraphDef, "GraphDef")
 expose(NodeDef, "NodeDef")
@@ -44,8 +46,9 @@ _LIST_FIELDS = {
 
 
 def attr_proto(value: Any, kind: str | None = None, dtype: DType | None = None) -> AttrValue:
-    """The message for an attribute value; without a kind (attributes outside the schema) the value's type
-    decides.
+    """The AttrValue of an attribute value.
+
+    An attribute outside the op type's schema has no `kind`; it follows from the type of the value.
     """
     kind = kind or _kind_of(value)
     message = AttrValue()
@@ -119,8 +122,7 @@ def _from_element(field: str, value: Any) -> Any:
     return value
 
 
-# ------------------------------------------------------------------------------------------------ out of a
-# graph
+# ------------------------------------------------------------------------------------------------ messages
 
 
 def node_def_proto(op: Operation) -> NodeDef:
@@ -131,7 +133,7 @@ def node_def_proto(op: Operation) -> NodeDef:
     newer = _newer_attributes().get(op.type, ())
     for key, value in op.attrs.items():
         spec = op.definition.attrs.get(key)
-        if key in newer and value == spec.default:
+        if spec is not None and key in newer and value == spec.default:
             continue
         node.attr[key].CopyFrom(attr_proto(value, spec.kind if spec else None, op.attrs.get("dtype")))
     return node
@@ -139,9 +141,10 @@ def node_def_proto(op: Operation) -> NodeDef:
 
 @functools.cache
 def _newer_attributes() -> dict[str, list[str]]:
-    """Attributes that TensorFlow 1.15 does not know: written only where they say something."""
+    """Attributes that TensorFlow 1.15 does not know: a NodeDef has them only if they are not the default."""
     text = resources.files("tideflow.graph").joinpath("data/attrs_after_1_15.json").read_text()
-    return json.loads(text)
+    attributes: dict[str, list[str]] = json.loads(text)
+    return attributes
 
 
 def _input_name(tensor: Tensor) -> str:
@@ -149,7 +152,7 @@ def _input_name(tensor: Tensor) -> str:
 
 
 def graph_def_proto(graph: Graph, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
-    """The GraphDef of a graph, or of what was added since a version."""
+    """The GraphDef of a graph, or of the operations added since a version."""
     message = GraphDef()
     message.versions.CopyFrom(graph.graph_def_versions)
     for op in graph._ops[from_version or 0 :]:
@@ -162,7 +165,7 @@ def graph_def_proto(graph: Graph, from_version: int | None = None, add_shapes: b
 
 
 def add_library(graph: Graph, message: GraphDef) -> None:
-    """Puts the functions of a graph into a GraphDef."""
+    """Adds the functions of a graph to a GraphDef."""
     for function in graph._functions.values():
         message.library.function.append(function)
     for name, gradient in graph._function_gradients.items():

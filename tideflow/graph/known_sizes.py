@@ -1,27 +1,30 @@
-"""What TensorFlow knows of a vector of sizes before the step, which is less than follows from the graph.
+"""What TensorFlow knows of a shape tensor while it builds a graph, which is less than follows from the graph.
 
-Functions that build different graphs by what they know of a shape must know neither less nor more than
-TensorFlow does, or graphs and names would differ.
+Some functions build different graphs for known and unknown shapes. They must know exactly as much as
+TensorFlow does, or the graphs and the names in them would differ.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
 
+_Sizes: TypeAlias = "list[int | None] | None"
 
-def known_sizes(tensor: Tensor) -> list[int | None] | None:
-    """The elements of a vector of sizes, None for each that is not known; None where their number is not.
+
+def known_sizes(tensor: Tensor) -> _Sizes:
+    """The elements of a vector of sizes, None for each unknown one; None where their number is unknown.
 
     An op type may have a rule of its own for this (`Op.sizes`).
     """
     rule = tensor.op.definition.sizes_rule
-    if rule is not None and (found := rule(tensor.op)) is not NotImplemented:
-        return found
-    found = known_value(tensor)
-    length = tensor.shape.tuple[0] if tensor.shape.ndims == 1 else None
+    if rule is not None and (sizes := rule(tensor.op)) is not NotImplemented:
+        return cast(_Sizes, sizes)
+    found = cast(_Sizes, known_value(tensor))
+    dims = tensor.shape.tuple
+    length = dims[0] if dims is not None and len(dims) == 1 else None
     return [None] * length if found is None and length is not None else found
 
 

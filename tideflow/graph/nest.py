@@ -1,5 +1,6 @@
-"""Nested structures of lists, tuples, named tuples, dicts (by sorted key) and attrs classes, as `tf.nest`
-treats them.
+"""`tf.nest`: structures of nested lists, tuples, named tuples, dicts and attrs classes.
+
+Everything else is a leaf. A dict's values are in the order of its sorted keys.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from tideflow.export import export
 
 @export("nest.is_nested", "contrib.framework.nest.is_sequence")
 def is_nested(seq: Any) -> bool:
-    """Whether `seq` is a container that the functions here look into."""
+    """Whether a value is a nested structure and not a leaf.
+
+    Args:
+      seq: Any value.
+
+    Returns:
+      True for a list, a tuple, a mapping or an instance of an attrs class.
+    """
     if isinstance(seq, (str, bytes)):
         return False
     return isinstance(seq, (list, tuple, Mapping)) or hasattr(type(seq), "__attrs_attrs__")
@@ -26,7 +34,7 @@ def _children(structure: Any) -> list[Any]:
     return list(structure)
 
 
-def _sorted_keys(mapping: Mapping) -> list[Any]:
+def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError:
@@ -48,7 +56,18 @@ def _rebuild(like: Any, children: list[Any]) -> Any:
 
 @export("nest.flatten", "contrib.framework.nest.flatten")
 def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
-    """The leaves, in order."""
+    """Lists the leaves of a structure.
+
+    Args:
+      structure: A nested structure, or a single leaf.
+      expand_composites: Has no effect: composite tensors are leaves.
+
+    Returns:
+      The leaves; those of a mapping in the order of its sorted keys.
+
+    Raises:
+      TypeError: If a mapping's keys cannot be sorted.
+    """
     return list(_leaves(structure))
 
 
@@ -62,7 +81,20 @@ def _leaves(structure: Any) -> Iterator[Any]:
 
 @export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
-    """`flat_sequence` in the structure of `structure`."""
+    """Arranges a flat sequence of values in a structure.
+
+    Args:
+      structure: The structure, whose leaves do not matter.
+      flat_sequence: The new leaves, in the order in which `tf.nest.flatten` would list them.
+      expand_composites: Has no effect: composite tensors are leaves.
+
+    Returns:
+      The structure with the new leaves.
+
+    Raises:
+      TypeError: If `flat_sequence` is not a list or a tuple.
+      ValueError: If the number of values is not the number of leaves.
+    """
     if not isinstance(flat_sequence, (list, tuple)):
         raise TypeError("flat_sequence must be a sequence")
     if not is_nested(structure):
@@ -90,7 +122,18 @@ def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
 def assert_same_structure(
     nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
 ) -> None:
-    """ValueError where the structures differ, TypeError where only the types of their containers do."""
+    """Checks that two structures differ in their leaves only.
+
+    Args:
+      nest1: The first structure.
+      nest2: The second structure.
+      check_types: Whether containers must have the same types too.
+      expand_composites: Has no effect: composite tensors are leaves.
+
+    Raises:
+      ValueError: If the structures differ.
+      TypeError: If the structures agree, but the types of their containers do not.
+    """
     if is_nested(nest1) != is_nested(nest2):
         raise ValueError(
             "The two structures don't have the same nested structure.\n\n"
@@ -131,9 +174,23 @@ def assert_same_structure(
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")
 def map_structure(
-    func: Callable, *structure: Any, check_types: bool = True, expand_composites: bool = False
+    func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False
 ) -> Any:
-    """`func` of the leaves that stand at the same place, in the structure of the first argument."""
+    """Applies a function to the leaves of structures.
+
+    Args:
+      func: Called with one leaf of each structure, those at the same place.
+      *structure: One or more structures that differ in their leaves only.
+      check_types: Whether their containers must have the same types too.
+      expand_composites: Has no effect: composite tensors are leaves.
+
+    Returns:
+      The results, in the structure of the first argument.
+
+    Raises:
+      TypeError: If `func` cannot be called, or the types of containers differ.
+      ValueError: If no structure is given, or the structures differ.
+    """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not structure:
@@ -145,7 +202,7 @@ def map_structure(
 
 
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
-    """The parts of `structure` that stand where `shallow` has leaves."""
+    """The parts of `structure` at the places where `shallow` has leaves."""
     if not is_nested(shallow):
         return [structure]
     if not is_nested(structure):
@@ -164,11 +221,22 @@ def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
 
 @export("contrib.framework.nest.get_traverse_shallow_structure")
 def get_traverse_shallow_structure(
-    traverse_fn: Callable, structure: Any, expand_composites: bool = False
+    traverse_fn: Callable[[Any], Any], structure: Any, expand_composites: bool = False
 ) -> Any:
-    """The structure down to where `traverse_fn` says False, with booleans for leaves.
+    """Computes the upper part of a structure, down to where a function says to stop.
 
-    For a container, `traverse_fn` may answer with a container of booleans, one for each of its parts.
+    Args:
+      traverse_fn: Called with each part of the structure, from the outside in. It returns whether to go into
+        the part. For a container it may return a container of booleans, one for each child.
+      structure: The structure.
+      expand_composites: Has no effect: composite tensors are leaves.
+
+    Returns:
+      The upper part of the structure, with a boolean for each leaf and each part that was not entered.
+
+    Raises:
+      TypeError: If `traverse_fn` returns anything else.
+      ValueError: If it returns the wrong number of booleans.
     """
     answer = traverse_fn(structure)
     if not is_nested(structure):

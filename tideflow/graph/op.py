@@ -12,11 +12,10 @@ Inputs named in `host` are Python values (ints, lists) to the shape rule and the
 axes, permutations. A rule gets None for what is not known yet. Rules and kernels take the attributes they
 name as keyword-only parameters; a rule may also ask for `values` (what is known of every input's value, by
 argument, for inputs that are tensors to the kernel), a kernel for `device` (a torch.device), `resources` (the
-session's state), `state` (a dict of this node's own in each session) and `node` (the operation). A `handle`
-op's output is an object of the session (a variable, a queue), found once when the plan is made.
-
-Whatever else the compiler, the placer, the profiler and the tests must know of an op type is a trait that its
-paragraph declares (see `Op.__init__`): they ask the op and keep no tables of names.
+session's state), `state` (a dict of this node's own in each session), `node` (the operation), `planned` (the
+graph's functions as callables) and `context` (the StepContext of the running step). A `handle` op's output is
+an object of the session (a variable, a queue), found once when the plan is made. A `blocking` kernel may
+wait. One that is `suspendable` never does so itself: it returns a PendingValue, and the plan waits for it.
 """
 
 from __future__ import annotations
@@ -29,9 +28,13 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any
 
-from tideflow.graph import errors, schema
+from tideflow.graph import schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
+from tideflow.graph.op_registry import definition as definition
+from tideflow.graph.op_registry import definitions as definitions
+from tideflow.graph.op_registry import register
+from tideflow.graph.op_registry import role_of as role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
@@ -39,8 +42,7 @@ from tideflow.graph.scopes import get_default_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_frames, user_line
 
-_definitions: dict[str, Op] = {}
-KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "suspendable")
+KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "context")
 
 not_differentiable = object()
 
@@ -50,30 +52,11 @@ def undefined_gradient(op: Operation, *grads: Any) -> None:
     raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
 
 
-def definition(op_type: str) -> Op:
-    """The definition of an op type; NotFoundError where no op of that name is registered."""
-    try:
-        return _definitions[op_type]
-    except KeyError:
-        raise errors.not_found(f"Op type not registered '{op_type}'") from None
-
-
-def role_of(op_type: str) -> str:
-    """The role of an op type; "" for one without, or one that is not registered."""
-    op = _definitions.get(op_type)
-    return "" if op is None else op.role
-
-
-def definitions() -> dict[str, Op]:
-    """Every registered op type by name."""
-    return _definitions
-
-
 def check_complete(ops: Sequence[Op] | None = None) -> None:
     """An op without a shape rule, a kernel, a word about its gradient, or tests is an error, by name. Tests
     follow from samples; an op that cannot be run by itself names the file of its tests instead.
     """
-    for op in _definitions.values() if ops is None else ops:
+    for op in definitions().values() if ops is None else ops:
         is_tested = bool(op.sample_cases) or op.covered_by is not None
         op.check_parts({**op.parts(), "samples (.samples), or the tests that cover it": is_tested})
 
@@ -97,6 +80,7 @@ class Op:
         handle: bool = False,
         on_host: bool = False,
         blocking: bool = False,
+        suspendable: bool = False,
         registered: bool = True,
         commutative: bool = False,
         aggregate: bool = False,
@@ -127,6 +111,7 @@ class Op:
           handle: Whether its output is an object of the session.
           on_host: Whether its kernel runs on the CPU whatever the device of its values.
           blocking: Whether its kernel may wait.
+          suspendable: Whether its kernel returns a PendingValue instead of waiting.
           registered: False for an op type that only its own graph knows.
           commutative: Whether its two inputs may change places.
           aggregate: Whether it adds gradients up.
@@ -159,7 +144,8 @@ class Op:
         self.effects = stateful or any(arg.is_ref for arg in self.inputs)  # runs in order, and exactly once
         self.handle = handle
         self.on_host = on_host
-        self.blocking = blocking
+        self.blocking = blocking or suspendable
+        self.suspendable = suspendable
         self.commutative = commutative
         self.aggregate = aggregate
         self.uninitialized_ok = uninitialized_ok
@@ -200,11 +186,8 @@ class Op:
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()
         self.calls: Callable | None = None  # of the call of a function by its name: which one a node calls
-        if not registered:
-            return
-        if name in _definitions:
-            raise ValueError(f"op type {name!r} is defined twice")
-        _definitions[name] = self
+        if registered:
+            register(self)
 
     # ------------------------------------------------------------------ parts, as decorators
 
@@ -699,6 +682,9 @@ def _defining_frame() -> Frame:
 
 
 def _keyword_names(function: Callable) -> tuple[str, ...]:
+    if isinstance(function, FunctionType) and not vars(function):  # plain ones, thousands of them, at once
+        code = function.__code__
+        return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     try:
         parameters = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):  # a builtin without a signature takes tensors only

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.device import canonical_name
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
+from tideflow.graph.graph_def import attr_from_proto, node_def_proto, op_def_proto
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.traceback import Frame, file_and_line, user_line
 
@@ -19,11 +22,31 @@ if TYPE_CHECKING:
 
     from tideflow.graph.graph import Graph
     from tideflow.graph.op import Op
+    from tideflow.graph.typing import (
+        ControlFlowContext,
+        DTypeLike,
+        FeedDict,
+        SessionLike,
+        ShapeLike,
+        TensorLike,
+    )
 
 
 @export("Operation")
 class Operation:
-    """A node: an op type with its attributes, the tensors it takes and those it makes."""
+    """A node of a graph: an op type with attribute values, its input tensors and its output tensors.
+
+    Operations are made by functions such as `tf.matmul` or by `Graph.create_op`.
+
+    Attributes:
+      graph: The graph that contains the operation.
+      definition: The `Op` that defines the op type.
+      name: The operation's unique name in its graph.
+      inputs: The input tensors.
+      outputs: The output tensors.
+      control_inputs: Operations that a step runs before this one.
+      attrs: The values of the attributes, by name.
+    """
 
     __slots__ = (
         "__weakref__",
@@ -51,7 +74,7 @@ class Operation:
         attrs: dict[str, Any],
         output_types: Sequence[dtypes.DType],
         frames: tuple[Frame, ...],
-    ):
+    ) -> None:
         self.graph = graph
         self.definition = definition
         self.name = name
@@ -61,43 +84,41 @@ class Operation:
         self._device = ""
         self._frames = frames
         self._id = -1
-        self._original_op = None
-        self._gradient_name = None
-        self._control_flow_context = None
+        self._original_op: Operation | None = None
+        self._gradient_name: str | None = None
+        self._control_flow_context: ControlFlowContext | None = None
         self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_types)]
         for tensor in inputs:
             tensor._consumers.append(self)
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ properties
 
     @property
     def type(self) -> str:
+        """The name of the op type, such as `"MatMul"`."""
         return self.definition.name
 
     @property
     def device(self) -> str:
-        """The device asked for, "" where nothing was asked."""
+        """The device that the program requested, which may be partial; "" if it requested none."""
         return self._device
 
     @property
     def op_def(self) -> OpDef:
         """The OpDef message of this op type."""
-        from tideflow.graph.graph_def import op_def_proto
-
         return op_def_proto(self.definition)
 
     @property
     def node_def(self) -> NodeDef:
         """The NodeDef message of this node."""
-        from tideflow.graph.graph_def import node_def_proto
-
         return node_def_proto(self)
 
     @property
     def traceback(self) -> list[tuple[str, int, str, str | None]]:
-        """The user's frames that made this op, outermost first."""
-        import linecache
+        """The frames of the program that made this operation, outermost first.
 
+        Each is a tuple of file, line number, function name and source line.
+        """
         found = [(*file_and_line(frame), frame[0].co_name) for frame in self._frames[::-1]]
         return [
             (file, line, name, linecache.getline(file, line).strip() or None) for file, line, name in found
@@ -105,7 +126,7 @@ class Operation:
 
     @property
     def traceback_with_start_lines(self) -> list[tuple[str, int, str, str | None, int]]:
-        """`traceback`, with the line on which each function begins."""
+        """`traceback`, each entry followed by the line on which its function begins."""
         return [(*entry, frame[0].co_firstlineno) for entry, frame in zip(self.traceback, self._frames[::-1])]
 
     @property
@@ -114,21 +135,41 @@ class Operation:
         return user_line(self._frames)
 
     def get_attr(self, name: str) -> Any:
-        """The value of an attribute, strings as bytes; ValueError where there is none."""
+        """Gets the value of an attribute.
+
+        Args:
+          name: The attribute's name.
+
+        Returns:
+          The value: a number, a bool, bytes for a string, a DType, a TensorShapeProto, a TensorProto, or a
+          list of one of those.
+
+        Raises:
+          ValueError: If the operation has no such attribute.
+        """
         if name not in self.attrs:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'.")
         value = self.attrs[name]
         return self.node_def.attr[name].tensor if isinstance(value, np.ndarray) else _public_attr(value)
 
     def values(self) -> tuple[Tensor, ...]:
+        """The output tensors as a tuple."""
         return tuple(self.outputs)
 
     def colocation_groups(self) -> list[bytes]:
-        """The groups this op is colocated with; its own where none was asked for."""
+        """The colocation groups of this operation, as `b"loc:@name"`; its own group if it joined none."""
         return [group.encode() for group in self.attrs.get("_class", [f"loc:@{self.name}"])]
 
-    def run(self, feed_dict: dict | None = None, session: Any = None) -> None:
-        """Runs this operation in `session` or the default session."""
+    def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> None:
+        """Runs this operation and everything that it depends on.
+
+        Args:
+          feed_dict: Values to use in place of tensors, as in `Session.run`.
+          session: The session to run in; the default session if None.
+
+        Raises:
+          ValueError: If there is no session, or it runs another graph.
+        """
         self.graph._session_for("run", "operation", session).run(self, feed_dict)
 
     def __repr__(self) -> str:
@@ -137,19 +178,15 @@ class Operation:
     def __str__(self) -> str:
         return str(self.node_def)
 
-    # ------------------------------------------------------------------ changes to a node, all counted by
-    # the graph
+    # ------------------------------------------------------------------ changes
+    # Each is reported to the graph, because plans that were compiled from the node are stale then.
 
     def _set_attr(self, name: str, value: Any) -> None:
         """Sets an attribute from its stored form or from an AttrValue message."""
-        from tideflow.graph.graph_def import attr_from_proto
-
         self.attrs[name] = attr_from_proto(value) if hasattr(value, "WhichOneof") else value
         self.graph._mutated()
 
     def _set_device(self, device: Any) -> None:
-        from tideflow.graph.device import canonical_name
-
         self._device = canonical_name(device)
         self.graph._mutated()
 
@@ -180,15 +217,15 @@ class Operation:
         self.inputs = tuple(inputs)
         self.graph._mutated()
 
-    def _get_control_flow_context(self) -> Any:
+    def _get_control_flow_context(self) -> ControlFlowContext | None:
         return self._control_flow_context
 
-    def _set_control_flow_context(self, context: Any) -> None:
+    def _set_control_flow_context(self, context: ControlFlowContext | None) -> None:
         self._control_flow_context = context
 
 
 def ancestors(op: Operation) -> Iterator[Operation]:
-    """The operation, and all that a step runs before it."""
+    """The operation and all operations that it depends on."""
     seen, stack = {op}, [op]
     yield op
     while stack:
@@ -211,13 +248,13 @@ def _public_attr(value: Any) -> Any:
 
 
 class Reference:
-    """A hashable stand-in for a tensor or a variable: equal when it stands for the same one."""
+    """A hashable reference to a tensor or a variable. References to the same object are equal."""
 
-    def __init__(self, wrapped: Any):
+    def __init__(self, wrapped: Any) -> None:
         self._wrapped = wrapped
 
     def deref(self) -> Any:
-        """What it stands for."""
+        """The tensor or the variable."""
         return self._wrapped
 
     def __eq__(self, other: Any) -> bool:
@@ -232,12 +269,24 @@ class Reference:
 
 @export("Tensor")
 class Tensor:
-    """A symbolic handle to one output of an operation. It has a dtype and a (partial) shape, and no value
-    until run.
+    """One output of an operation: a value that each step computes anew.
+
+    A tensor has a dtype and a static shape, of which parts may be unknown. It has a value only during a step:
+    `Session.run` returns it.
+
+    Args:
+      op: The operation that computes the tensor.
+      value_index: The tensor's position among the outputs of `op`.
+      dtype: The type of its elements.
+
+    Attributes:
+      op: The operation that computes the tensor.
+      value_index: The tensor's position among the outputs of `op`.
+      dtype: The type of its elements.
     """
 
     __slots__ = (
-        "__dict__",  # programs hang things on tensors
+        "__dict__",  # programs set attributes of their own on tensors
         "__weakref__",
         "_consumers",
         "_shape",
@@ -245,11 +294,11 @@ class Tensor:
         "op",
         "value_index",
     )
-    __array_priority__ = 100  # ndarray + Tensor is ours to answer
+    __array_priority__ = 100  # `ndarray + Tensor` calls Tensor.__radd__
 
     OVERLOADABLE_OPERATORS: set[str] = set()
 
-    def __init__(self, op: Operation, value_index: int, dtype: Any):
+    def __init__(self, op: Operation, value_index: int, dtype: DTypeLike) -> None:
         self.op = op
         self.value_index = value_index
         self.dtype = dtypes.as_dtype(dtype)
@@ -258,25 +307,37 @@ class Tensor:
 
     @property
     def name(self) -> str:
+        """The tensor's name: its operation's name and its output index, `"op:0"`."""
         return f"{self.op.name}:{self.value_index}"
 
     @property
     def graph(self) -> Graph:
+        """The graph that contains the tensor."""
         return self.op.graph
 
     @property
     def device(self) -> str:
+        """The device that the program requested for the tensor's operation."""
         return self.op.device
 
     @property
     def shape(self) -> TensorShape:
+        """The static shape: what is known of the shape before a step runs. `tf.shape` gives all of it."""
         return self._shape
 
     def get_shape(self) -> TensorShape:
+        """The static shape, as `shape` has it."""
         return self._shape
 
-    def set_shape(self, shape: Any) -> None:
-        """Adds what the program knows about the shape; ValueError where it contradicts what is known."""
+    def set_shape(self, shape: ShapeLike | None) -> None:
+        """Adds to the static shape what the program knows about it.
+
+        Args:
+          shape: The shape. It is merged with what is known; a step does not check it.
+
+        Raises:
+          ValueError: If it contradicts what is known.
+        """
         self._shape = self._shape.merge_with(as_shape(shape))
 
     def _shape_as_list(self) -> list[int | None] | None:
@@ -286,15 +347,26 @@ class Tensor:
         return self._shape.ndims
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as an input."""
+        """The operations that have this tensor as an input."""
         return list(dict.fromkeys(self._consumers))
 
-    def eval(self, feed_dict: dict | None = None, session: Any = None) -> Any:
-        """The value, from `session` or the default session."""
+    def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> Any:
+        """Computes the tensor's value.
+
+        Args:
+          feed_dict: Values to use in place of tensors, as in `Session.run`.
+          session: The session to run in; the default session if None.
+
+        Returns:
+          The value as a NumPy array or scalar.
+
+        Raises:
+          ValueError: If there is no session, or it runs another graph.
+        """
         return self.graph._session_for("eval", "tensor", session).run(self, feed_dict)
 
     def experimental_ref(self) -> Reference:
-        """A key that stands for this tensor in dictionaries and sets."""
+        """A hashable reference to this tensor, for use as a key in dictionaries and sets."""
         return Reference(self)
 
     def __repr__(self) -> str:
@@ -314,7 +386,7 @@ class Tensor:
 
     __nonzero__ = __bool__
 
-    def __iter__(self):
+    def __iter__(self) -> NoReturn:
         raise OperatorNotAllowedInGraphError(
             "iterating over `tf.Tensor` is not allowed in Graph execution. Use tf.unstack for its parts "
             "along the first axis."
@@ -326,11 +398,44 @@ class Tensor:
             "`len(x)`."
         )
 
-    def __array__(self, *args: Any, **kwargs: Any):
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
 
     @staticmethod
-    def _override_operator(operator: str, function: Callable) -> None:
-        """Gives tensors a Python operator; the vocabulary (ops/) calls this."""
+    def _override_operator(operator: str, function: Callable[..., Any]) -> None:
+        """Sets a Python operator of tensors. The modules that define the ops call this."""
         setattr(Tensor, operator, function)
         Tensor.OVERLOADABLE_OPERATORS.add(operator)
+
+    if TYPE_CHECKING:  # the operators that `ops/` sets
+
+        def __add__(self, other: TensorLike) -> Tensor: ...
+        def __radd__(self, other: TensorLike) -> Tensor: ...
+        def __sub__(self, other: TensorLike) -> Tensor: ...
+        def __rsub__(self, other: TensorLike) -> Tensor: ...
+        def __mul__(self, other: TensorLike) -> Tensor: ...
+        def __rmul__(self, other: TensorLike) -> Tensor: ...
+        def __truediv__(self, other: TensorLike) -> Tensor: ...
+        def __rtruediv__(self, other: TensorLike) -> Tensor: ...
+        def __floordiv__(self, other: TensorLike) -> Tensor: ...
+        def __rfloordiv__(self, other: TensorLike) -> Tensor: ...
+        def __mod__(self, other: TensorLike) -> Tensor: ...
+        def __rmod__(self, other: TensorLike) -> Tensor: ...
+        def __pow__(self, other: TensorLike) -> Tensor: ...
+        def __rpow__(self, other: TensorLike) -> Tensor: ...
+        def __matmul__(self, other: TensorLike) -> Tensor: ...
+        def __rmatmul__(self, other: TensorLike) -> Tensor: ...
+        def __and__(self, other: TensorLike) -> Tensor: ...
+        def __rand__(self, other: TensorLike) -> Tensor: ...
+        def __or__(self, other: TensorLike) -> Tensor: ...
+        def __ror__(self, other: TensorLike) -> Tensor: ...
+        def __xor__(self, other: TensorLike) -> Tensor: ...
+        def __rxor__(self, other: TensorLike) -> Tensor: ...
+        def __lt__(self, other: TensorLike) -> Tensor: ...
+        def __le__(self, other: TensorLike) -> Tensor: ...
+        def __gt__(self, other: TensorLike) -> Tensor: ...
+        def __ge__(self, other: TensorLike) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...

@@ -1,7 +1,7 @@
-"""Messages of our own, on TensorFlow's wire format: those that the tensorboard package lacks.
+"""Messages that the tensorboard package lacks, on TensorFlow's wire format.
 
-They stand in package `tideflow`, so that TensorFlow's can be loaded in the same process. They are described
-in Python: nothing is generated and no compiler is needed.
+They are in package `tideflow`, so that TensorFlow's own can be loaded in the same process. Each is described
+by a dictionary and made at import, without generated code or a compiler.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _PACKAGE = "tideflow"
-_KNOWN = ("tensorboard.", f"{_PACKAGE}.")  # how the types of other files begin
+_KNOWN = ("tensorboard.", f"{_PACKAGE}.")  # prefixes of the types of other files
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {
     "bool": _Field.TYPE_BOOL,
@@ -28,11 +28,16 @@ Schema = dict[str, dict[str, str]]
 
 
 def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
-    """The classes of the messages of a schema: by message, its fields in order of their numbers, from 1, or
-    with a number of its own before the type.
+    """Makes the classes of the messages of a schema.
 
-    A field's type is a scalar, a message of the schema, or with its package (`tensorboard.VersionDef`) one
-    that is known already.
+    Args:
+      file_name: The name of the .proto file that the messages would be in.
+      schema: By message and field, the field's type. Fields are numbered from 1 in their order, unless a
+        number precedes the type. A type is a scalar, a message of the schema, or a message of another file
+        with its package (`tensorboard.VersionDef`).
+
+    Returns:
+      The classes by name.
     """
     file = descriptor_pb2.FileDescriptorProto(
         name=f"{_PACKAGE}/{file_name}.proto", package=_PACKAGE, syntax="proto3"
@@ -41,8 +46,10 @@ def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
         message = file.message_type.add(name=name)
         for number, (field_name, words) in enumerate(fields.items(), 1):
             first, *rest = words.split()
-            given = (int(first), *rest) if first.isdecimal() else (number, first, *rest)
-            _add_field(message, field_name, *given)
+            if first.isdecimal():
+                _add_field(message, field_name, int(first), *rest)
+            else:
+                _add_field(message, field_name, number, first, *rest)
     pool = descriptor_pool.Default()
     known = {word for fields in schema.values() for words in fields.values() for word in words.split()}
     file.dependency.extend(
@@ -56,8 +63,10 @@ def make_messages(file_name: str, schema: Schema) -> dict[str, Any]:
 
 
 def _add_field(message: Any, name: str, number: int, *words: str) -> None:
-    """A field of a message: its type, behind `repeated`, `map` (from strings, or the type that follows) or
-    `oneof` and its name.
+    """Adds a field to a message's description.
+
+    The last word is the type. `repeated`, `oneof` and the oneof's name, or `map` and the type of the keys
+    (strings if there is none) may precede it.
     """
     *rule, kind = words
     field = message.field.add(name=name, number=number, label=_Field.LABEL_OPTIONAL)

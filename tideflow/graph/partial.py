@@ -1,24 +1,26 @@
-"""What is known of a tensor's value before anything runs: sizes that follow from shapes, constants, packs of
-both.
+"""What is known of a tensor's value before a step runs: constants, sizes from static shapes, packs of both.
 
-A partial value is a Python number, a (nested) list with None where an element is unknown, or None where
-nothing is.
+A partial value is a Python number, a (nested) list with None for each unknown element, or None where nothing
+is known.
 """
 
+from __future__ import annotations
+
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tideflow.export import export
 
+if TYPE_CHECKING:
+    from tideflow.graph.shapes import Sizes
+
 _LARGEST = 1024  # elements; longer tensors are data, not sizes
 
 
 class _Answers(threading.local):
-    """What one outermost question has found out so far: chains of sizes ask for the same tensors again and
-    again.
-    """
+    """The values found during one outermost call: chains of sizes ask for the same tensors many times."""
 
     found: dict[Any, Any] | None = None
 
@@ -27,8 +29,9 @@ _answers = _Answers()
 
 
 def partial_value(tensor: Any) -> Any:
-    """The value of a tensor as far as it follows from the graph alone; of graph tensors and planned values
-    alike.
+    """The value of a tensor as far as it follows from the graph alone.
+
+    `tensor` is a tensor of a graph or a value of a plan: both have `op`, `shape` and `value_index`.
     """
     if tensor.op.definition.value_rule is None:
         return _unknown(tensor.shape.tuple)
@@ -51,7 +54,7 @@ def _by_rule(tensor: Any) -> Any:
     return value if value is not None else _unknown(tensor.shape.tuple)
 
 
-def _unknown(dims: tuple | None) -> Any:
+def _unknown(dims: Sizes | None) -> Any:
     if not dims or dims[0] is None or len(dims) > 2 or dims[0] > _LARGEST:
         return None
     return [_unknown(dims[1:]) for _ in range(dims[0])]
@@ -66,7 +69,15 @@ def fully_known(value: Any) -> bool:
 
 @export("get_static_value", "contrib.util.constant_value")
 def constant_value(tensor: Any, partial: bool = False) -> Any:
-    """The value of a tensor as an array where it follows from the graph alone, else None."""
+    """Computes the value of a tensor from the graph alone, without a session.
+
+    Args:
+      tensor: The tensor.
+      partial: Has no effect: a value of which only a part is known counts as unknown.
+
+    Returns:
+      The value as an array, or None where it depends on what a step computes.
+    """
     if tensor.op.definition.value_rule is None:
         return None
     if tensor.op.definition.role == "constant":

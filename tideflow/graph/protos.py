@@ -1,4 +1,4 @@
-"""TensorFlow's messages that programs make themselves: configurations, run options, events."""
+"""The messages that programs construct themselves: configurations, run options, events."""
 
 from tensorboard.compat.proto import config_pb2, event_pb2, meta_graph_pb2, summary_pb2
 

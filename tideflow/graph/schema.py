@@ -1,4 +1,4 @@
-"""What an op type takes and gives: its inputs, outputs and attributes, in TensorFlow's own terms.
+"""The schema of an op type: its inputs, outputs and attributes, in TensorFlow's own terms.
 
 A signature reads `"values: N * T, axis: Tidx -> output: T"`. A type word is an attribute of kind `type` or
 `list(type)`, a dtype name, or `Ref(...)` of one; `N * T` is a list of N tensors of one type. Attribute kinds
@@ -25,11 +25,11 @@ _ARG = re.compile(r"^(\w+)\s*:\s*(?:(\w+)\s*\*\s*)?(Ref\()?(\w+)\)?$")
 
 @dataclass(frozen=True, slots=True)
 class Attr:
-    """An attribute: its kind, its default (or REQUIRED), the values allowed and the least value or length."""
+    """An attribute: its kind, its default (or REQUIRED), its allowed values and its least value or length."""
 
     kind: str
     default: Any = REQUIRED
-    allowed: tuple | None = None
+    allowed: tuple[Any, ...] | None = None
     minimum: int | None = None
 
 
@@ -50,11 +50,9 @@ class Arg:
 
 
 def attr(
-    kind: str, default: Any = REQUIRED, *, allowed: Sequence | None = None, minimum: int | None = None
+    kind: str, default: Any = REQUIRED, *, allowed: Sequence[Any] | None = None, minimum: int | None = None
 ) -> Attr:
-    """Declares an attribute of a TensorFlow kind: `attr("list(int)")`, `attr("string", "NHWC",
-    allowed=(...))`.
-    """
+    """Declares an attribute: `attr("list(int)")`, `attr("string", "NHWC", allowed=("NHWC", "NCHW"))`."""
     if allowed is not None:
         each = kind.removeprefix("list(").removesuffix(")")
         allowed = tuple(normalize("allowed", each, value) for value in allowed)
@@ -64,9 +62,7 @@ def attr(
 
 
 def declare(value: Any) -> Attr:
-    """An attribute from the short forms: an Attr, a tuple of dtypes (the allowed types), or a default
-    value.
-    """
+    """The attribute declared by a short form: an Attr, a tuple of allowed dtypes, or a default value."""
     if isinstance(value, Attr):
         return value
     if isinstance(value, tuple):
@@ -114,13 +110,13 @@ def _is_dtype(word: str) -> bool:
     return True
 
 
-# ------------------------------------------------------------------------------------------------ attribute
-# values
+# ------------------------------------------------------------------------------------------------ values
 
 
 def normalize(name: str, kind: str, value: Any) -> Any:
-    """The value in its stored form: int, float, bool, str or bytes, DType, TensorShape, ndarray, list of
-    those.
+    """An attribute's value in its stored form.
+
+    The form is an int, float, bool, str, bytes, DType, TensorShape or ndarray, or a list of those.
     """
     if kind.startswith("list("):
         if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim == 1):
@@ -140,7 +136,7 @@ def _int(name: str, value: Any) -> int:
 def _float(name: str, value: Any) -> float:
     if isinstance(value, (str, bytes)):
         raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
-    return float(np.float32(value))  # a message holds no more of it
+    return float(np.float32(value))  # the precision of the field in AttrValue
 
 
 def _bool(name: str, value: Any) -> bool:
@@ -189,7 +185,7 @@ _NORMALIZERS = {
 
 
 def check_value(op_name: str, name: str, spec: Attr, value: Any) -> None:
-    """Raises TensorFlow's error when a stored value is not allowed or too small."""
+    """Raises TensorFlow's error if a stored value is not allowed or too small."""
     if spec.allowed is not None:
         for item in value if spec.kind.startswith("list(") else (value,):
             if item not in spec.allowed:
@@ -204,11 +200,12 @@ def check_value(op_name: str, name: str, spec: Attr, value: Any) -> None:
 
 
 def _not_allowed(op_name: str, name: str, spec: Attr, item: Any) -> Exception:
+    choices = spec.allowed or ()
     if isinstance(item, DType):
-        allowed = ", ".join(dtype.name for dtype in spec.allowed)
+        allowed = ", ".join(dtype.name for dtype in choices)
         return TypeError(
             f"Value passed to parameter '{name}' of '{op_name}' Op has DataType {item.name} not in list of "
             f"allowed values: {allowed}"
         )
-    allowed = ", ".join(f'"{choice}"' for choice in spec.allowed)
+    allowed = ", ".join(f'"{choice}"' for choice in choices)
     return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{item}' not in: {allowed}.")

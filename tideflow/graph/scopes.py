@@ -1,17 +1,19 @@
-"""What programs call to shape the graph being built: the default graph, scopes, devices, collections,
-seeds.
-"""
+"""Functions that act on the default graph: scopes, devices, collections, seeds."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
+
+if TYPE_CHECKING:
+    from tideflow.graph.graph import _ThreadState
+    from tideflow.graph.typing import DeviceLike, GraphElementLike
 
 
 class _Global:
@@ -20,7 +22,11 @@ class _Global:
 
 @export("get_default_graph")
 def get_default_graph() -> Graph:
-    """The graph that new operations go into."""
+    """Gets the graph that new operations go into.
+
+    Returns:
+      The graph of the innermost `with graph.as_default():` block of this thread, or the global default graph.
+    """
     items = default_graphs.items
     if items:
         return items[-1]
@@ -31,7 +37,11 @@ def get_default_graph() -> Graph:
 
 @export("reset_default_graph")
 def reset_default_graph() -> None:
-    """Starts over with an empty global default graph."""
+    """Replaces the global default graph by a new, empty graph.
+
+    Raises:
+      AssertionError: Inside a `with graph.as_default():` block.
+    """
     if default_graphs.items:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
@@ -42,17 +52,40 @@ def reset_default_graph() -> None:
 
 @export("get_default_session")
 def get_default_session() -> Any:
-    """The innermost default session of this thread, or None."""
+    """Gets the session that `Tensor.eval` and `Operation.run` use if they are given none.
+
+    Returns:
+      The session of the innermost `with session:` block of this thread, or None.
+    """
     return default_sessions.top()
 
 
 @export("name_scope", "keras.backend.name_scope")
 class name_scope:
-    """`with tf.name_scope(name, default_name, values) as scope:` names made inside begin with `scope`."""
+    """Gives the operations made in a `with` block names that begin with a scope.
+
+    A function that builds a part of a graph opens a scope around it:
+
+        def scaled(x, factor, name=None):
+            with tf.name_scope(name, "scaled", [x, factor]) as scope:
+                return tf.multiply(x, factor, name=scope)
+
+    The block's value is the full name of the scope with a slash at its end. Given as a `name`, it is used as
+    it is, while other names are made unique.
+
+    Args:
+      name: The name of the scope; None for `default_name`.
+      default_name: The name of the scope where `name` is None.
+      values: Tensors that the block uses. Operations of the block go into their graph.
+
+    Raises:
+      TypeError: If `default_name` is not a string.
+      ValueError: If `values` are given but no name, or if the name is not valid.
+    """
 
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
-    ):
+    ) -> None:
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "
@@ -61,10 +94,11 @@ class name_scope:
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._entered: list[tuple[Any, str, Graph | None]] = []
+        self._entered: list[tuple[_ThreadState, str, Graph | None]] = []
 
     @property
     def name(self) -> str | None:
+        """The name of the scope as it was given."""
         return self._name
 
     def __enter__(self) -> str:
@@ -84,16 +118,17 @@ class name_scope:
         return f"{scope}/" if scope else ""
 
     def __exit__(self, *exc: Any) -> None:
-        local, local.name_stack, pushed = self._entered.pop()
+        local, outer, pushed = self._entered.pop()
+        local.name_stack = outer
         if pushed is not None:
             default_graphs.items.remove(pushed)
 
 
 def graph_of(values: Sequence[Any]) -> Graph:
-    """The graph that the values live in; the default graph where none of them is in one."""
+    """The graph of the first tensor among the values; the default graph where there is none."""
     default = get_default_graph()
     if default.building_function:
-        return default  # what is outside is captured
+        return default  # the function captures tensors of other graphs
     for value in values:
         if isinstance(value, Tensor):
             return value.op.graph
@@ -106,38 +141,95 @@ def graph_of(values: Sequence[Any]) -> Graph:
 
 @export("op_scope")
 def op_scope(values: Sequence[Any], name: str | None, default_name: str | None = None) -> name_scope:
-    """The older spelling of `name_scope`."""
+    """Opens a name scope; an older order of the arguments of `tf.name_scope`.
+
+    Args:
+      values: Tensors that the block uses.
+      name: The name of the scope; None for `default_name`.
+      default_name: The name of the scope where `name` is None.
+
+    Returns:
+      The `tf.name_scope`, a context manager.
+    """
     return name_scope(name, default_name, values)
 
 
 @export("control_dependencies")
-def control_dependencies(control_inputs: Sequence[Any] | None) -> contextlib.AbstractContextManager[None]:
-    """Operations made inside run after all of `control_inputs`."""
+def control_dependencies(
+    control_inputs: Iterable[GraphElementLike] | None,
+) -> contextlib.AbstractContextManager[None]:
+    """Makes the operations of a `with` block run after the given ones, in the default graph.
+
+    Args:
+      control_inputs: Operations or tensors. None cancels the control dependencies of the blocks outside.
+
+    Returns:
+      A context manager.
+    """
     return get_default_graph().control_dependencies(control_inputs)
 
 
 @export("device")
-def device(device_name_or_function: Any) -> contextlib.AbstractContextManager[None]:
-    """Operations made inside are placed on this device."""
+def device(device_name_or_function: DeviceLike | None) -> contextlib.AbstractContextManager[None]:
+    """Requests a device for the operations made in a `with` block, in the default graph.
+
+    Args:
+      device_name_or_function: A device name such as `"/job:ps/task:1"` or `"/gpu:0"`, or a `tf.DeviceSpec`;
+        an inner block takes precedence over an outer one, part by part. A function is called with each new
+        operation and returns its device. None cancels the devices of the blocks outside.
+
+    Returns:
+      A context manager.
+
+    Raises:
+      ValueError: If the name is not a device name.
+    """
     return get_default_graph().device(device_name_or_function)
 
 
 @export("colocate_with")
-def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
-    """Operations made inside are placed beside `op`."""
+def colocate_with(
+    op: GraphElementLike | None, ignore_existing: bool = False
+) -> contextlib.AbstractContextManager[None]:
+    """Places the operations made in a `with` block on the device of another operation.
+
+    Args:
+      op: An operation, or a tensor or variable for its operation. None joins no group.
+      ignore_existing: Whether the colocations of the blocks outside are cancelled.
+
+    Returns:
+      A context manager.
+
+    Raises:
+      ValueError: If `op` is None and `ignore_existing` is not set.
+    """
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
 @export("container")
-def container(container_name: str) -> contextlib.AbstractContextManager[None]:
-    """State made inside is kept in this resource container."""
+def container(container_name: str) -> contextlib.AbstractContextManager[str]:
+    """Keeps the state of operations made in a `with` block in a named resource container.
+
+    Args:
+      container_name: The container, which `Session.reset` can clear.
+
+    Returns:
+      A context manager whose value is the container's name.
+    """
     return get_default_graph().container(container_name)
 
 
 @export("init_scope")
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Lifts what is made inside out of control-flow constructs and control dependencies."""
+    """Makes the operations of a `with` block outside of all branches, loops and control dependencies.
+
+    Operations that initialize state use it, so that they can run before the construct around them does. The
+    name scope remains.
+
+    Yields:
+      None.
+    """
     graph = get_default_graph()
     scope = graph.get_name_scope()
     with graph.control_dependencies(None), graph.name_scope(f"{scope}/" if scope else None):
@@ -145,28 +237,68 @@ def init_scope() -> Iterator[None]:
 
 
 @export("add_to_collection")
-def add_to_collection(name: Any, value: Any) -> None:
+def add_to_collection(name: Hashable, value: Any) -> None:
+    """Appends a value to a collection of the default graph.
+
+    Args:
+      name: The collection's key; `tf.GraphKeys` has the standard names.
+      value: The value.
+
+    Raises:
+      RuntimeError: If the graph is finalized.
+    """
     get_default_graph().add_to_collection(name, value)
 
 
 @export("add_to_collections")
-def add_to_collections(names: Any, value: Any) -> None:
+def add_to_collections(names: Iterable[Hashable], value: Any) -> None:
+    """Appends a value to several collections of the default graph.
+
+    Args:
+      names: The collections' keys, or one name. A key that occurs twice counts once.
+      value: The value.
+
+    Raises:
+      RuntimeError: If the graph is finalized.
+    """
     get_default_graph().add_to_collections(names, value)
 
 
 @export("get_collection")
-def get_collection(key: Any, scope: str | None = None) -> list:
+def get_collection(key: Hashable, scope: str | None = None) -> list[Any]:
+    """Gets the values of a collection of the default graph.
+
+    Args:
+      key: The collection's key; `tf.GraphKeys` has the standard names.
+      scope: A regular expression. If given, only values whose `name` matches it at its start are returned.
+
+    Returns:
+      A new list of the values in the order in which they were added; empty where there is no collection.
+    """
     return get_default_graph().get_collection(key, scope)
 
 
 @export("get_collection_ref")
-def get_collection_ref(key: Any) -> list:
+def get_collection_ref(key: Hashable) -> list[Any]:
+    """Gets a collection of the default graph itself: changes of the list change the collection.
+
+    Args:
+      key: The collection's key. A collection that does not exist is made, and is empty.
+
+    Returns:
+      The collection.
+    """
     return get_default_graph().get_collection_ref(key)
 
 
 @export("GraphKeys")
 class GraphKeys:
-    """The standard names of collections."""
+    """The standard names of collections.
+
+    Library functions add to these collections: `tf.Variable` adds each variable to `GLOBAL_VARIABLES` and, if
+    it is trainable, to `TRAINABLE_VARIABLES`; losses are in `LOSSES`, the updates of batch normalization in
+    `UPDATE_OPS`, summaries in `SUMMARIES`.
+    """
 
     GLOBAL_VARIABLES = "variables"
     VARIABLES = "variables"
@@ -212,13 +344,28 @@ _MAX_INT32 = 2**31 - 1
 
 @export("set_random_seed", "random.set_random_seed")
 def set_random_seed(seed: int) -> None:
-    """Sets the graph-level seed, from which operations without a seed of their own derive theirs."""
+    """Sets the graph-level seed of the default graph.
+
+    With a graph-level seed, each random operation made afterwards gives the same sequence in every session;
+    an operation without a seed of its own derives one from the graph's and its position in the graph.
+
+    Args:
+      seed: The seed; None makes the sequences differ from session to session.
+    """
     get_default_graph().seed = seed
 
 
 @export("get_seed", "random.get_seed")
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
-    """The pair of seeds for an operation: from the graph's seed and the op's, as TensorFlow derives it."""
+    """Derives the two seeds of a random operation, as TensorFlow does.
+
+    Args:
+      op_seed: The seed given to the operation, or None.
+
+    Returns:
+      The graph's seed and the operation's seed. Both are None where neither the graph nor the operation has
+      one.
+    """
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:

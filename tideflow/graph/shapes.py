@@ -1,27 +1,31 @@
 """Static shapes, known in full, in part or not at all: `Dimension` and `TensorShape`.
 
-A shape keeps its sizes as one tuple of ints, `None` for a size not known; the tuple itself is `None` when not
-even the rank is known. Inside Tideflow work on that tuple (`shape.tuple`); `Dimension` objects are made when
-a program asks for them.
+A shape keeps its sizes as one tuple of ints, `None` for an unknown size; the tuple itself is `None` where the
+rank is unknown. Code inside Tideflow works on that tuple (`shape.tuple`); `Dimension` objects are made when a
+program asks for them.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable, Iterable, Iterator
 from operator import add, floordiv, ge, gt, le, lt, mod, mul, sub
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 from tideflow.export import export
 from tideflow.graph.dtypes import DType
 
-Sizes = tuple[int | None, ...]
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, SizeLike
+
+Sizes: TypeAlias = tuple[int | None, ...]
 
 
 def _size(value: Any) -> int | None:
-    """The checked size that `value` names: an int, None, a Dimension, or anything that is exactly an int."""
+    """The checked size of an int, None, a Dimension, or any other value that equals an int."""
     if value is None:
         return None
     if isinstance(value, Dimension):
@@ -36,14 +40,16 @@ def _size(value: Any) -> int | None:
     return size
 
 
-def _arithmetic(operation: Callable[[int, int], int], reflected: bool = False) -> Callable:
-    """An operator of Dimension; unknown with anything is unknown."""
+def _arithmetic(
+    operation: Callable[[int, int], int], reflected: bool = False
+) -> Callable[[Dimension, Any], Dimension]:
+    """An operator of Dimension; its result is unknown where an operand is."""
 
     def method(self: Dimension, other: Any) -> Dimension:
         try:
             theirs = _size(other)
         except (TypeError, ValueError):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         if self.value is None or theirs is None:
             return Dimension(None)
         return Dimension(operation(theirs, self.value) if reflected else operation(self.value, theirs))
@@ -51,8 +57,8 @@ def _arithmetic(operation: Callable[[int, int], int], reflected: bool = False) -
     return method
 
 
-def _ordering(compare: Callable[[int, int], bool]) -> Callable:
-    """A comparison of Dimension; unknown with anything is None: neither true nor false."""
+def _ordering(compare: Callable[[int, int], bool]) -> Callable[[Dimension, Any], bool | None]:
+    """A comparison of Dimension; its result is None, neither true nor false, where an operand is unknown."""
 
     def method(self: Dimension, other: Any) -> bool | None:
         theirs = _size(other)
@@ -63,26 +69,48 @@ def _ordering(compare: Callable[[int, int], bool]) -> Callable:
 
 @export("Dimension")
 class Dimension:
-    """One size of a shape: `value` is an int, or None if not known. Comparing with an unknown gives None."""
+    """One size of a shape, which may be unknown.
+
+    Arithmetic with an unknown size gives an unknown size. Comparing an unknown size gives None.
+
+    Args:
+      value: The size: an int, another Dimension, or None where it is unknown.
+
+    Attributes:
+      value: The size as an int, or None.
+
+    Raises:
+      ValueError: If the size is negative or not whole.
+    """
 
     __slots__ = ("__weakref__", "value")
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: SizeLike) -> None:
         self.value = _size(value)
 
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether both could be the same size."""
+    def is_compatible_with(self, other: SizeLike) -> bool:
+        """Whether both could be the same size: they are equal, or one of them is unknown."""
         theirs = _size(other)
         return self.value is None or theirs is None or self.value == theirs
 
-    def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError when the two sizes are known and differ."""
+    def assert_is_compatible_with(self, other: SizeLike) -> None:
+        """Raises ValueError if the two sizes are known and differ."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
-        """The size as known from both; ValueError when they differ."""
+    def merge_with(self, other: SizeLike) -> Dimension:
+        """Combines what is known of two sizes that must be equal.
+
+        Args:
+          other: The other size.
+
+        Returns:
+          The known one of the two sizes, or an unknown size where neither is known.
+
+        Raises:
+          ValueError: If both are known and differ.
+        """
         self.assert_is_compatible_with(other)
         return Dimension(other if self.value is None else self.value)
 
@@ -106,23 +134,23 @@ class Dimension:
     __gt__ = _ordering(gt)
     __ge__ = _ordering(ge)
 
-    def __eq__(self, other: Any) -> bool | None:
+    def __eq__(self, other: Any) -> bool | None:  # type: ignore[override]
         try:
             theirs = _size(other)
         except (TypeError, ValueError):
             return NotImplemented
         return None if self.value is None or theirs is None else self.value == theirs
 
-    def __ne__(self, other: Any) -> bool | None:
+    def __ne__(self, other: Any) -> bool | None:  # type: ignore[override]
         equal = self.__eq__(other)
         return equal if equal is None or equal is NotImplemented else not equal
 
     def __int__(self) -> int:
-        return self.value
+        return self.value  # type: ignore[return-value]  # Python raises TypeError for None
 
     __index__ = __int__
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Dimension, (self.value,)
 
     def __str__(self) -> str:
@@ -143,14 +171,26 @@ def _no_true_division(left: Any, right: Any) -> str:
 class TensorShape:
     """The static shape of a tensor.
 
-    `TensorShape([2, None])` has rank 2 and one unknown size; `TensorShape(None)` has unknown rank. `tuple`
-    holds the sizes; treat it as read-only.
+    `TensorShape([2, None])` has rank 2 and one unknown size; `TensorShape(None)` has unknown rank.
+
+    Args:
+      dims: The sizes: an iterable of ints, Dimensions and None, a TensorShapeProto, another shape, one int
+        for a vector, or None where the rank is unknown.
+
+    Attributes:
+      tuple: The sizes as a tuple of ints and None, or None where the rank is unknown; read-only.
+
+    Raises:
+      ValueError: If a size is negative or not whole.
+      TypeError: If a size is not a number.
     """
 
     __slots__ = ("__weakref__", "tuple")
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, dims: Any) -> None:
+    tuple: Sizes | None
+
+    def __init__(self, dims: ShapeLike | None) -> None:
         if type(dims) is list or type(dims) is tuple:
             self.tuple = _checked(dims)
         else:
@@ -169,7 +209,11 @@ class TensorShape:
         return None if self.tuple is None else [Dimension(size) for size in self.tuple]
 
     def as_list(self) -> list[int | None]:
-        """The sizes as a list, None for each unknown one."""
+        """The sizes as a list of ints, with None for each unknown size.
+
+        Raises:
+          ValueError: If the rank is unknown.
+        """
         if self.tuple is None:
             raise ValueError("as_list() is not defined on an unknown TensorShape.")
         return list(self.tuple)
@@ -182,8 +226,11 @@ class TensorShape:
         return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in sizes])
 
     def num_elements(self) -> int | None:
-        """How many elements such a tensor has, or None when that is not known."""
-        return math.prod(self.tuple) if self.is_fully_defined() else None
+        """The number of elements of such a tensor, or None where the shape is not fully known."""
+        sizes = self.tuple
+        if sizes is None or None in sizes:
+            return None
+        return math.prod(sizes)  # type: ignore[arg-type]  # no size is None
 
     def is_fully_defined(self) -> bool:
         """Whether the rank and every size are known."""
@@ -194,8 +241,8 @@ class TensorShape:
         if not self.is_fully_defined():
             raise ValueError(f"Shape {self} is not fully defined")
 
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether some full shape fits both."""
+    def is_compatible_with(self, other: ShapeLike | None) -> bool:
+        """Whether a tensor could have both shapes: the ranks agree, and all sizes known in both."""
         mine, theirs = self.tuple, as_shape(other).tuple
         if mine is None or theirs is None:
             return True
@@ -203,13 +250,23 @@ class TensorShape:
             return False
         return all(a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True))
 
-    def assert_is_compatible_with(self, other: Any) -> None:
-        """Raises ValueError when no full shape fits both."""
+    def assert_is_compatible_with(self, other: ShapeLike | None) -> None:
+        """Raises ValueError if no tensor could have both shapes."""
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
-    def merge_with(self, other: Any) -> TensorShape:
-        """The shape as known from both; ValueError when they contradict."""
+    def merge_with(self, other: ShapeLike | None) -> TensorShape:
+        """Combines what is known of one shape in two places.
+
+        Args:
+          other: The other shape.
+
+        Returns:
+          A shape in which every size is known that is known in either of the two.
+
+        Raises:
+          ValueError: If the two contradict each other.
+        """
         other = as_shape(other)
         mine, theirs = self.tuple, other.tuple
         if mine is None:
@@ -220,57 +277,80 @@ class TensorShape:
             raise ValueError(f"Shapes {self} and {other} are not compatible")
         return from_sizes(tuple(b if a is None else a for a, b in zip(mine, theirs, strict=True)))
 
-    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
-        """The shape that says what both say and no more: it is compatible with all that either is."""
+    def most_specific_compatible_shape(self, other: ShapeLike | None) -> TensorShape:
+        """Generalizes two shapes.
+
+        Args:
+          other: The other shape.
+
+        Returns:
+          The shape with the sizes that both have in common, and unknown sizes elsewhere. Its rank is unknown
+          where the ranks differ.
+        """
         mine, theirs = self.tuple, as_shape(other).tuple
         if mine is None or theirs is None or len(mine) != len(theirs):
             return unknown_shape()
         return from_sizes(tuple(a if a == b else None for a, b in zip(mine, theirs, strict=True)))
 
-    def concatenate(self, other: Any) -> TensorShape:
-        """This shape's dimensions, then the other's; unknown when either rank is."""
+    def concatenate(self, other: ShapeLike | None) -> TensorShape:
+        """This shape's dimensions followed by those of `other`. The rank is unknown if either rank is."""
         mine, theirs = self.tuple, as_shape(other).tuple
         return unknown_shape() if mine is None or theirs is None else from_sizes(mine + theirs)
 
-    def assert_same_rank(self, other: Any) -> None:
-        """Raises ValueError when both ranks are known and differ."""
+    def assert_same_rank(self, other: ShapeLike | None) -> None:
+        """Raises ValueError if both ranks are known and differ."""
         other = as_shape(other)
         if self.tuple is not None and other.tuple is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError when the rank is known and is not `rank`."""
+        """Raises ValueError if the rank is known and is not `rank`."""
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
     def with_rank(self, rank: int | None) -> TensorShape:
-        """This shape, known to have `rank` dimensions; ValueError when it has another number."""
+        """Asserts the rank.
+
+        Args:
+          rank: The number of dimensions, or None to assert nothing.
+
+        Returns:
+          This shape; where its rank was unknown, a shape of `rank` unknown sizes.
+
+        Raises:
+          ValueError: If the shape has another rank.
+        """
         if rank is not None:
             self.assert_has_rank(rank)
         return unknown_shape(rank) if self.tuple is None else self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape; ValueError when it is known to have fewer than `rank` dimensions."""
+        """This shape itself. Raises ValueError if it is known to have fewer than `rank` dimensions."""
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape; ValueError when it is known to have more than `rank` dimensions."""
+        """This shape itself. Raises ValueError if it is known to have more than `rank` dimensions."""
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
 
-    def __getitem__(self, key: Any) -> Dimension | TensorShape:
-        if self.tuple is None:
-            return _slice_of_unknown(key) if isinstance(key, slice) else Dimension(None)
-        part = self.tuple[key]
-        return from_sizes(part) if isinstance(key, slice) else Dimension(part)
+    @overload
+    def __getitem__(self, key: int) -> Dimension: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> TensorShape: ...
+
+    def __getitem__(self, key: int | slice) -> Dimension | TensorShape:
+        if isinstance(key, slice):
+            return _slice_of_unknown(key) if self.tuple is None else from_sizes(self.tuple[key])
+        return Dimension(None if self.tuple is None else self.tuple[key])
 
     def __iter__(self) -> Iterator[Dimension]:
         if self.tuple is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return iter(self.dims)
+        return map(Dimension, self.tuple)
 
     def __len__(self) -> int:
         if self.tuple is None:
@@ -280,14 +360,17 @@ class TensorShape:
     def __bool__(self) -> bool:
         return self.tuple is not None
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: ShapeLike | None) -> TensorShape:
         return self.concatenate(other)
 
-    def __radd__(self, other: Any) -> TensorShape:
+    def __radd__(self, other: ShapeLike | None) -> TensorShape:
         return as_shape(other).concatenate(self)
 
     def __eq__(self, other: Any) -> bool:
-        """Equal when surely equal: two unknown sizes are not, unless one shape was made from the other."""
+        """Whether the shapes are known to be equal.
+
+        Two unknown sizes are not, unless one shape was made from the other.
+        """
         try:
             theirs = as_shape(other).tuple
         except TypeError:
@@ -303,7 +386,7 @@ class TensorShape:
             raise ValueError("The inequality of unknown TensorShapes is undefined.")
         return not self == other
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> builtins.tuple[Any, ...]:
         return TensorShape, (self.tuple,)
 
     def __str__(self) -> str:
@@ -321,14 +404,14 @@ def _checked(sizes: Iterable[Any]) -> Sizes:
 
 
 def _sizes_of(dims: Any) -> Sizes | None:
-    """The sizes of anything but a plain list or tuple of them."""
+    """The sizes that a value other than a plain list or tuple stands for."""
     if dims is None:
         return None
     if isinstance(dims, TensorShape):
         return dims.tuple
     if isinstance(dims, (str, bytes)):
         raise TypeError(
-            f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims}"
+            f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!s}"
         )
     if hasattr(dims, "unknown_rank"):  # a TensorShapeProto, of whichever protobuf package
         return None if dims.unknown_rank else _checked(None if d.size == -1 else d.size for d in dims.dim)
@@ -340,7 +423,7 @@ def _sizes_of(dims: Any) -> Sizes | None:
 
 
 def _slice_of_unknown(key: slice) -> TensorShape:
-    """A slice of a shape of unknown rank: its own rank is known when both ends count from the front."""
+    """A slice of a shape of unknown rank. The slice's rank is known if both ends count from the front."""
     if key.step is not None:
         raise ValueError("Steps are not yet handled")
     start = 0 if key.start is None else key.start
@@ -350,42 +433,68 @@ def _slice_of_unknown(key: slice) -> TensorShape:
 
 
 def from_sizes(sizes: Sizes | None) -> TensorShape:
-    """The shape of a tuple already known to hold ints and Nones: the way in that checks nothing."""
+    """The shape with these sizes, which are taken without a check."""
     shape = object.__new__(TensorShape)
     shape.tuple = sizes
     return shape
 
 
-def as_shape(shape: Any) -> TensorShape:
-    """`shape` itself when it is a TensorShape, else a new one made from it."""
+def as_shape(shape: ShapeLike | None) -> TensorShape:
+    """`shape` itself if it is a TensorShape, else a new one made from it."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
 
-def as_dimension(value: Any) -> Dimension:
-    """`value` itself when it is a Dimension, else a new one made from it."""
+def as_dimension(value: SizeLike) -> Dimension:
+    """`value` itself if it is a Dimension, else a new one made from it."""
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
 def unknown_shape(rank: int | None = None) -> TensorShape:
-    """A shape of which only the rank is known, or not even that."""
+    """A shape of unknown sizes; its rank is unknown too where `rank` is None."""
     return from_sizes(None if rank is None else (None,) * rank)
 
 
 @export("dimension_value", "compat.dimension_value")
 def dimension_value(dimension: Any) -> int | None:
-    """The plain int or None of a Dimension; anything else is returned as it is."""
+    """Converts a Dimension to a plain int.
+
+    Args:
+      dimension: A Dimension, an int or None.
+
+    Returns:
+      The Dimension's value, None where it is unknown; any other argument unchanged.
+    """
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
 @export("dimension_at_index", "compat.dimension_at_index")
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
-    """The Dimension at `index`, unknown when the rank is."""
+    """Gets one dimension of a shape.
+
+    Args:
+      shape: The shape.
+      index: The position of the dimension.
+
+    Returns:
+      The Dimension, unknown where the shape's rank is.
+    """
     return shape[index]
 
 
 @export("broadcast_static_shape")
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
-    """The shape of an element-wise operation on the two; ValueError when they do not broadcast."""
+def broadcast_static_shape(shape_x: ShapeLike | None, shape_y: ShapeLike | None) -> TensorShape:
+    """Computes the static shape of an element-wise operation on two tensors.
+
+    Args:
+      shape_x: The shape of the first tensor.
+      shape_y: The shape of the second tensor.
+
+    Returns:
+      The broadcast shape. A size is unknown where an unknown size meets another or meets 1.
+
+    Raises:
+      ValueError: If the shapes do not broadcast.
+    """
     shape_x, shape_y = as_shape(shape_x), as_shape(shape_y)
     x, y = shape_x.tuple, shape_y.tuple
     if x is None or y is None:

@@ -1,10 +1,10 @@
-"""TensorProto messages: constants on their way to and from files and TensorFlow."""
+"""TensorProto messages, which hold constants in files and in TensorFlow."""
 
 from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -15,6 +15,9 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape, as_shape
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 _FIELDS = {  # dtype -> the repeated field that holds single elements
     dtypes.float32: "float_val",
@@ -43,17 +46,33 @@ _FIELDS = {  # dtype -> the repeated field that holds single elements
 @export("make_tensor_proto")
 def make_tensor_proto(
     values: Any,
-    dtype: Any = None,
-    shape: Any = None,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike | None = None,
     verify_shape: bool = False,
     allow_broadcast: bool = False,
 ) -> TensorProto:
-    """A TensorProto of `values`; with `shape`, one value stands for all elements."""
+    """Makes a TensorProto.
+
+    Args:
+      values: An array, a number, a string, nested lists of those, or a TensorProto, which is returned as it
+        is.
+      dtype: The type of the elements; it follows from the values if None.
+      shape: The shape of the tensor. It may have more elements than `values` if that is a single value.
+      verify_shape: Whether the values must have `shape` exactly.
+      allow_broadcast: Has no effect: a single value may always stand for all elements.
+
+    Returns:
+      The message.
+
+    Raises:
+      TypeError: If `verify_shape` is set and the shapes differ, or a value cannot have the type.
+      ValueError: If the values do not fill the shape.
+    """
     if isinstance(values, TensorProto):
         return values
-    array, dtype = typed_array(values, dtype)
+    array, found = typed_array(values, dtype)
     if shape is not None:
-        wanted = tuple(int(size) for size in as_shape(shape).as_list())
+        wanted = tuple(int(size) for size in as_shape(shape).as_list())  # type: ignore[arg-type]
         if verify_shape and array.shape != wanted:
             raise TypeError(f"Expected Tensor's shape: {wanted}, got {array.shape}.")
         if array.size != int(np.prod(wanted)) and array.size != 1:
@@ -63,11 +82,11 @@ def make_tensor_proto(
             if array.size == int(np.prod(wanted))
             else np.broadcast_to(array.reshape(-1)[:1].reshape((1,) * len(wanted)), wanted)
         )
-    return tensor_proto(array, dtype.base_dtype)
+    return tensor_proto(array, found.base_dtype)
 
 
 def tensor_proto(array: np.ndarray, dtype: DType) -> TensorProto:
-    """The message for an array of a dtype."""
+    """The message of an array whose elements have the type `dtype`."""
     proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
     if dtype is dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
@@ -87,7 +106,7 @@ def _fill_field(proto: TensorProto, flat: np.ndarray, dtype: DType) -> None:
 
 
 def values_proto(array: np.ndarray, dtype: DType) -> TensorProto:
-    """The message for an array of a dtype, element by element: the form of TensorFlow's oldest files."""
+    """The message of an array with a field entry for each element: the form of TensorFlow's oldest files."""
     proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
     if dtype is dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
@@ -97,7 +116,7 @@ def values_proto(array: np.ndarray, dtype: DType) -> TensorProto:
 
 
 def value_count(proto: TensorProto) -> int:
-    """How many elements a message of values spells out."""
+    """The number of elements that have a field entry of their own in the message."""
     dtype = dtypes.as_dtype(proto.dtype).base_dtype
     field = "string_val" if dtype is dtypes.string else _FIELDS.get(dtype)
     return len(getattr(proto, field)) // (2 if dtype.is_complex else 1) if field else 0
@@ -105,7 +124,19 @@ def value_count(proto: TensorProto) -> int:
 
 @export("make_ndarray")
 def make_ndarray(tensor: TensorProto) -> np.ndarray:
-    """The array that a TensorProto holds; too short a field is filled with its last element."""
+    """Converts a TensorProto to a NumPy array.
+
+    Args:
+      tensor: The message. If it lists fewer elements than its shape has, the last one is repeated.
+
+    Returns:
+      The array; strings as an object array of bytes.
+
+    Raises:
+      ValueError: If the shape is not fully known, or the message has too many values.
+      TypeError: If its type has no array, such as a resource.
+      ResourceExhaustedError: If the tensor is larger than the machine's memory.
+    """
     shape = [dim.size for dim in tensor.tensor_shape.dim]
     if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
         raise ValueError("A TensorProto needs a fully known shape.")
@@ -123,7 +154,7 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
                 f"tensor_content has {len(tensor.tensor_content)} bytes, shape {shape} of {dtype.name} "
                 f"needs {count * numpy_dtype.itemsize}"
             )
-        return np.frombuffer(tensor.tensor_content, dtype=numpy_dtype).reshape(shape).copy()
+        return np.array(np.frombuffer(tensor.tensor_content, dtype=numpy_dtype).reshape(shape))
     values = getattr(tensor, _FIELDS[dtype])
     if dtype in (dtypes.half, dtypes.bfloat16):
         flat = np.array(values, dtype=np.uint16).view(
@@ -137,7 +168,10 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
 
 
 def _check_memory(shape: list[int], dtype: DType) -> None:
-    """ResourceExhaustedError for a tensor that this machine cannot hold: a few bytes can ask for any size."""
+    """Raises ResourceExhaustedError if the machine cannot hold the tensor.
+
+    A short message can describe a tensor of any size, so the check precedes the allocation.
+    """
     needed = math.prod(shape) * max(dtype.size, 1)
     if needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
         raise errors.resource_exhausted(
@@ -147,7 +181,7 @@ def _check_memory(shape: list[int], dtype: DType) -> None:
 
 def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:
     if not count:
-        return flat[:0]  # TensorFlow writes a value all the same
+        return flat[:0]  # TensorFlow writes a value even for an empty tensor
     if len(flat) > count:
         raise ValueError(f"a TensorProto of {count} elements holds {len(flat)} values")
     if len(flat) == count:

@@ -1,14 +1,13 @@
-"""Type specifications: what is known of a value before it is there, its dtype and shape above all.
+"""Type specifications: the dtype, the static shape and the structure of values that a step will compute.
 
-A spec of a composite value (a SparseTensor, IndexedSlices) also knows how to take it apart into tensors and
-to put it together again.
+The spec of a composite value (a SparseTensor, IndexedSlices) converts it to a list of tensors and back.
 """
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,10 +18,16 @@ from tideflow.graph.op import definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape, as_shape, unknown_shape
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
+
 
 @export("TypeSpec", "data.experimental.Structure")
 class TypeSpec(metaclass=abc.ABCMeta):
-    """What is known of a value before it is there."""
+    """The type of a value that a step computes: its Python type, and what is known of its tensors.
+
+    The elements of datasets and the variables of loops have specs. `tf.TensorSpec` is the spec of tensors.
+    """
 
     __slots__ = ()
 
@@ -37,7 +42,7 @@ class TypeSpec(metaclass=abc.ABCMeta):
 
     @abc.abstractmethod
     def _from_components(self, components: Any) -> Any:
-        """The value made of these."""
+        """The value made of these components."""
 
     @property
     @abc.abstractmethod
@@ -45,25 +50,42 @@ class TypeSpec(metaclass=abc.ABCMeta):
         """The specs of the components."""
 
     @abc.abstractmethod
-    def _serialize(self) -> tuple:
+    def _serialize(self) -> tuple[Any, ...]:
         """The arguments from which an equal spec is made."""
 
     @classmethod
-    def _deserialize(cls, serialization: tuple) -> TypeSpec:
+    def _deserialize(cls, serialization: tuple[Any, ...]) -> TypeSpec:
         return cls(*serialization)
 
     def is_compatible_with(self, spec_or_value: Any) -> bool:
-        """Whether a value of the other spec, or this value, may have this spec."""
+        """Whether values can have both specs.
+
+        Args:
+          spec_or_value: Another spec, or a value, which stands for its spec.
+
+        Returns:
+          True if the specs have the same type, and their shapes and dtypes are compatible.
+        """
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
         return type(self) is type(other) and _are_compatible(self._serialize(), other._serialize())
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
-        """The spec that says as much as can be said of values of either spec."""
+        """Generalizes two specs.
+
+        Args:
+          other: A spec of the same type.
+
+        Returns:
+          The most specific spec that is compatible with the values of both.
+
+        Raises:
+          ValueError: If there is none.
+        """
         if type(self) is not type(other):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return self._deserialize(_most_specific(self._serialize(), other._serialize()))
 
-    # ------------------------------------------------------------------ as flat lists of tensors
+    # ------------------------------------------------------------------ flat lists of tensors
 
     def _to_tensor_list(self, value: Any) -> list[Tensor]:
         return nest.flatten(self._to_components(value))
@@ -84,10 +106,10 @@ class TypeSpec(metaclass=abc.ABCMeta):
         return self._from_components(nest.pack_sequence_as(self._component_specs, list(tensor_list)))
 
     @property
-    def _flat_tensor_specs(self) -> list[TypeSpec]:
+    def _flat_tensor_specs(self) -> Sequence[TypeSpec]:
         return nest.flatten(self._component_specs)
 
-    # ------------------------------------------------------------------ as a value
+    # ------------------------------------------------------------------ comparison
 
     def __eq__(self, other: Any) -> bool:
         return type(self) is type(other) and _key(self._serialize()) == _key(other._serialize())
@@ -98,30 +120,30 @@ class TypeSpec(metaclass=abc.ABCMeta):
     def __hash__(self) -> int:
         return hash((type(self), _key(self._serialize())))
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._serialize()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self._serialize()!r}"
 
-    # ------------------------------------------------------------------ what data pipelines once asked for
+    # ------------------------------------------------------------------ an older interface of data pipelines
 
     def _to_legacy_output_classes(self) -> type:
         return self.value_type
 
 
 class BatchableTypeSpec(TypeSpec):
-    """A spec whose values can be stacked along a new first axis, and taken from it."""
+    """A spec whose values can be stacked along a new first axis, and split along it."""
 
     __slots__ = ()
 
     @abc.abstractmethod
     def _batch(self, batch_size: int | None) -> TypeSpec:
-        """The spec of `batch_size` values together."""
+        """The spec of a stack of `batch_size` values."""
 
     @abc.abstractmethod
     def _unbatch(self) -> TypeSpec:
-        """The spec of one of the values that this one has together."""
+        """The spec of one value of a stack."""
 
     def _to_batched_tensor_list(self, value: Any) -> list[Tensor]:
         tensors = self._to_tensor_list(value)
@@ -134,7 +156,7 @@ class BatchableTypeSpec(TypeSpec):
 
 
 def _key(value: Any) -> Any:
-    """Something hashable that is equal for equal serializations: shapes compare to None where unknown."""
+    """A hashable key that is equal for equal serializations. Shapes themselves are neither where unknown."""
     if isinstance(value, TensorShape):
         return TensorShape, value.tuple
     if isinstance(value, np.ndarray):
@@ -153,7 +175,7 @@ def _are_compatible(a: Any, b: Any) -> bool:
         return a.keys() == b.keys() and all(_are_compatible(a[key], b[key]) for key in a)
     if isinstance(a, (TypeSpec, TensorShape, dtypes.DType)):
         return a.is_compatible_with(b)
-    return a == b
+    return bool(a == b)
 
 
 def _most_specific(a: Any, b: Any) -> Any:
@@ -179,12 +201,18 @@ class _ShapedSpec(BatchableTypeSpec):
 
     __slots__ = ("_dtype", "_shape")
 
+    def __init__(self, shape: ShapeLike | None, dtype: DTypeLike) -> None:
+        self._shape = as_shape(shape)
+        self._dtype = dtypes.as_dtype(dtype)
+
     @property
     def shape(self) -> TensorShape:
+        """The static shape of the values."""
         return self._shape
 
     @property
     def dtype(self) -> dtypes.DType:
+        """The type of the elements."""
         return self._dtype
 
     def _batch(self, batch_size: int | None) -> TypeSpec:
@@ -204,36 +232,76 @@ class _ShapedSpec(BatchableTypeSpec):
 
 @export("TensorSpec")
 class TensorSpec(_ShapedSpec):
-    """What is known of a tensor: shape, dtype and, maybe, a name."""
+    """The spec of a tensor: its static shape, its dtype and a name.
+
+    Args:
+      shape: The shape; None where it is unknown.
+      dtype: The type of the elements.
+      name: A name for the tensor, or None.
+    """
 
     __slots__ = ("_name",)
 
-    def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
-        self._shape = TensorShape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+    def __init__(
+        self, shape: ShapeLike | None, dtype: DTypeLike = dtypes.float32, name: str | None = None
+    ) -> None:
+        super().__init__(TensorShape(shape), dtype)
         self._name = name
 
     @classmethod
     def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
-        """A spec like another one, maybe under another name."""
+        """Copies a spec.
+
+        Args:
+          spec: The spec.
+          name: The name of the copy; the name of `spec` if None.
+
+        Returns:
+          The copy.
+        """
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
-        """The spec of a tensor, under its operation's name if none is given."""
+        """Makes the spec of a tensor.
+
+        Args:
+          tensor: The tensor.
+          name: The name of the spec; the name of the tensor's operation if None.
+
+        Returns:
+          The spec.
+
+        Raises:
+          ValueError: If `tensor` is not a tensor.
+        """
         if not isinstance(tensor, Tensor):
             raise ValueError("`tensor` should be a tf.Tensor")
         return TensorSpec(tensor.shape, tensor.dtype, name or tensor.op.name)
 
     @property
     def name(self) -> str | None:
+        """The name, or None."""
         return self._name
 
-    value_type = property(lambda self: Tensor)
-    _component_specs = property(lambda self: self)
+    @property
+    def value_type(self) -> type:
+        """`tf.Tensor`."""
+        return Tensor
+
+    @property
+    def _component_specs(self) -> TensorSpec:
+        return self
 
     def is_compatible_with(self, spec_or_tensor: Any) -> bool:
-        """Whether a tensor, or one of the other spec, may have this dtype and shape; names do not matter."""
+        """Whether tensors can have both specs.
+
+        Args:
+          spec_or_tensor: Another spec, or a tensor.
+
+        Returns:
+          True if the dtypes and shapes are compatible; names do not matter.
+        """
         return (
             isinstance(spec_or_tensor, (TensorSpec, Tensor))
             and self._dtype.is_compatible_with(spec_or_tensor.dtype)
@@ -241,7 +309,17 @@ class TensorSpec(_ShapedSpec):
         )
 
     def most_specific_compatible_type(self, other: TypeSpec) -> TensorSpec:
-        """The spec that says as much as can be said of tensors of either spec."""
+        """Generalizes two specs.
+
+        Args:
+          other: Another TensorSpec.
+
+        Returns:
+          The spec with the sizes that both have in common, and with their name if it is the same.
+
+        Raises:
+          ValueError: If the dtypes differ, or `other` is not a TensorSpec.
+        """
         if type(self) is not type(other) or self._dtype != other.dtype:
             raise ValueError(f"Types are not compatible: {self!r} vs {other!r}")
         shape = self._shape.most_specific_compatible_shape(other.shape)
@@ -253,7 +331,7 @@ class TensorSpec(_ShapedSpec):
     def __hash__(self) -> int:
         return hash((self._shape.tuple, self._dtype))
 
-    def _serialize(self) -> tuple:
+    def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._name
 
     def _to_components(self, value: Any) -> Tensor:
@@ -281,20 +359,33 @@ class TensorSpec(_ShapedSpec):
 
 @export("SparseTensorSpec")
 class SparseTensorSpec(_ShapedSpec):
-    """What is known of a sparse tensor: its dense shape and its dtype.
+    """The spec of a sparse tensor: its dense shape and its dtype.
 
-    In lists of tensors it is one variant, which holds its three parts.
+    Args:
+      shape: The dense shape; None where it is unknown.
+      dtype: The type of the elements.
     """
+
+    # In a list of tensors, a sparse tensor is one variant that holds its three parts.
 
     __slots__ = ()
 
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
-        self._shape = as_shape(shape)
-        self._dtype = dtypes.as_dtype(dtype)
+    def __init__(self, shape: ShapeLike | None = None, dtype: DTypeLike = dtypes.float32) -> None:
+        super().__init__(shape, dtype)
 
     @classmethod
     def from_value(cls, value: Any) -> SparseTensorSpec:
-        """The spec of a SparseTensor or a SparseTensorValue."""
+        """Makes the spec of a sparse tensor.
+
+        Args:
+          value: A SparseTensor or a SparseTensorValue.
+
+        Returns:
+          The spec.
+
+        Raises:
+          TypeError: If the argument is neither.
+        """
         if isinstance(value, composite.SparseTensorValue):
             if isinstance(value.values, np.ndarray):
                 return cls(value.dense_shape, value.values.dtype)
@@ -303,7 +394,10 @@ class SparseTensorSpec(_ShapedSpec):
             raise TypeError("Expected SparseTensor or SparseTensorValue")
         return cls(value.shape, value.dtype)
 
-    value_type = property(lambda self: composite.SparseTensor)
+    @property
+    def value_type(self) -> type:
+        """`tf.SparseTensor`."""
+        return composite.SparseTensor
 
     @property
     def _component_specs(self) -> list[TensorSpec]:
@@ -314,7 +408,7 @@ class SparseTensorSpec(_ShapedSpec):
             TensorSpec([rank], dtypes.int64),
         ]
 
-    def _serialize(self) -> tuple:
+    def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype
 
     def _to_components(self, value: Any) -> list[Tensor]:
@@ -339,9 +433,10 @@ class SparseTensorSpec(_ShapedSpec):
         return [self._serialized("SerializeManySparse", value)]
 
     @staticmethod
-    def _serialized(op_type: str, value: Any) -> Tensor:
+    def _serialized(op_type: str, value: composite.SparseTensor) -> Tensor:
         op = definition(op_type)
-        return op(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)
+        serialized: Tensor = op(value.indices, value.values, value.dense_shape, out_type=dtypes.variant)
+        return serialized
 
     def _from_compatible_tensor_list(self, tensor_list: Sequence[Tensor]) -> Any:
         parts = definition("DeserializeSparse")(tensor_list[0], dtype=self._dtype)
@@ -356,27 +451,38 @@ class SparseTensorSpec(_ShapedSpec):
 
 @export("IndexedSlicesSpec")
 class IndexedSlicesSpec(TypeSpec):
-    """What is known of IndexedSlices: the dense shape and the dtypes of the parts."""
+    """The spec of IndexedSlices: the dense shape and the dtypes of the parts.
+
+    Args:
+      shape: The dense shape; None where it is unknown.
+      dtype: The type of the values.
+      indices_dtype: The type of the indices.
+      dense_shape_dtype: The type of the tensor `dense_shape`; None if the slices have none.
+      indices_shape: The shape of the indices, which says how many rows there are.
+    """
 
     __slots__ = ("_dense_shape_dtype", "_indices_dtype", "_indices_shape", "_shape", "_values_dtype")
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
-    ):
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
+        indices_dtype: DTypeLike = dtypes.int64,
+        dense_shape_dtype: DTypeLike | None = None,
+        indices_shape: ShapeLike | None = None,
+    ) -> None:
         self._shape = as_shape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
         self._dense_shape_dtype = None if dense_shape_dtype is None else dtypes.as_dtype(dense_shape_dtype)
         self._indices_shape = as_shape(indices_shape).with_rank(1)
 
-    value_type = property(lambda self: composite.IndexedSlices)
+    @property
+    def value_type(self) -> type:
+        """`tf.IndexedSlices`."""
+        return composite.IndexedSlices
 
-    def _serialize(self) -> tuple:
+    def _serialize(self) -> tuple[Any, ...]:
         return (
             self._shape,
             self._values_dtype,
@@ -405,7 +511,7 @@ class IndexedSlicesSpec(TypeSpec):
         return composite.IndexedSlices(*components)
 
 
-# -------------------------------------------------------------------------------- from values
+# -------------------------------------------------------------------------------- the specs of values
 
 _converters: list[tuple[type, Callable[[Any], TypeSpec], bool]] = []
 
@@ -413,12 +519,15 @@ _converters: list[tuple[type, Callable[[Any], TypeSpec], bool]] = []
 def register_type_spec_from_value_converter(
     type_object: type, converter_fn: Callable[[Any], TypeSpec], allow_subclass: bool = False
 ) -> None:
-    """Values of this type have the spec that `converter_fn` makes; what was registered last goes first."""
+    """Registers the function that makes the specs of values of a type.
+
+    The latest registration is tried first.
+    """
     _converters.insert(0, (type_object, converter_fn, allow_subclass))
 
 
 def type_spec_from_value(value: Any) -> TypeSpec:
-    """The spec of a value, or of the tensor that it can be made."""
+    """The spec of a value, or of the tensor that the value can be converted to."""
     spec = _spec_of(value)
     if spec is None:
         try:
@@ -433,8 +542,9 @@ def type_spec_from_value(value: Any) -> TypeSpec:
 def _spec_of(value: Any) -> TypeSpec | None:
     if isinstance(value, Tensor):
         return TensorSpec(value.shape, value.dtype)
-    if hasattr(value, "_type_spec"):
-        return value._type_spec
+    known: TypeSpec | None = getattr(value, "_type_spec", None)
+    if known is not None:
+        return known
     if isinstance(value, list) and value:
         stacked = _stacked([_spec_of(item) for item in value])
         if stacked is not None:
@@ -446,29 +556,31 @@ def _spec_of(value: Any) -> TypeSpec | None:
 
 
 def _stacked(specs: list[TypeSpec | None]) -> TypeSpec | None:
-    """The spec of values of these specs together, where they can be stacked."""
+    """The spec of a stack of values of these specs; None where they cannot be stacked."""
     spec = specs[0]
     if not isinstance(spec, BatchableTypeSpec):
         return None
     try:
         for other in specs[1:]:
+            if other is None:
+                return None
             spec = spec.most_specific_compatible_type(other)
     except (TypeError, ValueError, AttributeError):
         return None
-    return spec._batch(len(specs))
+    return spec._batch(len(specs)) if isinstance(spec, BatchableTypeSpec) else None
 
 
-# The values know their specs, but not this module: it hangs the specs on them.
+# SparseTensor and IndexedSlices have a `_type_spec`. This module sets it, because it imports theirs.
 
 
-def _sparse_invariant(value: Any, shape: TensorShape) -> SparseTensorSpec:
-    """The spec of a sparse loop variable of which only the rank is said: by the shape of its shape."""
+def _sparse_invariant(value: composite.SparseTensor, shape: TensorShape) -> SparseTensorSpec:
+    """The spec of a sparse loop variable. The invariant is the shape of its shape, so it says the rank."""
     if shape.ndims not in (None, 1):
         raise ValueError("Expected a shape with 1 dimension")
-    return SparseTensorSpec(unknown_shape(None if shape.ndims is None else shape.tuple[0]), value.dtype)
+    return SparseTensorSpec(unknown_shape(None if shape.tuple is None else shape.tuple[0]), value.dtype)
 
 
-def _slices_spec(value: Any) -> IndexedSlicesSpec:
+def _slices_spec(value: composite.IndexedSlices) -> IndexedSlicesSpec:
     indices_shape = value.indices.shape.merge_with(value.values.shape[:1])
     shape = TensorShape([None]).concatenate(value.values.shape[1:])
     if value.dense_shape is not None:
@@ -477,18 +589,25 @@ def _slices_spec(value: Any) -> IndexedSlicesSpec:
 
 
 def _slices_invariant(
-    value: Any, values_shape: TensorShape, shape: TensorShape | None = None
+    value: composite.IndexedSlices, values_shape: TensorShape, shape: TensorShape | None = None
 ) -> IndexedSlicesSpec:
-    """The spec of slices whose values have this shape; the dense shape follows, but for its first size."""
+    """The spec of slices whose values have this shape.
+
+    It determines the dense shape except for the first size.
+    """
     if shape is None:
         shape = TensorShape([None]).concatenate(values_shape[1:])
     sizes_dtype = None if value.dense_shape is None else value.dense_shape.dtype
     return IndexedSlicesSpec(shape, value.dtype, value.indices.dtype, sizes_dtype, values_shape[:1])
 
 
-composite.SparseTensor._type_spec = property(lambda value: SparseTensorSpec(value.shape, value.dtype))
-composite.SparseTensor._shape_invariant_to_type_spec = _sparse_invariant
-composite.IndexedSlices._type_spec = property(_slices_spec)
-composite.IndexedSlices._shape_invariant_to_type_spec = _slices_invariant
+def _sparse_spec(value: composite.SparseTensor) -> SparseTensorSpec:
+    return SparseTensorSpec(value.shape, value.dtype)
+
+
+composite.SparseTensor._type_spec = property(_sparse_spec)  # type: ignore[attr-defined]
+composite.SparseTensor._shape_invariant_to_type_spec = _sparse_invariant  # type: ignore[attr-defined]
+composite.IndexedSlices._type_spec = property(_slices_spec)  # type: ignore[attr-defined]
+composite.IndexedSlices._shape_invariant_to_type_spec = _slices_invariant  # type: ignore[attr-defined]
 register_type_spec_from_value_converter(composite.SparseTensorValue, SparseTensorSpec.from_value)
 register_type_spec_from_value_converter(np.ndarray, lambda array: TensorSpec(array.shape, array.dtype))

@@ -14,13 +14,15 @@ def python_name(op_type: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", op_type).lower()
 
 
-def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable:
-    """The function of an op type: its inputs, then its attributes (in an order of their own), by position or
-    name.
+def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable[..., Any]:
+    """The Python function of an op type.
+
+    Its parameters, by position or by name, are the op's inputs, then its attributes (in the order of `attrs`,
+    if given; required ones first), then `name`.
     """
     inferred = {attr for arg in op.inputs for attr in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
     attrs = [attr for attr in attrs or op.attrs if attr not in inferred]
-    attrs.sort(key=lambda attr: attr in op._defaults)  # those that must be given come first
+    attrs.sort(key=lambda attr: attr in op._defaults)  # required attributes first
     order = [*(arg.name for arg in op.inputs), *attrs, "name"]
     name = python_name(op.name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,13 +14,16 @@ from tideflow.ops.arrays import joining, shapes, slicing, tiling
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, casting
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 largest = either(binary.maximum, max)
 smallest = either(binary.minimum, min)
 _equal = either(binary.equal, lambda x, y: x == y)
 
 
 @export("image.central_crop")
-def central_crop(image: Any, central_fraction: float) -> Tensor:
+def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
     """The middle of the image: this fraction of its height and width."""
     with name_scope(None, "central_crop", [image]):
         image = convert_to_tensor(image, name="image")
@@ -58,7 +61,11 @@ def _margin(size: Any, fraction: float) -> Any:
 
 @export("image.pad_to_bounding_box")
 def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
 ) -> Tensor:
     """The image on a black one of the target size, this far from its top and left."""
     with name_scope(None, "pad_to_bounding_box", [image]):
@@ -80,7 +87,11 @@ def pad_to_bounding_box(
 
 @export("image.crop_to_bounding_box")
 def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: TensorLike,
+    offset_width: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
 ) -> Tensor:
     """The part of the image that begins at the offset and has the target size."""
     with name_scope(None, "crop_to_bounding_box", [image]):
@@ -101,7 +112,9 @@ def crop_to_bounding_box(
 
 
 @export("image.resize_image_with_crop_or_pad", "image.resize_with_crop_or_pad")
-def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
+def resize_image_with_crop_or_pad(
+    image: TensorLike, target_height: TensorLike, target_width: TensorLike
+) -> Tensor:
     """The middle of the image, or the image in the middle of a black one: of the target size."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -15,9 +15,12 @@ from tideflow.ops.images import codecs
 from tideflow.ops.math import binary
 from tideflow.ops.strings import strings
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("io.is_jpeg", "image.is_jpeg")
-def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     """Whether the bytes begin as those of a JPEG do."""
     with name_scope(name, "is_jpeg"):
         return binary.equal(strings.substr(contents, 0, 3), b"\xff\xd8\xff", name=name)
@@ -30,9 +33,9 @@ def _is_png(contents: Any, name: str | None = None) -> Tensor:
 
 @export("io.decode_image", "image.decode_image")
 def decode_image(
-    contents: Any,
+    contents: TensorLike,
     channels: int | None = None,
-    dtype: Any = dtypes.uint8,
+    dtype: DTypeLike = dtypes.uint8,
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:

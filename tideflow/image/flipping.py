@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -15,6 +15,9 @@ from tideflow.ops.arrays import shapes, tiling
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, unary
 from tideflow.ops.random import distributions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _is_batch(image: Tensor) -> bool:
@@ -30,13 +33,13 @@ def _with_shape_of(image: Tensor, result: Tensor) -> Tensor:
 
 
 @export("image.flip_left_right")
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     """The image mirrored: its columns in reverse order."""
     return _flipped(image, 1, "flip_left_right")
 
 
 @export("image.flip_up_down")
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     """The image upside down: its rows in reverse order."""
     return _flipped(image, 0, "flip_up_down")
 
@@ -50,13 +53,13 @@ def _flipped(image: Any, axis: int, scope: str) -> Tensor:
 
 
 @export("image.random_flip_left_right")
-def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """Each image, with a chance of one half, mirrored."""
     return _randomly_flipped(image, 1, seed, "random_flip_left_right")
 
 
 @export("image.random_flip_up_down")
-def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """Each image, with a chance of one half, upside down."""
     return _randomly_flipped(image, 0, seed, "random_flip_up_down")
 
@@ -78,7 +81,7 @@ def _randomly_flipped(image: Any, axis: int, seed: int | None, scope: str) -> Te
 
 
 @export("image.rot90")
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
     """The image turned by `k` quarters of a circle, counter-clockwise."""
     with name_scope(name, "rot90", [image, k]) as name:
         image = checked(convert_to_tensor(image, name="image"))
@@ -101,7 +104,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
 
 
 @export("image.transpose", "image.transpose_image")
-def transpose(image: Any, name: str | None = None) -> Tensor:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """The image with rows and columns exchanged."""
     with name_scope(name, "transpose", [image]):
         image = checked(convert_to_tensor(image, name="image"))

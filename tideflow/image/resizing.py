@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from tideflow.image.cropping import largest, pad_to_bounding_box
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.images import resize
 from tideflow.ops.math import binary, casting, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("image.ResizeMethod")
@@ -45,8 +48,8 @@ _RESIZERS: dict[Any, Callable] = {
 
 @export("image.resize_images", "image.resize")
 def resize_images(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: TensorLike,
     method: int | str = ResizeMethod.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
@@ -100,9 +103,9 @@ def _fitted(images: Tensor, new_height: Any, new_width: Any) -> tuple[Tensor, li
 
 @export("image.resize_image_with_pad")
 def resize_image_with_pad(
-    image: Any,
-    target_height: Any,
-    target_width: Any,
+    image: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
     method: int | str = ResizeMethod.BILINEAR,
     align_corners: bool = False,
 ) -> Tensor:

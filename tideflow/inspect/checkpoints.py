@@ -12,9 +12,9 @@ from tideflow.inspect.report import Report, Table, byte_count, plural, shape_tex
 from tideflow.inspect.statistics import COLUMNS, histogram_text, statistics_of
 from tideflow.io.bundle import BundleReader, Entry
 from tideflow.io.bundle_format import index_path
+from tideflow.io.checkpoint_state import checkpoint_exists, get_checkpoint_state
 from tideflow.io.object_graph import GRAPH_KEY, read_object_graph
 from tideflow.io.old_checkpoints import OldReader, open_checkpoint
-from tideflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state
 
 _NO_CELLS = [""] * len(COLUMNS)
 

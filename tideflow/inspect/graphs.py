@@ -13,8 +13,8 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.inspect.checkpoints import checkpoint_report
 from tideflow.inspect.report import Report, Table, byte_count, plural, shape_text
+from tideflow.io.checkpoint_state import checkpoint_exists
 from tideflow.io.saved_models import variables_prefix
-from tideflow.train.checkpoint_state import checkpoint_exists
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 _COMMON = 15  # op types that are listed

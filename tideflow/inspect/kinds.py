@@ -19,10 +19,10 @@ from tideflow.inspect.graphs import graph_report, meta_graph_report, saved_model
 from tideflow.inspect.logs import event_files, log_report, record_report
 from tideflow.inspect.report import Report
 from tideflow.io import saved_models
+from tideflow.io.checkpoint_state import checkpoint_exists
 from tideflow.io.local_files import local_path, read_bytes
 from tideflow.io.records import RecordFile
 from tideflow.io.tables import is_table
-from tideflow.train.checkpoint_state import checkpoint_exists
 
 _CHECKPOINT_FILE = re.compile(r"\.(index|data-\d{5}-of-\d{5})$")
 _OP_TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_.>\-/]*$")

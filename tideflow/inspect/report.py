@@ -123,7 +123,7 @@ def show(report: Report, file: TextIO | None = None) -> None:
     if file.isatty():
         width = shutil.get_terminal_size().columns
         try:
-            from tideflow.inspect.terminal import print_report
+            from tideflow.inspect.terminal import print_report  # loaded when asked for
         except ImportError:  # the terminal's library is optional
             pass
         else:

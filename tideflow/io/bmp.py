@@ -11,7 +11,7 @@ _HEADER_BYTES = 32
 
 
 def decode(contents: bytes, channels: int = 0) -> np.ndarray:
-    """The pixels: gray, red green and blue, or these and alpha."""
+    """The pixels: gray; red, green and blue; or those and alpha."""
     if len(contents) < _HEADER_BYTES:
         raise ValueError(
             f"Incomplete bmp content, requires at least {_HEADER_BYTES} bytes to find the header size, "
@@ -43,7 +43,7 @@ def decode(contents: bytes, channels: int = 0) -> np.ndarray:
 
 
 def _channels(bits: int, compression: int, wanted: int) -> int:
-    # A mask for each colour (3) says, of 32 bits, what is so anyway in the files that programs write.
+    # Method 3 is a bit mask for each colour. The masks in the files of common programs are the usual layout.
     if compression not in (0, 3):
         raise ValueError(f"Compressed bmp files (method {compression}) are not supported")
     if bits not in (8, 24, 32):

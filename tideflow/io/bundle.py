@@ -1,7 +1,8 @@
 """Reading checkpoints in TensorFlow's second format: tensors by name, whole or in slices, always checked.
 
-What a file says of itself is believed only after it is compared with the files' sizes: no length in it makes
-the process allocate more than is there to read. Damage is a DataLossError that names file, key and byte.
+The lengths in a file are compared with the files' sizes before they are used: a wrong length cannot make the
+process allocate more memory than there are bytes to read. Damage raises a DataLossError that names file, key
+and byte.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ from tideflow.io.slices import TensorSlice, common, region_shape, within
 from tideflow.io.tables import read_table
 from tideflow.io.varints import decode_varint
 
-_MOST_AXES = 64  # of an array in memory
-_OPEN_AT_ONCE = 16  # shards; a process may have so many files open, and no more
-_SLICE_KEY = b"\0"  # how keys of slices begin
+_MOST_AXES = 64  # NumPy's limit
+_OPEN_AT_ONCE = 16  # shards; a process has a limited number of open files
+_SLICE_KEY = b"\0"  # the prefix of the keys of slices
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What a bundle's table says of a tensor, or of a slice of one."""
+    """The entry of a tensor, or of a slice of one, in a bundle's table."""
 
     key: bytes
     dtype: DType
@@ -58,7 +59,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The key as people read it."""
+        """The key as text."""
         return self.key.decode(errors="backslashreplace")
 
     @property
@@ -67,7 +68,7 @@ class Entry:
 
 
 def _identity(path: str) -> tuple[int, int]:
-    """What is another for each file that had this name, and for each version of one."""
+    """A value that differs for each file of this name, and for each version of the file."""
     with as_tensorflow_errors(path):
         found = os.stat(path)
     return found.st_ino, found.st_mtime_ns
@@ -76,10 +77,10 @@ def _identity(path: str) -> tuple[int, int]:
 class BundleReader:
     """An open bundle. Threads may share it."""
 
-    def __init__(self, prefix: Any):
+    def __init__(self, prefix: str | bytes | os.PathLike[str]) -> None:
         self._files: dict[int, int] = {}
         self._lock = threading.Lock()
-        self._sound: set[bytes] = set()  # keys of what was found whole
+        self._sound: set[bytes] = set()  # keys whose checksum was found right
         self.prefix = local_path(prefix)
         self._index = index_path(self.prefix)
         if not os.path.exists(self._index):
@@ -91,10 +92,10 @@ class BundleReader:
             self.close()
 
     def _opened(self) -> bool:
-        """Reads the table and opens the data; False where another table took its place meanwhile.
+        """Reads the table and opens the data files. Returns False if the table was replaced meanwhile.
 
-        Files that are open stay as they are, whoever writes a new bundle of this name. What cannot be opened
-        now is an error when it is read.
+        An open file keeps its contents when a writer replaces the bundle. A data file that cannot be opened
+        raises an error when it is read.
         """
         before = _identity(self._index)
         self._entries = dict(read_table(self._index))
@@ -111,7 +112,7 @@ class BundleReader:
         self.close()
 
     def close(self) -> None:
-        """Closes the files of data; a later read opens them again."""
+        """Closes the data files. A later read opens them again."""
         self._sound.clear()
         while self._files:
             os.close(self._files.popitem()[1])
@@ -132,7 +133,7 @@ class BundleReader:
             )
         if header.num_shards < 1:
             raise self._damaged(f"{header.num_shards} shards", HEADER_KEY)
-        return header.num_shards
+        return int(header.num_shards)
 
     def _parsed(self, message: Any, data: bytes, key: bytes) -> Any:
         try:
@@ -144,7 +145,8 @@ class BundleReader:
         shown = key.decode(errors="backslashreplace")
         return errors.data_loss(f"{self._index}: {what}, key {shown!r}")
 
-    # ------------------------------------------------------------------------------------------ what is there
+    # ------------------------------------------------------------------------------------------------
+    # contents
 
     def __contains__(self, name: str) -> bool:
         return bool(name) and not name.startswith("\0") and _key(name) in self._entries
@@ -154,13 +156,13 @@ class BundleReader:
         return (_name(key) for key in self._entries if not key.startswith(_SLICE_KEY))
 
     def entry(self, name: str) -> Entry:
-        """What the table says of a tensor; NotFoundError that shows the nearest names where there is none."""
+        """The entry of a tensor. Raises NotFoundError with the nearest names if there is none."""
         if name not in self:
             raise errors.not_found(f"Key {name} not found in checkpoint {self.prefix}{self._nearest(name)}")
         return self._entry(_key(name))
 
     def place(self, name: str) -> str:
-        """Where a tensor lies: its file and byte; of one in slices, the table that lists them."""
+        """The file and byte of a tensor; for a tensor in slices, the table that lists them."""
         entry = self.entry(name)
         if entry.slices:
             return self._index
@@ -189,9 +191,9 @@ class BundleReader:
     # ------------------------------------------------------------------------------------------------ reading
 
     def read(self, name: str, part: TensorSlice | None = None, into: np.ndarray | None = None) -> np.ndarray:
-        """The value of a tensor, or of a slice of it. Quantized integers come as plain ones.
+        """The value of a tensor, or of a slice of it. Quantized integers become plain integers.
 
-        With `into`, bytes of the caller's, the value lies in them where it can: numbers that are read whole.
+        If `into` is given, an array of bytes, a whole tensor of numbers is read into its memory.
         """
         entry = self.entry(name)
         whole = TensorSlice.whole(len(entry.shape))
@@ -204,13 +206,13 @@ class BundleReader:
         value = self._read_stored(entry, into)
         if region_shape(region) == entry.shape:
             return value
-        return value[within(region, whole.region(entry.shape))].copy()
+        return np.array(value[within(region, whole.region(entry.shape))])
 
     def verify(self, name: str) -> None:
-        """Reads a tensor only to see that it is whole, in no more memory than it takes to look.
+        """Checks a tensor's checksum, with little memory.
 
-        What was found whole once is not summed again when it is read through the same open file: writers
-        replace files, they do not change them.
+        A later read of the tensor through the same open file does not check it again: writers replace files,
+        they do not change them.
         """
         entry = self.entry(name)
         if entry.slices or entry.dtype is string or entry.dtype.is_bool:
@@ -220,8 +222,8 @@ class BundleReader:
             self._sound.add(entry.key)
 
     def _read_sliced(self, entry: Entry, region: tuple[tuple[int, int], ...]) -> np.ndarray:
-        parts = [self._overlapping(entry, part, region) for part in entry.slices]
-        parts = [part for part in parts if part is not None]
+        candidates = [self._overlapping(entry, part, region) for part in entry.slices]
+        parts = [part for part in candidates if part is not None]
         shape = region_shape(region)
         if sum(math.prod(region_shape(shared)) for _, _, shared in parts) != math.prod(shape):
             raise self._damaged(f"slices do not make up the part {list(region)} that is asked for", entry.key)
@@ -236,7 +238,7 @@ class BundleReader:
         return value
 
     def _overlapping(self, entry: Entry, part: TensorSlice, region: Any) -> tuple[Entry, Any, Any] | None:
-        """The entry of a slice that a region needs, its own region, and what the two share."""
+        """The entry of a slice, its region, and the part of that in `region`; None if there is none."""
         try:
             place = part.region(entry.shape)
         except ValueError as error:
@@ -254,7 +256,7 @@ class BundleReader:
         return stored, place, shared
 
     def _file(self, entry: Entry) -> int:
-        """The open file that an entry's bytes are in, once it is sure that they are there."""
+        """The open file with an entry's bytes. Raises DataLossError if the file does not have them."""
         path = shard_path(self.prefix, entry.shard, self._shards)
         with self._lock:
             if entry.shard not in self._files:
@@ -284,10 +286,11 @@ class BundleReader:
         file = self._file(entry)
         if entry.dtype is string:
             return self._read_strings(entry, file)
+        value: np.ndarray
         if into is None or into.size < entry.size:
             value = np.empty(entry.shape, entry.dtype.numpy)
         else:
-            value = into[: entry.size].view(entry.dtype.numpy).reshape(entry.shape)
+            value = into[: entry.size].view(np.dtype(entry.dtype.numpy)).reshape(entry.shape)
         data = value.reshape(-1).view(np.uint8)
         if entry.key in self._sound:
             for _ in self._chunks(entry, file, data):
@@ -303,30 +306,33 @@ class BundleReader:
             raise self._lost(entry, f"checksum of {entry.size} bytes does not match")
 
     def _summed(self, entry: Entry, file: int, data: np.ndarray | None) -> int:
-        """Reads an entry's bytes into memory, or nowhere; returns their checksum."""
+        """Reads an entry's bytes into `data`, unless it is None; returns their checksum."""
         crc = 0
         for chunk in self._chunks(entry, file, data):
             crc = crc32c(chunk, crc)
         return crc
 
     def _chunks(self, entry: Entry, file: int, data: np.ndarray | None) -> Iterator[np.ndarray]:
-        """Reads an entry's bytes into memory, or nowhere, a little at a time."""
+        """Reads an entry's bytes into `data`, or into a small buffer if it is None, a chunk at a time."""
         at = 0
-        spare = np.empty(CHUNK if data is None else 0, np.uint8)
+        spare: np.ndarray = np.empty(CHUNK if data is None else 0, np.uint8)
         while at < entry.size:
             chunk = spare[: entry.size - at] if data is None else data[at : at + CHUNK]
-            count = os.preadv(file, [chunk], entry.offset + at)
+            count = os.preadv(file, [chunk.data], entry.offset + at)
             if not count:
                 raise self._lost(entry, "the file ends", at)
             yield chunk[:count]
             at += count
 
     def _read_strings(self, entry: Entry, file: int) -> np.ndarray:
-        """Lengths, their checksum, then the strings. The checksum of all takes lengths as fixed integers."""
-        data = np.empty(entry.size, np.uint8)
-        for _ in self._chunks(entry, file, data):
+        """Reads the lengths, their checksum, then the strings.
+
+        In the final checksum, lengths have a fixed size.
+        """
+        buffer = np.empty(entry.size, np.uint8)
+        for _ in self._chunks(entry, file, buffer):
             pass
-        data = data.tobytes()
+        data = buffer.tobytes()
         lengths, at = [], 0
         try:
             for _ in range(entry.count):
@@ -351,7 +357,7 @@ class BundleReader:
 
 
 def lengths_crc(lengths: list[int]) -> int:
-    """The checksum of strings' lengths: 4 bytes each, 8 where 4 are too few."""
+    """The checksum of the lengths of strings, each as 4 bytes, or 8 if 4 are too few."""
     return crc32c(b"".join(n.to_bytes(4 if n < 1 << 32 else 8, "little") for n in lengths))
 
 

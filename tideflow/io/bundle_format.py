@@ -1,8 +1,9 @@
-"""What readers and writers of checkpoints in TensorFlow's second format (tensor bundles) share.
+"""Checkpoints in TensorFlow's second format (tensor bundles): file names, messages and constants.
 
 A bundle `PREFIX` is a table, PREFIX.index, and the tensors' bytes in shards, PREFIX.data-00000-of-00001 and
-so on. The table has a header under the empty key; under each tensor's name its type, shape, and place; a
-tensor that was saved in slices has no place, but a list of slices, each with an entry of its own.
+so on. The table has a header under the empty key, and an entry with type, shape and place under each tensor's
+name. A tensor that was saved in slices has a list of slices instead of a place; each slice has an entry of
+its own.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ TensorSliceProto = _MESSAGES["TensorSliceProto"]
 HEADER_KEY = b""
 VERSION = 1
 LITTLE_ENDIAN = 0
-CHUNK = 1 << 20  # bytes that are summed and copied at a time: what fits a processor's cache
+CHUNK = 1 << 20  # bytes that are read and summed at a time; they fit into a processor's cache
 
 
 def index_path(prefix: str) -> str:
@@ -56,7 +57,7 @@ def shard_path(prefix: str, shard: int, shards: int) -> str:
 
 
 def slice_message(part: TensorSlice) -> Any:
-    """A slice as a message; an axis that is taken whole has no length."""
+    """The message of a slice. An axis that the slice contains whole has no length."""
     message = TensorSliceProto()
     for start, length in part.extents:
         extent = message.extent.add()

@@ -1,9 +1,9 @@
-"""Writing checkpoints in TensorFlow's second format, so that whoever looks finds the old one or the new one.
+"""Writing checkpoints in TensorFlow's second format. A reader finds the whole old checkpoint or the new one.
 
-Everything is written under temporary names. The new table's renaming is the moment at which the new
-checkpoint takes the place of an old one of the same name: the old one's data stays until then, because the
-new data's files say that they are of another number of shards. Once the old data is gone, they get the names
-that they would have had without it, in the same way: first the files under both names, then the table.
+Everything is written under temporary names. Renaming the new table replaces an old checkpoint of the same
+name. Until then the old data files remain: the new data files have another number of shards in their names.
+After the old data files are deleted, the new ones get their usual names, in the same way: first each file has
+both names, then the table is replaced, then the other names are deleted.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from tideflow.io.varints import encode_varint
 
 
 class BundleWriter:
-    """A bundle of one shard in the making. Leaving the block with an error leaves no trace of it."""
+    """Writes a bundle of one shard, within a `with` block. An error in the block leaves no files behind."""
 
-    def __init__(self, prefix: Any):
+    def __init__(self, prefix: str | bytes | os.PathLike[str]) -> None:
         self.prefix = local_path(prefix)
         self._temporary = temporary_name(self.prefix)
         self._entries: dict[bytes, Any] = {}
@@ -64,7 +64,7 @@ class BundleWriter:
             _remove([self._temporary])
 
     def add(self, name: str, value: np.ndarray, dtype: DType | None = None) -> None:
-        """Adds a tensor; `dtype` tells quantized integers from plain ones."""
+        """Adds a tensor. `dtype` is needed for quantized integers, whose arrays hold plain ones."""
         self._add(_checked(name), value, dtype)
 
     def add_slice(
@@ -123,21 +123,21 @@ class BundleWriter:
         return self._write(b"".join(strings), crc)
 
     def _write(self, data: Any, crc: int = 0) -> int:
-        """Writes bytes; returns the checksum of these and what was before them."""
+        """Writes bytes; returns the checksum of the bytes with checksum `crc` followed by these."""
         at = 0
         while at < len(data):
             chunk = data[at : at + CHUNK]
             crc = crc32c(chunk, crc)
-            chunk = memoryview(chunk)
-            while chunk:
-                chunk = chunk[self._file.write(chunk) :]
+            rest = memoryview(chunk)
+            while rest:
+                rest = rest[self._file.write(rest) :]
             at += CHUNK
         self._offset += len(data)
         return crc
 
 
 def _make_folder_of(prefix: str) -> None:
-    """Makes the directory that a bundle lies in; not those around it, whose absence is rather a mistake."""
+    """Makes the directory of a bundle, but not its parents: if those are missing, the path is wrong."""
     folder = os.path.dirname(prefix)
     if folder and not os.path.isdir(folder):
         with as_tensorflow_errors(folder), contextlib.suppress(FileExistsError):
@@ -151,16 +151,16 @@ def _checked(name: str) -> bytes:
     return key
 
 
-# ------------------------------------------------------------------------------------ from temporary to there
+# -------------------------------------------------------------------------------------------------- replacing
 
 
 def temporary_name(path: str) -> str:
-    """A name beside a file that no other writer takes."""
+    """A name in the same directory that no other writer uses."""
     return f"{path}.tempstate{uuid.uuid4().int >> 64}"
 
 
 def commit(prefix: str, data_files: Sequence[str], entries: dict[bytes, Any]) -> None:
-    """Makes these files of data, shard by shard, and a table of these entries the bundle of that name."""
+    """Makes a bundle of these data files, one for each shard, and a table of these entries."""
     old = set(glob.glob(f"{glob.escape(prefix)}.data-?????-of-*"))
     shards = next(
         count
@@ -196,7 +196,7 @@ def _replace_table(prefix: str, entries: dict[bytes, Any], shards: int) -> None:
 
 
 def _settle(prefix: str, data: Sequence[str], entries: dict[bytes, Any]) -> None:
-    """Gives the data of a bundle the usual names; where the disk knows no second names, it has a good one."""
+    """Gives the data files of a bundle their usual names, if the file system has hard links."""
     usual = [shard_path(prefix, i, len(data)) for i in range(len(data))]
     try:
         for path, new in zip(data, usual):
@@ -214,8 +214,12 @@ def _remove(paths: Iterable[str]) -> None:
             os.remove(path)
 
 
-def merge_bundles(prefixes: Iterable[Any], target: Any, allow_missing: bool = False) -> None:
-    """Makes several bundles one: their data files are renamed, their tables joined."""
+def merge_bundles(
+    prefixes: Iterable[str | bytes | os.PathLike[str]],
+    target: str | bytes | os.PathLike[str],
+    allow_missing: bool = False,
+) -> None:
+    """Merges several bundles into one: their data files are renamed, their tables joined."""
     target = local_path(target)
     data_files: dict[str, int] = {}
     entries: dict[bytes, Any] = {}
@@ -234,7 +238,7 @@ def merge_bundles(prefixes: Iterable[Any], target: Any, allow_missing: bool = Fa
 
 
 def _take_over(prefix: str, entries: dict[bytes, Any], data_files: dict[str, int]) -> None:
-    """Adds a bundle's entries to others', with shards numbered on."""
+    """Adds a bundle's entries to `entries`; its shards get the next numbers."""
     table = dict(read_table(index_path(prefix)))
     try:
         header = BundleHeaderProto.FromString(table.pop(HEADER_KEY, b""))

@@ -1,4 +1,4 @@
-"""CRC-32C as TensorFlow's files carry it: masked, so that data which holds checksums has a good one too."""
+"""CRC-32C checksums as in TensorFlow's files: masked, because the CRC of data that contains CRCs is weak."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ _MASK_DELTA = 0xA282EAD8
 
 @functools.cache
 def _extend() -> Callable[[int, Any], int]:
-    import google_crc32c  # only programs that use files wait for it
+    import google_crc32c  # loaded when asked for
 
-    return google_crc32c.extend
+    extend: Callable[[int, Any], int] = google_crc32c.extend
+    return extend
 
 
 def crc32c(data: Any, before: int = 0) -> int:
-    """The checksum of bytes (or of a contiguous array's memory) that follow others of checksum `before`."""
+    """The checksum of bytes (or of a contiguous array's memory) that follow bytes with checksum `before`."""
     return _extend()(before, data)
 
 
@@ -30,7 +31,7 @@ def mask(crc: int) -> int:
 
 def masked_crc32cs(pieces: Sequence[bytes]) -> np.ndarray:
     """The checksum of each of many byte strings, as files store it."""
-    import google_crc32c
+    import google_crc32c  # loaded when asked for
 
     crcs = np.fromiter(map(google_crc32c.value, pieces), np.uint32, len(pieces))
     return (crcs >> np.uint32(15) | crcs << np.uint32(17)) + np.uint32(_MASK_DELTA)

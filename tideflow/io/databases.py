@@ -1,4 +1,4 @@
-"""LMDB databases, by the library of that name, where it is installed."""
+"""LMDB databases, by the package `lmdb`, if it is installed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from tideflow.io.local_files import local_path
 
 
 def lmdb_items(path: bytes, who: str) -> Iterator[tuple[bytes, bytes]]:
-    """The keys and values of a database, in the order of the keys. A database that is none is said at once,
-    and so is it, on behalf of `who`, where the library is not there.
+    """The keys and values of a database, in the order of the keys.
+
+    Raises InvalidArgumentError if the file is no database, and UnimplementedError, with the name `who`, if
+    the package is missing; both before the first item.
     """
     try:
-        import lmdb
+        import lmdb  # loaded when asked for
     except ImportError:
         raise errors.unimplemented(f"{who} needs the package lmdb: pip install lmdb") from None
     found = local_path(path)

@@ -1,4 +1,4 @@
-"""Event files: records that are Event messages. TensorBoard finds them by name, and reads on as they grow."""
+"""Event files: records of Event messages. TensorBoard finds them by name and follows them as they grow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.event_pb2 import Event
@@ -21,21 +20,21 @@ VERSION = "brain.Event:2"
 
 
 class EventFile:
-    """A file of events in a directory, made when the first is written; behind `close`, a new one is."""
+    """An event file in a directory. The first event makes the file; the first after `close` makes another."""
 
-    def __init__(self, directory: str, suffix: str = ""):
+    def __init__(self, directory: str, suffix: str = "") -> None:
         self._directory, self._suffix = directory, suffix
         self._records: TFRecordWriter | None = None
 
-    def open(self) -> None:
-        """Makes the file if it is not there yet, with the event in it that says what it is."""
+    def open(self) -> TFRecordWriter:
+        """Makes the file if there is none, with a first event that has its version."""
         if self._records is None:
             self._records = TFRecordWriter(_new_file(self._directory, self._suffix))
             self.write(Event(wall_time=time.time(), file_version=VERSION))
+        return self._records
 
     def write(self, event: Event) -> None:
-        self.open()
-        self._records.write(event.SerializeToString())
+        self.open().write(event.SerializeToString())
 
     def flush(self) -> None:
         if self._records is not None:
@@ -48,7 +47,7 @@ class EventFile:
 
 
 def _new_file(directory: str, suffix: str) -> str:
-    """The path of a file that was not there: of two in the same second the later one has a number."""
+    """Makes an empty file with a new name; returns its path. Of two in the same second, one has a number."""
     stem = os.path.join(directory, f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}")
     path, number = stem + suffix, 0
     while not _made(path):
@@ -58,7 +57,7 @@ def _new_file(directory: str, suffix: str) -> str:
 
 
 def _made(path: str) -> bool:
-    """Whether an empty file could be made, which nobody else has."""
+    """Makes an empty file; returns False if the file exists."""
     try:
         with as_tensorflow_errors(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
@@ -68,8 +67,19 @@ def _made(path: str) -> bool:
 
 
 @export("train.summary_iterator")
-def summary_iterator(path: Any) -> Iterator[Event]:
-    """The events of a file, one after the other."""
+def summary_iterator(path: str | bytes | os.PathLike[str]) -> Iterator[Event]:
+    """Reads the events of an event file.
+
+    Args:
+      path: The file.
+
+    Yields:
+      The Event messages, in their order.
+
+    Raises:
+      NotFoundError: If there is no such file.
+      DataLossError: If the file is damaged.
+    """
     with RecordFile(path) as file:
         for offset, record in file:
             try:

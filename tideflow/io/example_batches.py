@@ -1,9 +1,9 @@
-"""Many Example messages at once: NumPy walks through all of them in step, one field of each at a time.
+"""Parsing of many Example messages at once: NumPy reads one field of every message at a time.
 
-A loop over messages in Python would cost more than everything else. Here the loop is over the fields of one
-message: each turn reads one field of every message. What is laid out as every writer lays it out is read
-this way; `columns_in_step` gives None for anything else (other field orders, unpacked numbers, types other
-than asked for, broken bytes), and the messages are then read one by one.
+A Python loop over messages would take most of the time. Here the loop is over the fields of a message: each
+iteration reads one field of every message. This works for the layout that all usual writers produce. For
+anything else (another order of fields, unpacked numbers, other types than requested, invalid bytes)
+`columns_in_step` returns None, and the messages are read one by one.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ import numpy as np
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 
-# Tags of the fields on the wire: number << 3 | 2, "a length and so many bytes".
+# The tags of fields on the wire: number << 3 | 2, where 2 means "a length and as many bytes".
 _FIRST, _SECOND, _THIRD = 0x0A, 0x12, 0x1A
 _TAG_OF_LIST = {dtypes.string: _FIRST, dtypes.float32: _SECOND, dtypes.int64: _THIRD}
-_MANY_TURNS, _FEW_MESSAGES = 64, 16  # so many turns for so few messages: one by one is faster
-_TOGETHER = 8192  # messages: what is made of them fits a processor's own memory
-_LONGEST_KEY = 127  # bytes: its length is one byte
-# Three headers behind each other, each a tag and a length of one byte: 2, 4 and 6 less than all there is.
+_MANY_FIELDS, _FEW_MESSAGES = 64, 16  # with more fields in fewer messages, one by one is faster
+_AT_A_TIME = 8192  # messages; the arrays made of them fit into a processor's cache
+_LONGEST_KEY = 127  # bytes; its length is one byte
+# Three consecutive headers, each a tag and a length of one byte. The lengths are 2, 4 and 6 less than the
+# size.
 _LONGEST_SHORT = 129
 _SIX_BYTES, _EACH_LENGTH = np.uint64((1 << 48) - 1), np.uint64(1 << 8 | 1 << 24 | 1 << 40)
 _HEADERS_BEFORE = np.uint64(2 << 8 | 4 << 24 | 6 << 40)
-_PADDING = bytes(16)  # a number may be read past the end before the end is looked at
-# Numbers of 8 bytes at most are read as words: 7 bits of each byte, and a bit that says whether more follow.
+_PADDING = bytes(16)  # a word may be read past the end of the last message
+# Varints of at most 8 bytes are read as words: each byte has 7 bits, and a bit that says whether more follow.
 _MORE_BITS, _SEVEN_BITS = np.uint64(0x8080808080808080), np.uint64(0x7F7F7F7F7F7F7F7F)
-_HALVES = [  # groups of bits moved together: which keep their place, and how far the others move
+_HALVES = [  # how groups of bits are joined: the mask of those that stay, and how far the others move
     (np.uint64(0x007F007F007F007F), np.uint64(1)),
     (np.uint64(0x00003FFF00003FFF), np.uint64(2)),
     (np.uint64(0x000000000FFFFFFF), np.uint64(4)),
@@ -38,31 +39,35 @@ Columns = list[tuple[np.ndarray, np.ndarray]]
 
 
 class _OddLayout(Exception):
-    """Something that is not read in step."""
+    """The messages do not have the usual layout."""
 
 
 def columns_in_step(messages: Sequence[bytes], wanted: Sequence[tuple[str, DType]]) -> Columns | None:
-    """For every wanted (feature, type): how many values each message has, -1 where it lacks the feature, and
-    the values of all messages. None where the messages must be read one by one.
+    """For every wanted (feature, type), the number of values in each message, and the values of all messages.
+
+    The number is -1 for a message without the feature. Returns None if the messages must be read one by one.
     """
-    starts = range(0, max(len(messages), 1), _TOGETHER)
+    starts = range(0, max(len(messages), 1), _AT_A_TIME)
     try:
-        parts = [_Batch(messages[i : i + _TOGETHER]).columns(wanted) for i in starts]
+        parts = [_Batch(messages[i : i + _AT_A_TIME]).columns(wanted) for i in starts]
     except _OddLayout:
         return None
     if len(parts) == 1:
         return parts[0]
-    return [tuple(map(np.concatenate, zip(*column))) for column in zip(*parts)]
+    return [
+        (np.concatenate([counts for counts, _ in column]), np.concatenate([values for _, values in column]))
+        for column in zip(*parts)
+    ]
 
 
 class _Batch:
-    """The bytes of many messages end to end, read at many places at once."""
+    """The bytes of many messages, concatenated, which are read at many places at once."""
 
-    def __init__(self, messages: Sequence[bytes]):
+    def __init__(self, messages: Sequence[bytes]) -> None:
         lengths = np.fromiter(map(len, messages), np.int64, len(messages))
         self.joined = b"".join(messages) + _PADDING
         self.bytes = np.frombuffer(self.joined, np.uint8)
-        self.words = np.ndarray(len(self.joined) - 7, "<u8", self.joined, strides=(1,))  # one at every byte
+        self.words = np.ndarray(len(self.joined) - 7, "<u8", self.joined, strides=(1,))  # at every byte one
         self.ends = np.cumsum(lengths)
         self.starts = self.ends - lengths
 
@@ -80,14 +85,14 @@ class _Batch:
             key = name.encode()
             latest = np.full(len(self.starts), -1)
             at = self._entries_of(key, start, heads)
-            latest[row[at]] = at  # a feature that a message has twice is the later one
+            latest[row[at]] = at  # if a message has a feature twice, the later one counts
             present = np.flatnonzero(latest >= 0)
             at = latest[present]
             found.append(self._column(present, start[at] + 2 + len(key), end[at], dtype))
         return found
 
     def _entries_of(self, key: bytes, start: np.ndarray, heads: np.ndarray) -> np.ndarray:
-        """The entries with this key: by their first word, then by the other words of a longer key."""
+        """The entries with this key, found by their first word and by the other words of a longer key."""
         if len(key) > _LONGEST_KEY:
             raise _OddLayout
         entry = bytes([_FIRST, len(key)]) + key
@@ -99,10 +104,10 @@ class _Batch:
     # ------------------------------------------------------------------ fields
 
     def _varints(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The numbers that begin at these places, and where each ends."""
+        """The varints at these places, and the place after each."""
         word = self.words[at]
         last = ~word & _MORE_BITS
-        last &= -last  # the bit of the last byte alone
+        last &= -last  # only the bit of the first byte after which no more follow
         if not last.all():
             return self._long_varints(at)
         word &= last - np.uint64(1)
@@ -112,7 +117,7 @@ class _Batch:
         return word.view(np.int64), at + (np.bitwise_count(last - np.uint64(1)) // 8 + 1)
 
     def _long_varints(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The same byte by byte: some take more than eight, as negative ones do."""
+        """The same, byte by byte, for varints of more than eight bytes, such as negative numbers."""
         number = self.bytes[at].astype(np.int64)
         after = at + 1
         shift, more = 0, np.flatnonzero(number >= 128)
@@ -122,12 +127,12 @@ class _Batch:
                 raise _OddLayout
             byte = self.bytes[after[more]].astype(np.int64)
             after[more] += 1
-            number[more] += (byte - 1) << shift  # the 1 is what the bit "more follows" has added
+            number[more] += (byte - 1) << shift  # minus 1 for the "more follows" bit of the byte before
             more = more[byte >= 128]
         return number, after
 
     def _field(self, at: np.ndarray, end: np.ndarray, tag: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where the contents of the field with this tag begin and end, at each of these places."""
+        """The begin and end of the contents of the field at each of these places. It must have this tag."""
         head = self.words[at].view(np.int64)
         if ((head & 0xFF) != tag).any():
             raise _OddLayout
@@ -143,7 +148,7 @@ class _Batch:
         return start, stop
 
     def _only_field(self, at: np.ndarray, end: np.ndarray, tag: int) -> np.ndarray:
-        """Where the contents of the field begin that takes all there is up to `end`."""
+        """The begin of the contents of the field at each place, which must extend to `end`."""
         if (at >= end).any():
             raise _OddLayout
         start, stop = self._field(at, end, tag)
@@ -152,9 +157,10 @@ class _Batch:
         return start
 
     def _short_list(self, at: np.ndarray, end: np.ndarray, tag: int) -> np.ndarray | None:
-        """Where the values begin, in features that are a list of this kind with one string, or with packed
-        numbers, and so short that the three headers in front of them are two bytes each: most are. None
-        unless all are.
+        """The begin of the values of short features: a list of this kind with one string, or packed numbers.
+
+        In a short feature the three headers before the values are two bytes each. Returns None unless all
+        features are short, as most are.
         """
         size = end - at
         if not len(size) or size.min() <= 6 or size.max() > _LONGEST_SHORT:
@@ -165,24 +171,30 @@ class _Batch:
         return at + 6
 
     def _repeated(self, at: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Every field of messages made of one repeated field: whose it is, where it begins and ends."""
-        turns: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        row = np.flatnonzero(at < end)
+        """The entries of messages that have one repeated field: their message, begin and end."""
+        rows: list[np.ndarray] = []
+        starts: list[np.ndarray] = []
+        stops: list[np.ndarray] = []
+        row: np.ndarray = np.flatnonzero(at < end)
         at, end = at[row], end[row]
         while row.size:
-            if len(turns) > _MANY_TURNS and row.size < _FEW_MESSAGES:
+            if len(rows) > _MANY_FIELDS and row.size < _FEW_MESSAGES:
                 raise _OddLayout
             start, stop = self._field(at, end, _FIRST)
-            turns.append((row, start, stop))
-            going_on = stop < end
-            if going_on.all():
+            rows.append(row)
+            starts.append(start)
+            stops.append(stop)
+            has_more = stop < end
+            if has_more.all():
                 at = stop
             else:
-                row, at, end = row[going_on], stop[going_on], end[going_on]
-        if len(turns) == 1:
-            return turns[0]
+                row, at, end = row[has_more], stop[has_more], end[has_more]
+        if len(rows) == 1:
+            return rows[0], starts[0], stops[0]
         none = np.zeros(0, np.int64)
-        return tuple(np.concatenate(parts) for parts in zip(*turns)) if turns else (none, none, none)
+        if not rows:
+            return none, none, none
+        return np.concatenate(rows), np.concatenate(starts), np.concatenate(stops)
 
     # ------------------------------------------------------------------ values
 
@@ -196,7 +208,7 @@ class _Batch:
             counts[row], values = read(short, end)
             return counts, values
         at = self._only_field(at, end, _SECOND)
-        if (at == end).any():  # a feature of no kind is no feature
+        if (at == end).any():  # a feature without a list counts as missing
             row, at, end = (part[at < end] for part in (row, at, end))
         start = self._only_field(at, end, _TAG_OF_LIST[dtype])
         if dtype is dtypes.string:
@@ -230,7 +242,7 @@ class _Batch:
         size = end - start
         if (size % 4).any():
             raise _OddLayout
-        if (size == size[0]).all():  # rows of one length are copied whole
+        if (size == size[0]).all():  # rows of equal length are copied as a whole
             rows = np.ndarray(len(self.joined) - int(size[0]) + 1, f"V{size[0]}", self.joined, strides=(1,))
             return size // 4, rows[start].view("<f4")
         everywhere = np.ndarray(len(self.joined) - 3, "<f4", self.joined, strides=(1,))
@@ -238,7 +250,7 @@ class _Batch:
 
     def _integers(self, start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         numbers, after = self._varints(start)
-        if (after == end).all():  # one each
+        if (after == end).all():  # one number in each message
             return np.ones(len(start), np.int64), numbers
         place = _each_of(start, end - start)
         is_last = self.bytes[place] < 128
@@ -254,10 +266,12 @@ class _Batch:
 def _is(words: np.ndarray, text: bytes) -> np.ndarray:
     """Whether words begin with a text of up to eight bytes."""
     mask = np.uint64((1 << 8 * len(text)) - 1)
-    return (words & mask) == np.uint64(int.from_bytes(text, "little"))
+    equal: np.ndarray = (words & mask) == np.uint64(int.from_bytes(text, "little"))
+    return equal
 
 
 def _each_of(start: np.ndarray, counts: np.ndarray, step: int = 1) -> np.ndarray:
-    """`counts[i]` places from `start[i]` on, `step` apart, for every i, end to end."""
+    """For every i, `counts[i]` places from `start[i]` on, `step` apart; all concatenated."""
     ends = np.cumsum(counts)
-    return np.repeat(start - step * (ends - counts), counts) + step * np.arange(ends[-1])
+    places: np.ndarray = np.repeat(start - step * (ends - counts), counts) + step * np.arange(ends[-1])
+    return places

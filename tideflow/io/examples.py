@@ -1,7 +1,8 @@
-"""Example messages as columns: byte strings in, one array per feature out.
+"""Parsing of Example messages into columns, one for each feature.
 
-A column is `counts`, how many values of the feature each message has (-1 where it has none), and `values`,
-those of all messages end to end. Dense, padded and sparse tensors are made of that.
+A column has `counts`, the number of values of the feature in each message (-1 if it does not have the
+feature), and `values`, the values of all messages, concatenated. Dense, padded and sparse tensors are made of
+columns.
 """
 
 from __future__ import annotations
@@ -23,35 +24,42 @@ from tideflow.io.example_batches import columns_in_step
 LIST_OF = {dtypes.string: "bytes_list", dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 TYPE_NAMES = {dtypes.string: "string", dtypes.float32: "float", dtypes.int64: "int64"}
 DTYPE_OF = {field: dtype for dtype, field in LIST_OF.items()}
-_WORTH_STEPPING = 48  # messages
+_WORTH_NUMPY = 48  # messages; fewer are parsed one by one
 _MOST_SHOWN = 200  # characters of a message in an error
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A feature to be read. `shape` is a dense value's (its first size may be None), or None for a sparse
-    one; `default` stands for a missing one, or fills up a padded one.
+    """A feature to read. `shape` is None for a sparse feature; its first size is None for a padded one.
+
+    `default` replaces a missing value, or pads.
     """
 
     key: str
     dtype: DType
-    shape: tuple | None = None
+    shape: tuple[Any, ...] | None = None
     default: np.ndarray | None = None
 
     @property
+    def dense_shape(self) -> tuple[Any, ...]:
+        """The shape of a feature that is not sparse."""
+        assert self.shape is not None, f"{self.key} is a sparse feature"
+        return self.shape
+
+    @property
     def is_padded(self) -> bool:
-        return bool(self.shape) and self.shape[0] is None
+        return bool(self.shape) and self.dense_shape[0] is None
 
     @property
     def stride(self) -> int:
         """The number of values of a dense feature, or of one row of a padded one."""
-        return math.prod(self.shape[1:] if self.is_padded else self.shape)
+        return math.prod(self.dense_shape[1:] if self.is_padded else self.dense_shape)
 
 
 class Blame:
-    """How errors name the message that they are about: by name and number in a batch, else not at all."""
+    """Errors about messages. In a batch they have the name and the number of the message."""
 
-    def __init__(self, names: Sequence[bytes] | None):
+    def __init__(self, names: Sequence[bytes] | None) -> None:
         self.names = names
 
     def refuse(self, wanted: Wanted, row: int, what: str) -> InvalidArgumentError:
@@ -61,7 +69,7 @@ class Blame:
         return errors.invalid_argument(f"{name}Key: {wanted.key}{index}.  {what}")
 
     def missing(self, wanted: Wanted, row: int) -> InvalidArgumentError:
-        """An error about a feature that is not there."""
+        """An error about a missing feature."""
         name = "" if self.names is None else f"Name: {self._name(row)}, "
         index = "" if self.names is None else f" Index: {row}."
         return errors.invalid_argument(
@@ -70,16 +78,20 @@ class Blame:
         )
 
     def unreadable(self, data: Any, row: int) -> InvalidArgumentError:
-        """An error about bytes that are no message."""
+        """An error about bytes that are not a message."""
         index = "" if self.names is None else f" Index: {row}."
         return errors.invalid_argument(f"Could not parse example input, value: '{shown(data)}'{index}")
 
     def _name(self, row: int) -> str:
-        return self.names[row].decode(errors="replace") if len(self.names) else "<unknown>"
+        return (
+            self.names[row].decode(errors="replace")
+            if self.names is not None and len(self.names)
+            else "<unknown>"
+        )
 
 
 def shown(data: Any) -> str:
-    """Bytes as the text of an error: the beginning of them."""
+    """The first bytes of `data`, as text for an error."""
     text = bytes(data).decode(errors="replace")
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
@@ -91,7 +103,7 @@ def read_columns(
     messages: Sequence[bytes], wanted: Sequence[Wanted], blame: Blame
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The column of every wanted feature."""
-    if len(messages) >= _WORTH_STEPPING:
+    if len(messages) >= _WORTH_NUMPY:
         columns = columns_in_step(messages, [(feature.key, feature.dtype) for feature in wanted])
         if columns is not None:
             return columns
@@ -99,8 +111,10 @@ def read_columns(
 
 
 def plain_values(message: bytes, wanted: Sequence[Wanted]) -> list[np.ndarray] | None:
-    """The values of dense features of one message. None where one is missing, padded, of another type or
-    size, or the message is none: what is to be made or said of that, `read_columns` knows.
+    """The values of dense features of one message.
+
+    Returns None if a feature is missing, padded or has another type or size, or if the message is invalid:
+    `read_columns` handles these cases.
     """
     try:
         features = Example.FromString(message).features.feature
@@ -137,12 +151,12 @@ def _one_by_one(
 def columns_of(
     messages: Iterable[Any], wanted: Sequence[Wanted], blame: Blame
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The columns of messages that are read already: each is a map of features by key."""
+    """The columns of parsed messages, each of which is a map of features by key."""
     counts: list[list[int]] = [[] for _ in wanted]
-    values: list[list] = [[] for _ in wanted]
+    values: list[list[Any]] = [[] for _ in wanted]
     readers = [
-        (feature.key, LIST_OF[feature.dtype], *lists)
-        for feature, *lists in zip(wanted, counts, values, strict=True)
+        (feature.key, LIST_OF[feature.dtype], count, value)
+        for feature, count, value in zip(wanted, counts, values, strict=True)
     ]
     for row, features in enumerate(messages):
         for number, (key, field, count, value) in enumerate(readers):
@@ -161,8 +175,8 @@ def columns_of(
     ]
 
 
-def as_values(values: list, dtype: DType) -> np.ndarray:
-    """A list of numbers or byte strings as a vector of the type."""
+def as_values(values: Sequence[Any], dtype: DType) -> np.ndarray:
+    """A vector of numbers or byte strings."""
     array = np.empty(len(values), dtype.as_numpy_dtype)
     array[:] = values
     return array
@@ -179,7 +193,7 @@ def _type_text(wanted: Wanted, found: DType) -> str:
 
 
 def dense(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) -> np.ndarray:
-    """The values of a feature that has as many of them everywhere; the default where it is missing."""
+    """The values of a feature that has the same number of values in every message, or the default."""
     size = wanted.stride
     wrong = np.flatnonzero((counts != size) & (counts >= 0))
     if wrong.size:
@@ -188,21 +202,21 @@ def dense(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) 
             wanted,
             row,
             f"Number of {TYPE_NAMES[wanted.dtype]} values != expected.  Values size: {counts[row]} but "
-            f"output shape: {shape_text(wanted.shape)}",
+            f"output shape: {shape_text(wanted.dense_shape)}",
         )
     lacking = np.flatnonzero(counts < 0)
     if not lacking.size:
-        return values.reshape(len(counts), *wanted.shape)
+        return values.reshape(len(counts), *wanted.dense_shape)
     if wanted.default is None:
         raise blame.missing(wanted, int(lacking[0]))
     table = np.empty((len(counts), size), values.dtype)
     table[lacking] = wanted.default.reshape(-1)
     table[counts >= 0] = values.reshape(-1, size)
-    return table.reshape(len(counts), *wanted.shape)
+    return table.reshape(len(counts), *wanted.dense_shape)
 
 
 def padded(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) -> np.ndarray:
-    """The values of a feature that has rows in any number, each message filled up to the longest."""
+    """The values of a feature with any number of rows, each message padded to the longest."""
     counts, size = counts.clip(0), wanted.stride
     wrong = np.flatnonzero(counts % size if size else counts)
     if wrong.size:
@@ -211,16 +225,17 @@ def padded(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame)
             wanted,
             row,
             f"Number of {TYPE_NAMES[wanted.dtype]} values is not a multiple of stride length. Saw "
-            f"{counts[row]} values but output shape is: {shape_text(wanted.shape)}",
+            f"{counts[row]} values but output shape is: {shape_text(wanted.dense_shape)}",
         )
     longest = int(counts.max(initial=0))
     rows = longest // size if size else 0
     if (counts == longest).all():
-        return values.reshape(len(counts), rows, *wanted.shape[1:])
+        return values.reshape(len(counts), rows, *wanted.dense_shape[1:])
+    assert wanted.default is not None, "a padded feature has a value to pad with"
     table = np.empty((len(counts), longest), values.dtype)
     table[:] = wanted.default.reshape(())
     table[np.arange(longest) < counts[:, None]] = values
-    return table.reshape(len(counts), rows, *wanted.shape[1:])
+    return table.reshape(len(counts), rows, *wanted.dense_shape[1:])
 
 
 def sparse(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -233,5 +248,5 @@ def sparse(counts: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 
 def shape_text(shape: Sequence[int | None]) -> str:
-    """A shape as errors write it."""
+    """The text of a shape in errors."""
     return "[" + ",".join("?" if size is None else str(size) for size in shape) + "]"

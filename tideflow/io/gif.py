@@ -1,8 +1,7 @@
 """GIF files: bytes to frames [frames, height, width, 3].
 
-As in TensorFlow a frame is put over the one before it, and neither the size of the screen, nor transparent
-colours, nor what is said about removing a frame are looked at. Pillow unpacks the frames, each as a file of
-its own.
+As in TensorFlow, each frame is drawn over the one before it; the size of the screen, transparent colours and
+disposal methods are ignored. Pillow decompresses each frame, as a file of its own.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 
 @dataclass
 class _Frame:
-    """A frame: where it lies, its colours, and its compressed pixels."""
+    """A frame: its position, its colours, and its compressed pixels."""
 
     left: int
     top: int
@@ -38,10 +37,11 @@ class _Frame:
             raise ValueError(
                 f"found color index {indices.max()} outside of color map range {len(self.palette)}"
             )
-        return self.palette[indices]
+        colours: np.ndarray = self.palette[indices]
+        return colours
 
     def _indices(self) -> np.ndarray:
-        from PIL.GifImagePlugin import GifImageFile
+        from PIL.GifImagePlugin import GifImageFile  # loaded when asked for
 
         grays = np.repeat(np.arange(256, dtype=np.uint8), 3).tobytes()
         screen = b"GIF89a" + struct.pack("<HHBBB", self.width, self.height, 0xF7, 0, 0) + grays

@@ -1,8 +1,8 @@
-"""JPEG files, by libjpeg-turbo as Pillow brings it. Bytes and arrays of pixels [height, width, channels].
+"""JPEG files, by the libjpeg-turbo in Pillow. Bytes and arrays of pixels [height, width, channels].
 
-TensorFlow decodes with libjpeg's fast transform unless told otherwise. Pillow has it only together with the
-simple way of enlarging the colour channels: where those are not reduced, or not wanted, the pixels are
-TensorFlow's; elsewhere the exact transform is taken, whose pixels are a few levels nearer to the original.
+TensorFlow's default is libjpeg's fast transform. Pillow has that only together with simple upsampling of the
+colour channels. If the colour channels are not subsampled, or not decoded, the pixels are TensorFlow's.
+Otherwise the exact transform is used, whose pixels are a few levels closer to the original.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from typing import Any
 import numpy as np
 
 MOST_VALUES = 1 << 29
-"""Numbers in an image at most: what TensorFlow allows. A small file may claim to hold far more."""
+"""The largest number of values in an image that TensorFlow allows.
+
+A small file may claim to have far more.
+"""
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _DENSITY_UNITS = {"in": 1, "cm": 2}
 
 
 def shape(contents: bytes) -> tuple[int, int, int]:
-    """(height, width, channels), from the header alone."""
+    """Height, width and channels, from the header alone."""
     image = _opened(contents)
     return image.height, image.width, image.layers
 
@@ -34,7 +37,7 @@ def decode(
     fast_transform: bool = True,
     crop_window: tuple[int, int, int, int] | None = None,
 ) -> np.ndarray:
-    """The pixels, 1 / `ratio` of them along each axis; `crop_window` is (top, left, height, width)."""
+    """The pixels, reduced by `ratio` along each axis. `crop_window` is (top, left, height, width)."""
     image = _opened(contents + b"\xff\xd9" if recover_truncated else contents)
     if image.layers == 4 and channels == 1:
         raise ValueError("a JPEG of four colours cannot be decoded as one channel")
@@ -71,8 +74,8 @@ def encode(
     y_density: int = 300,
     xmp_metadata: bytes = b"",
 ) -> bytes:
-    """A file of pixels with one channel or three."""
-    from PIL import Image
+    """A JPEG file of pixels with one channel or three."""
+    from PIL import Image  # loaded when asked for
 
     buffer = BytesIO()
     gray = pixels.shape[2] == 1
@@ -88,7 +91,7 @@ def encode(
         extra=_xmp_segment(xmp_metadata),
     )
     contents = bytearray(buffer.getvalue())
-    contents[13] = _DENSITY_UNITS[density_unit]  # Pillow knows inches only
+    contents[13] = _DENSITY_UNITS[density_unit]  # Pillow always writes inches
     return bytes(contents)
 
 
@@ -100,7 +103,7 @@ def _xmp_segment(metadata: bytes) -> bytes:
 
 
 def _opened(contents: bytes) -> Any:
-    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.JpegImagePlugin import JpegImageFile  # loaded when asked for
 
     try:
         return JpegImageFile(BytesIO(contents))
@@ -111,13 +114,13 @@ def _opened(contents: bytes) -> Any:
 
 
 def _enlarges_colors(image: Any, ratio: int) -> bool:
-    """Whether there are fewer colours than pixels. Half as many both ways do for half of the pixels."""
+    """Whether the decoder upsamples colour channels. If it halves the size, half-size channels suffice."""
     samplings = {layer[1:3] for layer in image.layer}
     return len(samplings) > 1 and not (ratio > 1 and samplings == {(2, 2), (1, 1)})
 
 
 def _prepare(image: Any, mode: str | None, ratio: int, size: tuple[int, int], simple_and_fast: bool) -> None:
-    """What Pillow's `draft` does, for any ratio, and with the choice of libjpeg's faster ways."""
+    """Does what Pillow's `draft` does, but for any ratio, and with a choice of libjpeg's fast methods."""
     (tile,) = image.tile
     if mode is not None:
         image._mode = mode
@@ -144,6 +147,10 @@ def _check_window(window: tuple[int, int, int, int] | None, height: int, width: 
 
 
 def _without_black(pixels: np.ndarray, adobe: bool) -> np.ndarray:
-    """Cyan, magenta, yellow and black as red, green and blue. Adobe keeps the former inverted."""
+    """Converts cyan, magenta, yellow and black to red, green and blue.
+
+    Adobe's files have the former inverted.
+    """
     light = 255 - pixels if adobe else pixels
-    return (light[:, :, :3].astype(np.uint16) * light[:, :, 3:] // 255).astype(np.uint8)
+    colours: np.ndarray = (light[:, :, :3].astype(np.uint16) * light[:, :, 3:] // 255).astype(np.uint8)
+    return colours

@@ -1,4 +1,4 @@
-"""Paths on this machine: what a name or pattern stands for, and TensorFlow's errors for the system's."""
+"""Paths on this machine, file name patterns, and TensorFlow's errors in place of OSError."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import os
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from tideflow.graph import errors
+
+PathLike: TypeAlias = "str | bytes | os.PathLike[Any]"
 
 _CODES = {
     errors.NOT_FOUND: (errno.ENOENT, errno.ENODEV, errno.ENXIO),
@@ -34,16 +36,16 @@ _CODE_OF_ERRNO = {number: code for code, numbers in _CODES.items() for number in
 
 @contextlib.contextmanager
 def as_tensorflow_errors(path: str) -> Iterator[None]:
-    """An OSError inside becomes the tf.errors exception of its kind, with the path."""
+    """Replaces an OSError in the `with` block by the exception of `tf.errors` for it, with the path."""
     try:
         yield
     except OSError as error:
-        code = _CODE_OF_ERRNO.get(error.errno, errors.UNKNOWN)
+        code = _CODE_OF_ERRNO.get(error.errno or 0, errors.UNKNOWN)
         raise errors.make_error(None, None, f"{path}; {error.strerror}", code) from error
 
 
-def local_path(path: Any) -> str:
-    """The path on this machine of a name or a file:// address."""
+def local_path(path: PathLike) -> str:
+    """The path of a name or a file:// URL."""
     name = os.fsdecode(path)
     scheme = re.match(r"([A-Za-z][A-Za-z0-9.]*)://", name)
     if scheme is None:
@@ -53,29 +55,29 @@ def local_path(path: Any) -> str:
     raise errors.unimplemented(f"File system scheme '{scheme.group(1)}' not implemented (file: '{name}')")
 
 
-def read_bytes(path: Any) -> bytes:
-    """The whole of a file."""
+def read_bytes(path: PathLike) -> bytes:
+    """The contents of a file."""
     path = local_path(path)
     with as_tensorflow_errors(path), open(path, "rb") as file:
         return file.read()
 
 
 def make_folder(folder: str) -> None:
-    """Makes a directory, and those it lies in, where they are missing."""
+    """Makes a directory and its missing parents."""
     with as_tensorflow_errors(folder):
         os.makedirs(folder or ".", exist_ok=True)
 
 
-def write_bytes(path: Any, data: bytes) -> None:
-    """A file of these bytes; the directories that it lies in are made where they are missing."""
+def write_bytes(path: PathLike, data: bytes) -> None:
+    """Writes a file, and makes its missing parent directories."""
     path = local_path(path)
     make_folder(os.path.dirname(path))
     with as_tensorflow_errors(path), open(path, "wb") as file:
         file.write(data)
 
 
-def replace_bytes(path: Any, data: bytes) -> None:
-    """A file of these bytes; whoever looks meanwhile finds the old one whole, or the new one."""
+def replace_bytes(path: PathLike, data: bytes) -> None:
+    """Writes a file atomically: a concurrent reader finds the whole old file or the whole new one."""
     path = local_path(path)
     temporary = f"{path}.tmp{uuid.uuid4().hex}"
     try:
@@ -87,10 +89,10 @@ def replace_bytes(path: Any, data: bytes) -> None:
             os.remove(temporary)
 
 
-def matching_paths(pattern: Any) -> list[str]:
+def matching_paths(pattern: PathLike) -> list[str]:
     """The paths that match a pattern (`*`, `?`, `[a-z]`, `[!a]`, `[^a]`)."""
     pattern = local_path(pattern).replace("[^", "[!")
-    fixed = re.match(r"[^*?\[\\]*", pattern).group()
+    fixed = re.split(r"[*?\[\\]", pattern, maxsplit=1)[0]
     folder = os.path.dirname(fixed)
     parts = pattern[len(folder) :].lstrip("/").split("/")
     folder = folder or "."

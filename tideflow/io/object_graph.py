@@ -1,5 +1,6 @@
-"""The graph of objects that a checkpoint of `tf.train.Checkpoint` carries: which object is whose child, and
-under which key each of its values lies. Keys are paths from the root, so that no name in a graph matters.
+"""The object graph in a checkpoint of `tf.train.Checkpoint`: children of objects and the keys of values.
+
+Keys are paths from the root object, so that they do not depend on the names of variables.
 """
 
 from __future__ import annotations
@@ -54,12 +55,12 @@ def attribute_key(path: str, attribute: str) -> str:
 
 
 def slot_path(variable_path: str, optimizer_path: str, slot_name: str) -> str:
-    """The path of what an optimizer keeps for a variable."""
+    """The path of an optimizer's slot for a variable."""
     return f"{variable_path}/{_ESCAPE}OPTIMIZER_SLOT/{optimizer_path}/{escaped(slot_name)}"
 
 
 def read_object_graph(reader: BundleReader) -> Any | None:
-    """The graph of objects of a checkpoint; None where it was written by names."""
+    """The object graph of a checkpoint; None for a checkpoint by variable names."""
     if GRAPH_KEY not in reader:
         return None
     entry = reader.entry(GRAPH_KEY)
@@ -74,7 +75,7 @@ def read_object_graph(reader: BundleReader) -> Any | None:
 
 
 def _check_numbers(graph: Any, reader: BundleReader) -> None:
-    """Nothing may point to an object that is not there."""
+    """Raises DataLossError if an object refers to one that does not exist."""
     count = len(graph.nodes)
     for number, node in enumerate(graph.nodes):
         named = [child.node_id for child in node.children]
@@ -92,7 +93,7 @@ def _damaged(reader: BundleReader, what: str) -> DataLossError:
 
 
 def keys_by_variable_name(graph: Any) -> dict[str, str]:
-    """The keys of values, by the names that their variables had in the graph that they were saved from."""
+    """The keys of values, by the names of their variables in the graph from which they were saved."""
     return {
         attribute.full_name: attribute.checkpoint_key
         for node in graph.nodes
@@ -102,7 +103,7 @@ def keys_by_variable_name(graph: Any) -> dict[str, str]:
 
 
 def readable_paths(graph: Any) -> dict[int, str]:
-    """How each object is reached, as people write it."""
+    """The path of each object as text, such as `(root).model.kernel`."""
     paths = {0: "(root)"}
     queue = deque([0])
     while queue:

@@ -1,7 +1,7 @@
-"""Checkpoints in TensorFlow's first format: one table of messages, each with a slice of a tensor inside.
+"""Checkpoints in TensorFlow's first format: one table of messages, each of which has a slice of a tensor.
 
-Under the empty key stands which tensors and slices there are, under each slice's key its values. A sharded
-checkpoint is several such files, found by a pattern.
+The empty key has the list of tensors and slices, each slice's key has its values. A sharded checkpoint is
+several such files, which a pattern matches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
 from tideflow.io.bundle import BundleReader, Entry
 from tideflow.io.bundle_format import index_path, slice_from_message, slice_message
 from tideflow.io.bundle_writer import temporary_name
-from tideflow.io.local_files import as_tensorflow_errors, local_path, matching_paths
+from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path, matching_paths
 from tideflow.io.slices import TensorSlice, region_shape
 from tideflow.io.tables import read_table, write_table
 
@@ -53,8 +53,8 @@ _VERSION = 1
 Part = tuple[str, tuple[int, ...], TensorSlice, np.ndarray, DType]
 
 
-def open_checkpoint(prefix: Any) -> BundleReader:
-    """A reader of the checkpoint of this prefix, whichever its format."""
+def open_checkpoint(prefix: PathLike) -> BundleReader:
+    """A reader for the checkpoint of this prefix, of either format."""
     path = local_path(prefix)
     if os.path.exists(index_path(path)):
         return BundleReader(path)
@@ -64,13 +64,13 @@ def open_checkpoint(prefix: Any) -> BundleReader:
         files = [name for name in matching_paths(path) if os.path.isfile(name)]
         if files:
             return OldReader(path, files)
-    return BundleReader(path)  # which says that there is none
+    return BundleReader(path)  # raises the error for a missing checkpoint
 
 
 class OldReader(BundleReader):
-    """A checkpoint of the first format, with the manners of the second's. Its files are read at once."""
+    """A reader for the first format, with the interface of the second's. It reads all files at once."""
 
-    def __init__(self, pattern: str, files: Iterable[str]):
+    def __init__(self, pattern: str, files: Iterable[str]) -> None:
         self._files: dict[int, int] = {}
         self._lock = threading.Lock()
         self._sound: set[bytes] = set()
@@ -118,12 +118,12 @@ class OldReader(BundleReader):
         return Entry(key, dtype, shape, 0, 0, 0, 0, tuple(map(slice_from_message, tensor.slice)))
 
     def place(self, name: str) -> str:
-        """The files it is in: values are inside of messages there."""
+        """The files of the tensor: its values are inside of messages, so there is no byte."""
         self.entry(name)
         return self.prefix
 
     def _file(self, entry: Entry) -> int:
-        """There is no other file; but as many values as the shape says must be there to believe it."""
+        """Checks that the message has as many values as the shape says. There is no data file."""
         self._values(entry)
         return 0
 
@@ -147,12 +147,13 @@ class OldReader(BundleReader):
             raise self._damaged(str(error), entry.key) from None
 
 
-def write_old_checkpoint(path: Any, parts: Iterable[Part]) -> None:
-    """A checkpoint of these slices of tensors: name, whole shape, slice, values, type."""
+def write_old_checkpoint(path: PathLike, parts: Iterable[Part]) -> None:
+    """Writes a checkpoint of slices of tensors, each with its name, whole shape, slice, values and type."""
     path = local_path(path)
     header = _SavedTensorSlices()
     header.meta.versions.producer = _VERSION
-    table, known = {}, {}
+    table: dict[bytes, bytes] = {}
+    known: dict[str, Any] = {}
     for name, shape, part, value, dtype in parts:
         tensor = known.get(name)
         if tensor is None:

@@ -1,7 +1,7 @@
 """PNG files of 8 and 16 bits. Bytes and arrays of pixels [height, width, channels].
 
-Pillow inflates and unpacks. What libpng does with colours is done here, as are 16 bits, of which Pillow has
-no colour images.
+Pillow decompresses and unpacks. The colour conversions of libpng are done here, and colour images of 16 bits,
+which Pillow does not have.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ _DEPTHS = {
     _GRAY_ALPHA: (8, 16),
     _RGBA: (8, 16),
 }
-# Of 32768, how much red, green and blue count for gray.
-_GRAY_WEIGHTS = (9797, 19234, 3737)
+_GRAY_WEIGHTS = (9797, 19234, 3737)  # of red, green and blue, divided by 32768
 _SRGB_GAMMA = 0.45455
 
 
 @dataclass
 class _Header:
-    """What a file says of its pixels."""
+    """The header of a file and its chunks other than pixels."""
 
     width: int
     height: int
@@ -47,7 +46,7 @@ class _Header:
 
     @property
     def channels(self) -> int:
-        """Channels of the pixels, where nobody asks for a number; a palette may have transparent colours."""
+        """The default number of channels. A palette may have transparent colours."""
         if self.color_type == _PALETTE:
             return 3 if self.transparency is None else 4
         return {_GRAY: 1, _RGB: 3, _GRAY_ALPHA: 2, _RGBA: 4}[self.color_type]
@@ -90,7 +89,7 @@ def _header(contents: bytes) -> _Header:
 
 
 def _chunks(contents: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Names and data of the chunks up to the last one that is whole."""
+    """The names and data of the chunks, up to the last complete one."""
     place = len(SIGNATURE)
     while place + 12 <= len(contents):
         (length,) = struct.unpack_from(">I", contents, place)
@@ -108,7 +107,7 @@ def _chunks(contents: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _pixels(contents: bytes, header: _Header) -> np.ndarray:
-    """What the file stores, palette entries looked up: uint8, or uint16 where it has 16 bits."""
+    """The stored pixels, with the colours of palette entries: uint8, or uint16 if the file has 16 bits."""
     if header.depth == 16:
         return _wide_pixels(contents, header)
     pixels = _unpacked(contents)
@@ -128,11 +127,15 @@ def _looked_up(indices: np.ndarray, header: _Header) -> np.ndarray:
         alphas = np.frombuffer(header.transparency, np.uint8)[:256]
         table[:, 3] = 255
         table[: len(alphas), 3] = alphas
-    return table[indices]
+    colours: np.ndarray = table[indices]
+    return colours
 
 
 def _wide_pixels(contents: bytes, header: _Header) -> np.ndarray:
-    """Pillow gives one byte of a number of 16 bits, the upper or, if told another byte order, the lower."""
+    """Pixels of 16 bits.
+
+    Pillow returns one byte of each number: the upper or, by another layout, the lower.
+    """
     shape = (header.height, header.width, header.channels)
     if header.color_type == _GRAY:
         return _unpacked(contents).astype(np.uint16).reshape(shape)
@@ -140,11 +143,12 @@ def _wide_pixels(contents: bytes, header: _Header) -> np.ndarray:
         return _unpacked(contents, "RGBA").view(">u2").astype(np.uint16)
     mode = "RGB" if header.color_type == _RGB else "RGBA"
     upper, lower = _unpacked(contents, f"{mode};16B"), _unpacked(contents, f"{mode};16L")
-    return upper.astype(np.uint16) << 8 | lower
+    pixels: np.ndarray = upper.astype(np.uint16) << 8 | lower
+    return pixels
 
 
 def _unpacked(contents: bytes, layout: str | None = None) -> np.ndarray:
-    from PIL.PngImagePlugin import PngImageFile
+    from PIL.PngImagePlugin import PngImageFile  # loaded when asked for
 
     try:
         image = PngImageFile(BytesIO(contents))
@@ -159,7 +163,7 @@ def _unpacked(contents: bytes, layout: str | None = None) -> np.ndarray:
 
 
 def _with_channels(pixels: np.ndarray, channels: int, header: _Header) -> np.ndarray:
-    """As many channels as are asked for: gray, gray and alpha, colours, colours and alpha."""
+    """The pixels with the requested channels: gray, gray and alpha, colours, or colours and alpha."""
     colors, alpha = _apart(pixels)
     wants_color, wants_alpha = channels > 2, channels in (2, 4)
     if wants_alpha and alpha is None:
@@ -178,9 +182,10 @@ def _apart(pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
 
 
 def _alpha(pixels: np.ndarray, header: _Header) -> np.ndarray:
-    """The largest number the file could hold, except for the colour that it may call transparent.
+    """The alpha channel: 0 for the colour that the file declares transparent, elsewhere the largest number.
 
-    Of less than 8 bits that is not opaque: so it is in TensorFlow.
+    It is the largest of the file's own depth, which for less than 8 bits is not opaque: TensorFlow does the
+    same.
     """
     largest = (1 << header.depth) - 1
     alpha = np.full((*pixels.shape[:2], 1), largest, pixels.dtype)
@@ -194,7 +199,7 @@ def _alpha(pixels: np.ndarray, header: _Header) -> np.ndarray:
 
 
 def _in_gray(colors: np.ndarray, header: _Header) -> np.ndarray:
-    """As libpng: in linear light where the file tells its gamma, with a table for each step."""
+    """Converts to gray as libpng does: in linear light if the file has a gamma, with a table each way."""
     largest = np.iinfo(colors.dtype).max
     gamma = _gamma(header)
     half = 16384 if colors.dtype == np.uint16 or gamma else 0
@@ -204,7 +209,8 @@ def _in_gray(colors: np.ndarray, header: _Header) -> np.ndarray:
         gray = _curve(largest, gamma)[gray]
         even = (colors[:, :, :1] == colors).all(-1)
         gray = np.where(even, colors[:, :, 0], gray)
-    return gray.astype(colors.dtype)[:, :, None]
+    result: np.ndarray = gray.astype(colors.dtype)[:, :, None]
+    return result
 
 
 def _curve(largest: int, power: float) -> np.ndarray:
@@ -215,7 +221,7 @@ def _gamma(header: _Header) -> float | None:
     if b"sRGB" in header.chunks:
         return _SRGB_GAMMA
     gamma = int.from_bytes(header.chunks.get(b"gAMA", b"")[:4], "big") / 100000
-    return None if gamma == 0 or abs(gamma - 1) <= 0.05 else gamma  # too little to be seen
+    return None if gamma == 0 or abs(gamma - 1) <= 0.05 else gamma  # libpng ignores a small correction too
 
 
 # ---------------------------------------------------------------------------------- writing
@@ -233,7 +239,7 @@ def encode(pixels: np.ndarray, compression: int = -1) -> bytes:
 
 
 def _filtered(rows: np.ndarray, pixel_bytes: int) -> np.ndarray:
-    """Each row by the filter, named in its first byte, that leaves the smallest numbers."""
+    """Filters each row with the filter that leaves the smallest numbers. The first byte names the filter."""
     left, above, corner = (np.zeros_like(rows) for _ in range(3))
     left[:, pixel_bytes:] = rows[:, :-pixel_bytes]
     above[1:] = rows[:-1]
@@ -247,7 +253,7 @@ def _filtered(rows: np.ndarray, pixel_bytes: int) -> np.ndarray:
 
 
 def _paeth(left: np.ndarray, above: np.ndarray, corner: np.ndarray) -> np.ndarray:
-    """Of the three neighbours the one nearest to left + above - corner."""
+    """The one of the three neighbours that is nearest to left + above - corner."""
     a, b, c = (part.astype(np.int16) for part in (left, above, corner))
     to_left, to_above, to_corner = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
     return np.where(

@@ -1,8 +1,8 @@
-"""TFRecord files: byte strings, each between its length and its checksums; plain, GZIP or ZLIB.
+"""TFRecord files: byte strings with their lengths and checksums; plain, GZIP or ZLIB.
 
-A record is a little-endian uint64 length, the masked CRC-32C of those eight bytes, the data, and their
-masked CRC-32C. The checksums are google-crc32c's, a small wheel around the processor's instruction for
-them: a table in Python would cost more than all the rest of reading.
+A record is a little-endian uint64 length, the masked CRC-32C of those eight bytes, the data, and their masked
+CRC-32C. The package google-crc32c computes the checksums with the processor's instruction for them: in Python
+they would take more time than everything else.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.errors import DataLossError
 from tideflow.io.checksums import masked_crc32c, masked_crc32cs
-from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path
 
 _HEADER = struct.Struct("<QI")
 _LENGTH = struct.Struct("<Q")
 _CHECKSUM = struct.Struct("<I")
 _CHUNK_BYTES = 1 << 18
-_LARGEST_READ = 1 << 24  # a wrong length must not make us ask for all memory at once
+_LARGEST_READ = 1 << 24  # a wrong length must not allocate all memory at once
 _BATCH = 256
 _HEADERS_KEPT = 4096
 _WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
@@ -33,7 +33,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def framed(record: bytes) -> bytes:
-    """A record as it stands in a file."""
+    """The bytes of a record in a file."""
     length = _LENGTH.pack(len(record))
     return b"".join(
         (length, _CHECKSUM.pack(masked_crc32c(length)), record, _CHECKSUM.pack(masked_crc32c(record)))
@@ -45,7 +45,13 @@ def framed(record: bytes) -> bytes:
 
 @export("io.TFRecordCompressionType", "python_io.TFRecordCompressionType")
 class TFRecordCompressionType:
-    """How a file of records is compressed."""
+    """The compressions of TFRecord files.
+
+    Attributes:
+      NONE: No compression.
+      ZLIB: zlib's own format.
+      GZIP: The format of gzip.
+    """
 
     NONE = 0
     ZLIB = 1
@@ -54,7 +60,23 @@ class TFRecordCompressionType:
 
 @export("io.TFRecordOptions", "python_io.TFRecordOptions")
 class TFRecordOptions:
-    """How a file of records is compressed, and with what settings of zlib's."""
+    """The compression of a TFRecord file, with zlib's settings.
+
+    Args:
+      compression_type: One of `tf.io.TFRecordCompressionType`, `"GZIP"`, `"ZLIB"`, or "" or None for no
+        compression.
+      flush_mode: zlib's flush mode after each buffer; none if None.
+      input_buffer_size: The number of bytes to collect before they are compressed.
+      output_buffer_size: The size of the file's buffer in bytes.
+      window_bits: zlib's window size and format; it follows from `compression_type` if None.
+      compression_level: From 0 (none) to 9 (best); zlib's default if None.
+      compression_method: zlib's method; deflate if None.
+      mem_level: From 1 to 9: how much memory zlib uses; 9 if None.
+      compression_strategy: zlib's strategy; the default one if None.
+
+    Raises:
+      ValueError: If `compression_type` is not valid.
+    """
 
     compression_type_map = {
         TFRecordCompressionType.ZLIB: "ZLIB",
@@ -64,7 +86,7 @@ class TFRecordOptions:
 
     def __init__(
         self,
-        compression_type: Any = None,
+        compression_type: int | str | None = None,
         flush_mode: int | None = None,
         input_buffer_size: int | None = None,
         output_buffer_size: int | None = None,
@@ -73,8 +95,8 @@ class TFRecordOptions:
         compression_method: int | None = None,
         mem_level: int | None = None,
         compression_strategy: int | None = None,
-    ):
-        self.get_compression_type_string(compression_type)  # refuses what is none
+    ) -> None:
+        self.get_compression_type_string(compression_type)  # raises ValueError if it is invalid
         self.compression_type = compression_type
         self.flush_mode = flush_mode
         self.input_buffer_size = input_buffer_size
@@ -87,7 +109,17 @@ class TFRecordOptions:
 
     @classmethod
     def get_compression_type_string(cls, options: Any) -> str:
-        """ "GZIP", "ZLIB" or "" for options, for one of TFRecordCompressionType, or for such a string."""
+        """Gets the name of a compression.
+
+        Args:
+          options: TFRecordOptions, one of TFRecordCompressionType, or a name.
+
+        Returns:
+          "GZIP", "ZLIB" or "".
+
+        Raises:
+          ValueError: If `options` is none of these.
+        """
         if isinstance(options, TFRecordOptions):
             options = options.compression_type
         if not options:
@@ -95,7 +127,7 @@ class TFRecordOptions:
         if options in cls.compression_type_map:
             return cls.compression_type_map[options]
         if options in cls.compression_type_map.values():
-            return options
+            return str(options)
         raise ValueError(f'Not a valid compression_type: "{options}"')
 
 
@@ -103,9 +135,9 @@ class TFRecordOptions:
 
 
 class _Inflated(io.RawIOBase):
-    """What a compressed file contains. A GZIP file may be several, one behind the other."""
+    """The decompressed contents of a file. A GZIP file may have several members, which are concatenated."""
 
-    def __init__(self, file: BinaryIO, path: str, compression: str):
+    def __init__(self, file: BinaryIO, path: str, compression: str) -> None:
         self._file, self._path, self._compression = file, path, compression
         self._inflate = zlib.decompressobj(_WINDOW_BITS[compression])
         self._rest = b""
@@ -120,7 +152,7 @@ class _Inflated(io.RawIOBase):
 
     def _inflated(self, count: int) -> bytes:
         while True:
-            if self._inflate.eof and not self._starts_again():
+            if self._inflate.eof and not self._begin_next_member():
                 return b""
             given = self._inflate.unconsumed_tail or self._rest or self._file.read(_CHUNK_BYTES)
             self._rest = b""
@@ -134,7 +166,7 @@ class _Inflated(io.RawIOBase):
             if data or not given:
                 return data
 
-    def _starts_again(self) -> bool:
+    def _begin_next_member(self) -> bool:
         rest = self._inflate.unused_data or self._file.read(_CHUNK_BYTES)
         if not rest.startswith(_GZIP_MAGIC):
             return False
@@ -147,8 +179,8 @@ class _Inflated(io.RawIOBase):
         super().close()
 
 
-def open_for_reading(path: Any, compression: str = "") -> BinaryIO:
-    """A file's bytes, decompressed where that is asked for."""
+def open_for_reading(path: PathLike, compression: str = "") -> BinaryIO:
+    """Opens a file to read its bytes, decompressed if it has a compression."""
     path = local_path(path)
     with as_tensorflow_errors(path):
         file = open(path, "rb")  # noqa: SIM115 - the caller closes it
@@ -158,21 +190,24 @@ def open_for_reading(path: Any, compression: str = "") -> BinaryIO:
 
 
 class RecordFile:
-    """The records of a file, in batches, checked. Offsets count bytes of the decompressed file."""
+    """Reads the records of a file in batches and checks them.
 
-    def __init__(self, path: Any, compression: str = ""):
+    Offsets count bytes of the decompressed file.
+    """
+
+    def __init__(self, path: PathLike, compression: str = "") -> None:
         self.path = local_path(path)
         self._file = open_for_reading(path, compression)
         self._buffer = b""
-        self._at = 0  # where in the buffer the next record begins
-        self._before = 0  # bytes of the file in front of the buffer
+        self._at = 0  # the position of the next record in the buffer
+        self._before = 0  # the position of the buffer in the file
         self._lengths: dict[bytes, int] = {}
         self.damage: DataLossError | None = None
 
     def take(self, count: int) -> tuple[list[int], list[bytes]]:
-        """The next records, at most `count`, and the offset of each; none at the end of the file.
+        """The offsets of the next records and the records, at most `count`; none at the end of the file.
 
-        What is whole in front of damage is given out; the next call, and every one after it, is a
+        The records before a damaged one are returned. The next call, and every one after it, raises a
         DataLossError with the file and the offset.
         """
         if self.damage is not None:
@@ -195,8 +230,9 @@ class RecordFile:
         return offsets, records
 
     def _take_known(self, count: int, offsets: list[int], records: list[bytes]) -> bool:
-        """Adds records that are whole in the buffer, as long as their headers are known and their checksums
-        right; whether there were any.
+        """Adds the complete records of the buffer with known headers; returns whether there were any.
+
+        It stops before a record whose checksum is wrong.
         """
         buffer, at, known, size = self._buffer, self._at, self._lengths, len(self._buffer)
         found: list[bytes] = []
@@ -252,7 +288,8 @@ class RecordFile:
         return record
 
     def _checked_length(self, header: bytes) -> int:
-        """The length that a header states; headers found right are kept, since most files have few kinds."""
+        """The length in a header. Valid headers are kept: most files have few different ones."""
+        length: int
         length, checksum = _HEADER.unpack(header)
         if masked_crc32c(header[:8]) != checksum:
             raise self._damaged("corrupted record", "the checksum of its length is wrong")
@@ -262,7 +299,7 @@ class RecordFile:
         return length
 
     def _fill(self, needed: int) -> bool:
-        """Reads on until so many bytes are there from the next record on; whether there are."""
+        """Reads until the buffer has `needed` bytes from the next record on; returns whether it has them."""
         pieces = [self._buffer[self._at :]]
         have = len(pieces[0])
         self._before += self._at
@@ -301,8 +338,20 @@ class RecordFile:
 
 
 @export("io.tf_record_iterator", "python_io.tf_record_iterator")
-def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
-    """The records of a file, one after the other."""
+def tf_record_iterator(path: PathLike, options: TFRecordOptions | int | str | None = None) -> Iterator[bytes]:
+    """Reads the records of a TFRecord file.
+
+    Args:
+      path: The file.
+      options: The compression: TFRecordOptions, one of TFRecordCompressionType, or its name.
+
+    Yields:
+      The records as bytes, in their order.
+
+    Raises:
+      NotFoundError: If there is no such file.
+      DataLossError: If the file is damaged.
+    """
     compression = TFRecordOptions.get_compression_type_string(options)
     with RecordFile(path, compression) as file:
         for _, record in file:
@@ -313,9 +362,9 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
 
 
 class _Deflated:
-    """A file to write into that compresses, a buffer at a time."""
+    """Compresses what is written to a file, a buffer at a time."""
 
-    def __init__(self, file: BinaryIO, compression: str, options: TFRecordOptions):
+    def __init__(self, file: BinaryIO, compression: str, options: TFRecordOptions) -> None:
         def chosen(value: int | None, otherwise: int) -> int:
             return otherwise if value is None else value
 
@@ -334,28 +383,37 @@ class _Deflated:
     def write(self, data: bytes) -> None:
         self._pending += data
         if len(self._pending) >= self._buffer_size:
-            self._squeeze(self._flush_mode)
+            self._compress(self._flush_mode)
 
-    def _squeeze(self, flush_mode: int) -> None:
+    def _compress(self, flush_mode: int) -> None:
         self._file.write(self._deflate.compress(self._pending))
         self._pending.clear()
         if flush_mode != zlib.Z_NO_FLUSH:
             self._file.write(self._deflate.flush(flush_mode))
 
     def flush(self) -> None:
-        self._squeeze(zlib.Z_PARTIAL_FLUSH)
+        self._compress(zlib.Z_PARTIAL_FLUSH)
         self._file.flush()
 
     def close(self) -> None:
-        self._squeeze(zlib.Z_FINISH)
+        self._compress(zlib.Z_FINISH)
         self._file.close()
 
 
 @export("io.TFRecordWriter", "python_io.TFRecordWriter")
 class TFRecordWriter:
-    """Writes records into a file; `with` it, the file is closed at the end."""
+    """Writes a TFRecord file. A `with` block closes the file at its end.
 
-    def __init__(self, path: Any, options: Any = None):
+    Args:
+      path: The file, which is overwritten if it exists.
+      options: The compression: TFRecordOptions, one of TFRecordCompressionType, or its name.
+
+    Raises:
+      ValueError: If the compression is not valid.
+      NotFoundError: If the directory does not exist.
+    """
+
+    def __init__(self, path: PathLike, options: TFRecordOptions | int | str | None = None) -> None:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
         compression = TFRecordOptions.get_compression_type_string(options)
@@ -367,7 +425,15 @@ class TFRecordWriter:
         self._file = _Deflated(file, compression, options) if compression else file
 
     def write(self, record: bytes) -> None:
-        """Adds a record, a byte string."""
+        """Appends a record.
+
+        Args:
+          record: The record as bytes.
+
+        Raises:
+          TypeError: If the record is not bytes.
+          FailedPreconditionError: If the writer is closed.
+        """
         if not isinstance(record, bytes):
             raise TypeError(f"expected bytes, {type(record).__name__} found")
         try:
@@ -377,12 +443,12 @@ class TFRecordWriter:
                 raise
 
     def flush(self) -> None:
-        """What was written so far is in the file afterwards."""
+        """Writes all records so far to the file."""
         with as_tensorflow_errors(self._path):
             self._opened().flush()
 
     def close(self) -> None:
-        """Ends the file; it can be called again."""
+        """Closes the file. Further calls have no effect."""
         file, self._file = self._file, None
         if file is not None:
             with as_tensorflow_errors(self._path):

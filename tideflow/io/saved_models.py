@@ -1,4 +1,4 @@
-"""SavedModel directories: a message beside checkpoints and assets, in TensorFlow's layout."""
+"""SavedModel directories, in TensorFlow's layout: a message, a checkpoint and assets."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def variables_prefix(export_dir: str) -> str:
 
 
 def contains_saved_model(export_dir: str) -> bool:
-    """Whether a directory has the file of a SavedModel; nothing is read."""
+    """Whether a directory has the file of a SavedModel. The file is not read."""
     folder = local_path(export_dir)
     names = (SAVED_MODEL_FILENAME_PBTXT, SAVED_MODEL_FILENAME_PB)
     return any(os.path.exists(os.path.join(folder, name)) for name in names)
 
 
 def read_saved_model(export_dir: str) -> Any:
-    """The SavedModel message of a directory, from its binary file or else its text."""
+    """The SavedModel message of a directory, from its binary file or, if there is none, its text file."""
     folder = local_path(export_dir)
     binary, text = (
         os.path.join(folder, name) for name in (SAVED_MODEL_FILENAME_PB, SAVED_MODEL_FILENAME_PBTXT)
@@ -75,14 +75,14 @@ def write_saved_model(message: Any, export_dir: str, as_text: bool) -> str:
     return path
 
 
-# ------------------------------------------------------------------------------------------- as text
+# ------------------------------------------------------------------------------------------- text form
 
 
 @functools.cache
 def _tensorflow_types() -> descriptor_pool.DescriptorPool:
-    """The messages that an Any of a collection may hold, under TensorFlow's names.
+    """The messages that an Any of a collection may contain, under TensorFlow's names.
 
-    They are kept apart from the process's own, where TensorFlow itself may have put them.
+    They have a pool of their own: TensorFlow itself may have added them to the default pool.
     """
     pool = descriptor_pool.DescriptorPool()
     _add_renamed(pool, meta_graph_pb2.DESCRIPTOR, set())
@@ -110,12 +110,12 @@ def _rename_types(messages: Any) -> None:
 
 
 def as_text_bytes(message: Any) -> bytes:
-    """A message in text form, as TensorFlow writes it."""
+    """The text form of a message, as TensorFlow writes it."""
     return text_format.MessageToString(message, descriptor_pool=_tensorflow_types()).encode()
 
 
 def parse_text(data: bytes, message: Any) -> Any:
-    """Fills a message from its text form, TensorFlow's or ours."""
+    """Fills a message from its text form, with TensorFlow's type names or TensorBoard's."""
     return text_format.Parse(data.decode(), message, descriptor_pool=_tensorflow_types())
 
 
@@ -123,7 +123,7 @@ def parse_text(data: bytes, message: Any) -> Any:
 
 
 def packed_asset(filename: str, tensor_name: str) -> AnyMessage:
-    """An item of the collection of assets."""
+    """An item of the asset collection."""
     asset = AssetFileDef(filename=filename)
     asset.tensor_info.name = tensor_name
     return AnyMessage(type_url=_ASSET_TYPE, value=asset.SerializeToString())

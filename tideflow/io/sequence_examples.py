@@ -1,7 +1,7 @@
-"""SequenceExample messages: features of the whole, read as those of an Example, and lists of features.
+"""Parsing of SequenceExample messages: context features, like those of an Example, and lists of features.
 
-A list column is `lengths`, how many steps each message has (-1 where it lacks the list), `counts`, how many
-values each step has, and `values`, all of them end to end.
+The column of a list has `lengths`, the number of steps in each message (-1 if it does not have the list),
+`counts`, the number of values in each step, and `values`, all of them concatenated.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class ListColumn(NamedTuple):
 
 
 class SequenceBlame:
-    """How errors name the message, and the step of a list, that they are about."""
+    """Errors about messages and steps of lists, with the name of the message."""
 
-    def __init__(self, names: Sequence[bytes] = (), in_batch: bool = False):
+    def __init__(self, names: Sequence[bytes] = (), in_batch: bool = False) -> None:
         self.names = names
         self.in_batch = in_batch
 
@@ -55,7 +55,7 @@ class SequenceBlame:
 
 
 def read_sequences(messages: Sequence[bytes], blame: SequenceBlame) -> list[Any]:
-    """The messages, read."""
+    """The parsed messages."""
     sequences = []
     for row, data in enumerate(messages):
         try:
@@ -66,13 +66,11 @@ def read_sequences(messages: Sequence[bytes], blame: SequenceBlame) -> list[Any]
 
 
 def list_column(sequences: Sequence[Any], wanted: Wanted, blame: SequenceBlame) -> ListColumn:
-    """One feature list of all messages. A step without values is one of a sparse list; a dense list has
-    none such.
-    """
+    """One feature list of all messages. Only a sparse list may have steps without values."""
     field, key = LIST_OF[wanted.dtype], wanted.key
     lengths: list[int] = []
     counts: list[int] = []
-    values: list = []
+    values: list[Any] = []
     for row, sequence in enumerate(sequences):
         lists = sequence.feature_lists.feature_list
         if key not in lists:
@@ -108,14 +106,14 @@ def _wrong_type(wanted: Wanted, step: int, found: DType | None) -> str:
 def _wrong_size(wanted: Wanted, step: int, found: int) -> str:
     return (
         f"Key: {wanted.key}, Index: {step}.  Number of {TYPE_NAMES[wanted.dtype]} values != expected.  "
-        f"values size: {found} but output shape: {shape_text(wanted.shape)}"
+        f"values size: {found} but output shape: {shape_text(wanted.dense_shape)}"
     )
 
 
 def dense_list(
     wanted: Wanted, column: ListColumn, may_lack: bool, blame: SequenceBlame
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The steps of every message, filled up with zeros to the longest, and how many each has."""
+    """The steps of every message, padded with zeros to the longest, and the number of steps in each."""
     lacking = np.flatnonzero(column.lengths < 0)
     if lacking.size and not may_lack:
         raise blame.error(
@@ -129,7 +127,7 @@ def dense_list(
     if table.dtype == object:
         table[:] = b""
     table[np.arange(longest) < lengths[:, None]] = column.values.reshape(-1, wanted.stride)
-    return table.reshape(len(lengths), longest, *wanted.shape), lengths
+    return table.reshape(len(lengths), longest, *wanted.dense_shape), lengths
 
 
 def sparse_list(column: ListColumn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

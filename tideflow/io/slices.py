@@ -1,6 +1,6 @@
-"""Slices of tensors in checkpoints: as programs spell them (`4 5 0,2:-`), and as the keys of their data.
+"""Slices of tensors in checkpoints: their specifications (`4 5 0,2:-`), and the keys of their data.
 
-A slice is a start and a length for each axis; a length of -1 (spelled `-`) is the whole axis.
+A slice is a start and a length for each axis. A length of -1, written `-`, is the whole axis.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ class TensorSlice:
         return ":".join("-" if n == _WHOLE else f"{start},{n}" for start, n in self.extents)
 
     def region(self, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-        """Start and end along each axis of a tensor of this shape; ValueError where it does not fit."""
+        """The start and end along each axis of a tensor of this shape.
+
+        Raises ValueError if it does not fit.
+        """
         if len(shape) != len(self.extents):
             raise ValueError(f"slice {self} does not have the {len(shape)} axes of the shape {list(shape)}")
         region = []
@@ -40,11 +43,11 @@ class TensorSlice:
         return tuple(region)
 
     def covers(self, shape: tuple[int, ...]) -> bool:
-        """Whether it is all of a tensor of this shape."""
+        """Whether the slice is the whole of a tensor of this shape."""
         return self.region(shape) == tuple((0, size) for size in shape)
 
     def key(self, name: str) -> bytes:
-        """The key of the data of this slice of a tensor: in the order of keys it is the order of slices."""
+        """The key of the data of this slice of a tensor. Keys sort in the order of the slices."""
         parts = [_number(0), _text(name.encode()), _number(len(self.extents))]
         for start, length in self.extents:
             parts += [_signed(0 if length == _WHOLE else start), _signed(length)]
@@ -59,7 +62,7 @@ def region_shape(region: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
 def common(
     a: tuple[tuple[int, int], ...], b: tuple[tuple[int, int], ...]
 ) -> tuple[tuple[int, int], ...] | None:
-    """What two regions share; None where they share nothing."""
+    """The intersection of two regions; None if it is empty."""
     shared = tuple((max(s, t), min(e, f)) for (s, e), (t, f) in zip(a, b))
     return shared if math.prod(max(0, end - start) for start, end in shared) else None
 
@@ -70,7 +73,7 @@ def within(region: tuple[tuple[int, int], ...], outer: tuple[tuple[int, int], ..
 
 
 def parse_shape_and_slice(spec: str) -> tuple[tuple[int, ...], TensorSlice]:
-    """The whole tensor's shape and the slice that `4 5 0,2:-` says."""
+    """The shape of the whole tensor and the slice, from a specification such as `4 5 0,2:-`."""
     *sizes, extents = spec.split(" ")
     try:
         shape = tuple(int(size) for size in sizes)
@@ -96,11 +99,12 @@ def _extent(text: str) -> tuple[int, int]:
     return start, length
 
 
-# ------------------------------------------------- numbers and strings whose bytes sort as they themselves do
+# ------------------------------------- encodings of numbers and strings that keep their order when bytes are
+# sorted
 
 
 def _number(value: int) -> bytes:
-    """The count of bytes, then the bytes, the highest first."""
+    """The number of bytes, then the bytes, the highest first."""
     size = (value.bit_length() + 7) // 8
     return bytes([size]) + value.to_bytes(size, "big")
 
@@ -114,7 +118,7 @@ def _text(value: bytes) -> bytes:
 
 
 def _signed(value: int) -> bytes:
-    """As many leading bits as bytes follow the first, in front of two's complement; the sign turns both."""
+    """Two's complement with as many leading 1 bits as it has bytes, or 0 bits if the number is negative."""
     size = (~value if value < 0 else value).bit_length() // 7 + 1
     plain = (value % (1 << 8 * size)).to_bytes(size, "big")
     header = ((1 << size) - 1 << 16 - size).to_bytes(2, "big")

@@ -1,8 +1,9 @@
-"""Tables of sorted keys as LevelDB lays them out: blocks of entries that share prefixes, an index, a footer.
+"""Tables of sorted keys in LevelDB's format: blocks of entries that share prefixes, an index, a footer.
 
-A file is data blocks, a block of metadata (empty here), a block that says before which key each data block
-ends, and a footer of 48 bytes that says where the last two are. A block ends with its restart points: where
-an entry spells out its whole key. Behind each block stand its compression and its masked checksum.
+A file consists of data blocks, a metadata block (empty here), an index block with a key that separates each
+data block from the next, and a footer of 48 bytes with the positions of the last two. A block ends with its
+restart points: the positions of entries with a whole key. The compression and the masked checksum follow each
+block.
 """
 
 from __future__ import annotations
@@ -30,19 +31,21 @@ _PLAIN, _SNAPPY = 0, 1
 
 
 def write_table(file: BinaryIO, entries: Iterable[tuple[bytes, bytes]]) -> None:
-    """Writes a table of entries, which come in the order of their keys."""
+    """Writes a table of entries, which must be in the order of their keys."""
     index = _Block(restart_interval=1)
     block = _Block(_RESTART_INTERVAL)
-    offset, last_key = 0, None
+    offset = 0
+    last_key: bytes | None = None
     for key, value in entries:
-        if last_key is not None and key <= last_key:
-            raise ValueError(f"keys of a table must ascend: {key!r} comes after {last_key!r}")
-        if block.size >= _BLOCK_SIZE:
-            offset = _end_block(file, block, offset, index, _between(last_key, key))
-            block = _Block(_RESTART_INTERVAL)
+        if last_key is not None:
+            if key <= last_key:
+                raise ValueError(f"keys of a table must ascend: {key!r} comes after {last_key!r}")
+            if block.size >= _BLOCK_SIZE:
+                offset = _end_block(file, block, offset, index, _between(last_key, key))
+                block = _Block(_RESTART_INTERVAL)
         block.add(key, value)
         last_key = key
-    if block.size:
+    if last_key is not None:
         offset = _end_block(file, block, offset, index, _after(last_key))
     metadata = _Block(_RESTART_INTERVAL).contents()
     footer = _write_block(file, metadata, offset)
@@ -52,9 +55,9 @@ def write_table(file: BinaryIO, entries: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 class _Block:
-    """A block that grows: each key is written without the beginning it shares with the one before."""
+    """A block being written. Each key is stored without the prefix that it shares with the key before."""
 
-    def __init__(self, restart_interval: int):
+    def __init__(self, restart_interval: int) -> None:
         self._interval = restart_interval
         self._data = bytearray()
         self._restarts = [0]
@@ -88,7 +91,7 @@ def _shared_length(a: bytes, b: bytes) -> int:
 
 
 def _between(low: bytes, high: bytes) -> bytes:
-    """A short key that is not below `low`, but below `high`."""
+    """A short key from `low` up to, but not including, `high`."""
     at = _shared_length(low, high)
     if at < min(len(low), len(high)) and low[at] + 1 < high[at]:
         return low[:at] + bytes([low[at] + 1])
@@ -108,7 +111,7 @@ def _end_block(file: BinaryIO, block: _Block, offset: int, index: _Block, end_ke
 
 
 def _write_block(file: BinaryIO, contents: bytes, offset: int) -> bytes:
-    """Writes a block; returns the words by which others point to it."""
+    """Writes a block; returns its handle, which is its position and size."""
     typed = contents + bytes([_PLAIN])
     file.write(typed + struct.pack("<I", masked_crc32c(typed)))
     return encode_varint(offset) + encode_varint(len(contents))
@@ -118,14 +121,14 @@ def _write_block(file: BinaryIO, contents: bytes, offset: int) -> bytes:
 
 
 def is_table(path: str) -> bool:
-    """Whether a file ends as tables do."""
+    """Whether a file ends with the magic number of tables."""
     with as_tensorflow_errors(path), open(path, "rb") as file:
         file.seek(max(os.fstat(file.fileno()).st_size - len(_MAGIC), 0))
         return file.read() == _MAGIC
 
 
 def read_table(path: str) -> Iterator[tuple[bytes, bytes]]:
-    """The entries of a table in their order; DataLossError with file and byte where it is damaged."""
+    """The entries of a table, in their order. Raises DataLossError with file and byte if it is damaged."""
     with as_tensorflow_errors(path), open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < _FOOTER_SIZE:
@@ -161,7 +164,7 @@ def _read(file: BinaryIO, path: str, offset: int, size: int) -> bytes:
 
 
 def _handle(data: bytes, at: int, path: str, place: int) -> tuple[int, int, int]:
-    """Where a block is and how long, and where the words that say so end."""
+    """The position and size of a block from its handle, and the position after the handle."""
     try:
         offset, at = decode_varint(data, at)
         size, at = decode_varint(data, at)

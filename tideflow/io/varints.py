@@ -1,10 +1,10 @@
-"""Variable-length integers: seven bits a byte, the lowest first."""
+"""Variable-length integers: seven bits in each byte, the lowest first."""
 
 from __future__ import annotations
 
 
 def encode_varint(number: int) -> bytes:
-    """A number that is not negative, as bytes."""
+    """The bytes of a number that is not negative."""
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -14,7 +14,7 @@ def encode_varint(number: int) -> bytes:
 
 
 def decode_varint(data: bytes, at: int, end: int | None = None) -> tuple[int, int]:
-    """The number that begins at `at`, and where it ends; ValueError where it does not end before `end`."""
+    """The number at `at`, and the position after it. Raises ValueError if it does not end before `end`."""
     number = shift = 0
     for position in range(at, min(at + 10, len(data) if end is None else end)):
         byte = data[position]

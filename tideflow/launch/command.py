@@ -1,4 +1,4 @@
-"""`tideflow launch`: its options, and where they lead."""
+"""`tideflow launch`: its options, and the launcher that each of them selects."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from tideflow.launch.plan import FLAGS, Plan, Resources, flags_of
 
 USAGE = "tideflow launch [--ps N] [--workers N] [OPTIONS] SCRIPT [ARGS ...]"
-_RESTARTS_ELSEWHERE = 3  # where machines come and go; on this one, what fails is mostly the program
+_RESTARTS_ELSEWHERE = 3  # a cluster may lose machines; on one machine, a failure is usually the program's own
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
+    """Adds the options of the command to its parser."""
     parser.usage = USAGE
     cluster = parser.add_argument_group("the cluster")
     cluster.add_argument("--ps", type=_count, default=1, metavar="N", help="parameter servers (default: 1)")
@@ -79,21 +79,21 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
 
 
 def launch(arguments: argparse.Namespace) -> int:
-    """Does what the options say; the exit code. A ValueError says what is wrong with them."""
+    """Runs the job, or prints its manifest; returns the exit code. Raises ValueError for invalid options."""
     _check(arguments)
     plan = plan_of(arguments)
     if arguments.kubernetes:
-        from tideflow.launch.manifests import kubernetes
+        from tideflow.launch.manifests import kubernetes  # loaded when asked for
 
         sys.stdout.write(kubernetes(plan, arguments.name, arguments.key, arguments.image))
         return 0
     if arguments.slurm:
-        from tideflow.launch.manifests import slurm
+        from tideflow.launch.manifests import slurm  # loaded when asked for
 
         sys.stdout.write(slurm(plan, arguments.name, arguments.key))
         return 0
     if arguments.ray is not None:
-        from tideflow.launch import ray_cluster
+        from tideflow.launch import ray_cluster  # loaded when asked for
 
         return ray_cluster.launch(
             plan,
@@ -103,13 +103,13 @@ def launch(arguments: argparse.Namespace) -> int:
             ship=arguments.ship,
             plain=arguments.plain,
         )
-    from tideflow.launch import local
+    from tideflow.launch import local  # loaded when asked for
 
     return local.launch(plan, port=arguments.port, key=arguments.key, plain=arguments.plain)
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
-    """What the options describe."""
+    """The plan that the options describe."""
     here = arguments.ray is None and not arguments.kubernetes and not arguments.slurm
     flags = {"always": FLAGS, "never": ()}.get(arguments.flags)
     default_restarts = 0 if here else _RESTARTS_ELSEWHERE
@@ -148,11 +148,11 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _count(text: str) -> int:
-    return _at_least(0, int, text)
+    return int(_at_least(0, int, text))
 
 
 def _positive(text: str) -> int:
-    return _at_least(1, int, text)
+    return int(_at_least(1, int, text))
 
 
 def _amount(text: str) -> float:
@@ -163,7 +163,7 @@ def _seconds(text: str) -> float:
     return _at_least(0.0, float, text)
 
 
-def _at_least(least: float, kind: type, text: str) -> float:
+def _at_least(least: float, kind: type[int] | type[float], text: str) -> float:
     try:
         value = kind(text)
     except ValueError:

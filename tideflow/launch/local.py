@@ -1,4 +1,4 @@
-"""A cluster on this machine: every task a process, each with its share of the cores."""
+"""A cluster on this machine: each task is a process with a share of the cores."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from tideflow.cluster import keys
 from tideflow.cluster.ports import reserved
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, threads_of
 from tideflow.launch.processes import TaskProcess, is_free
-from tideflow.launch.shell import Shell
+from tideflow.launch.shell import Ended, Event, Output, Shell, Started
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import view_of
 
 HOST = "127.0.0.1"
 NEW_KEY = "new"  # a key for this job alone
-_WAITING_LINES = 10_000  # that nobody has shown yet; then tasks wait with what they write
+_QUEUED_LINES = 10_000  # lines that are not shown yet; a task that writes more is blocked
 
 
 def launch(plan: Plan, *, port: int | None = None, key: str | None = None, plain: bool = False) -> int:
-    """Runs the job to its end; its exit code, which is the chief's."""
+    """Runs the job to its end; returns its exit code, which is the chief's."""
     supervision = Supervision(plan.tasks, plan.chief, plan.restarts, plan.grace)
     with (
         addresses_of(plan.tasks, port) as addresses,
@@ -33,18 +33,19 @@ def launch(plan: Plan, *, port: int | None = None, key: str | None = None, plain
         view_of(supervision, plain) as view,
     ):
         cluster = cluster_of(addresses)
-        shared = share_of(plan)
-        told = {
-            task: {**environment_of(task, cluster), **shared[task], **secret} for task in supervision.tasks
+        shares = share_of(plan)
+        environments = {
+            task: {**environment_of(task, cluster), **shares[task], **secret} for task in supervision.tasks
         }
         arguments = {task: arguments_of(plan, task, cluster) for task in supervision.tasks}
-        with ThisMachine(arguments, told) as machine:
+        with ThisMachine(arguments, environments) as machine:
             return Shell(supervision, machine, view).run()
 
 
 @contextlib.contextmanager
 def addresses_of(tasks: Sequence[Task], port: int | None) -> Iterator[dict[Task, str]]:
-    """An address for each task: from a port on, or any that are free, which are then kept for the block."""
+    """An address for each task, from `port` upwards; without it free ports, reserved for the `with` block."""
+    ports: contextlib.AbstractContextManager[Sequence[int]]
     ports = reserved(len(tasks), HOST) if port is None else contextlib.nullcontext(_from(port, len(tasks)))
     with ports as found:
         yield {task: f"{HOST}:{number}" for task, number in zip(tasks, found)}
@@ -65,49 +66,52 @@ def _from(port: int, count: int) -> Sequence[int]:
 
 
 def share_of(plan: Plan) -> dict[Task, dict[str, str]]:
-    """The part of this machine that each task gets, as environment: threads, and GPUs where they were asked
-    for.
+    """Each task's share of this machine, as environment variables: threads, and GPUs if the plan has any.
 
-    Those that compute divide the cores among themselves; parameter servers work while the others wait.
+    The workers divide the cores among themselves; parameter servers are busy only while workers wait for
+    them.
     """
     tasks, cores = plan.tasks, len(os.sched_getaffinity(0))
     computing = sum(not task.serves for task in tasks)
-    gpus, said = _gpus_of(plan), os.environ.get("OMP_NUM_THREADS")
+    gpus, inherited = _gpus_of(plan), os.environ.get("OMP_NUM_THREADS")
     shares = {}
     for task in tasks:
         share = max(1, cores // (len(tasks) if task.serves else computing))
-        asked = plan.resources_of(task).cpus
-        shares[task] = {"OMP_NUM_THREADS": (said or str(share)) if asked is None else threads_of(asked)}
+        cpus = plan.resources_of(task).cpus
+        shares[task] = {"OMP_NUM_THREADS": (inherited or str(share)) if cpus is None else threads_of(cpus)}
         if task in gpus:
             shares[task]["CUDA_VISIBLE_DEVICES"] = gpus[task]
     return shares
 
 
 def _gpus_of(plan: Plan) -> dict[Task, str]:
-    """The GPUs that each task sees, where any were asked for: nobody sees another's."""
-    asked = {task: plan.resources_of(task).gpus for task in plan.tasks}
-    if all(count is None for count in asked.values()):
+    """The GPUs of each task, if the plan requests any. No GPU belongs to two tasks."""
+    requested = {task: plan.resources_of(task).gpus for task in plan.tasks}
+    if all(count is None for count in requested.values()):
         return {}
-    wanted, there = {task: int(count or 0) for task, count in asked.items()}, _visible_gpus()
-    if sum(wanted.values()) > len(there) or any(count != int(count) for count in asked.values() if count):
-        total = sum(count or 0 for count in asked.values())
-        raise ValueError(f"the tasks want {total:g} GPUs; this machine has {len(there)}, to be had whole")
-    left = iter(there)
-    return {task: ",".join(next(left) for _ in range(count)) for task, count in wanted.items()}
+    counts, visible = {task: int(count or 0) for task, count in requested.items()}, _visible_gpus()
+    if sum(counts.values()) > len(visible) or any(c != int(c) for c in requested.values() if c):
+        total = sum(count or 0 for count in requested.values())
+        raise ValueError(f"the tasks want {total:g} GPUs; this machine has {len(visible)}, to be had whole")
+    remaining = iter(visible)
+    return {task: ",".join(next(remaining) for _ in range(count)) for task, count in counts.items()}
 
 
 def _visible_gpus() -> list[str]:
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [name for name in visible.split(",") if name]
-    import torch
+    import torch  # loaded when asked for
 
     return [str(number) for number in range(torch.cuda.device_count())]
 
 
 @contextlib.contextmanager
 def key_file(key: str | None) -> Iterator[dict[str, str]]:
-    """The variable that names the cluster key, if the tasks are to have one; a new key goes with the job."""
+    """The environment variable with the path of the cluster key; none without a key.
+
+    A new key is deleted after the `with` block.
+    """
     if key is None:
         yield {}
     elif key != NEW_KEY:
@@ -124,12 +128,14 @@ def key_file(key: str | None) -> Iterator[dict[str, str]]:
 
 
 class ThisMachine:
-    """Processes of this machine. None outlives it."""
+    """Runs tasks as processes of this machine. Leaving its `with` block kills those that are left."""
 
-    def __init__(self, arguments: Mapping[Task, Sequence[str]], told: Mapping[Task, Mapping[str, str]]):
-        self._arguments, self._told = arguments, told
-        self._events: queue.Queue[tuple] = queue.Queue(_WAITING_LINES)
-        self._early: list[tuple] = []
+    def __init__(
+        self, arguments: Mapping[Task, Sequence[str]], environments: Mapping[Task, Mapping[str, str]]
+    ) -> None:
+        self._arguments, self._environments = arguments, environments
+        self._events: queue.Queue[Event] = queue.Queue(_QUEUED_LINES)
+        self._started: list[Event] = []
         self._processes: dict[Task, TaskProcess] = {}
 
     def __enter__(self) -> ThisMachine:
@@ -143,21 +149,21 @@ class ThisMachine:
         """Starts the task's process."""
         process = TaskProcess(
             self._arguments[task],
-            self._told[task],
-            lambda line: self._events.put(("said", task, line)),
-            lambda code: self._events.put(("ended", task, code)),
+            self._environments[task],
+            lambda line: self._events.put(Output(task, line)),
+            lambda code: self._events.put(Ended(task, code)),
         )
         self._processes[task] = process
-        self._early.append(("started", task, f"pid {process.pid}"))
+        self._started.append(Started(task, f"pid {process.pid}"))
 
     def send(self, task: Task, number: int) -> None:
         """Sends a signal to the task and its children."""
         if task in self._processes:
             self._processes[task].send(number)
 
-    def wait(self, seconds: float) -> list[tuple]:
-        """What has happened, in order."""
-        events, self._early = self._early, []
+    def wait(self, seconds: float) -> list[Event]:
+        """The events since the last call, in their order."""
+        events, self._started = self._started, []
         deadline = time.monotonic() + (0.0 if events else seconds)
         with contextlib.suppress(queue.Empty):
             events.append(self._events.get(timeout=max(0.0, deadline - time.monotonic())))

@@ -1,4 +1,4 @@
-"""What can be learned from a line that a task has written."""
+"""The global step, as the lines that a task writes mention it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STEP = re.compile(
 
 
 def global_step(line: str) -> int | None:
-    """The last step that a line of a log tells of, if it tells of any."""
+    """The last step that a line of a log mentions, if there is one."""
     found = None
     for match in _STEP.finditer(line):
         found = int(match.group(1) or match.group(2))

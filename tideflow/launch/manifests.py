@@ -1,4 +1,4 @@
-"""Manifests of a job for those who have Kubernetes or Slurm, as text to read, change and submit."""
+"""Manifests of a job for Kubernetes and Slurm, as text to read, change and submit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tideflow.launch.supervision import Task
 
 PORT = 2222
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,40}[a-z0-9])?")
-_INDEX = "INDEX"  # stands where the shell puts the index of a task
+_INDEX = "INDEX"  # a placeholder for the index of a task, which the shell knows
 _KEY_FOLDER = "/etc/tideflow"
 
 
@@ -27,7 +27,7 @@ def _checked(name: str) -> str:
 
 
 def _program(plan: Plan, flags: Mapping[str, str]) -> str:
-    """The command of a task. `flags` are words of the shell, the rest is quoted for it."""
+    """The shell command of a task. `flags` are shell words already; the rest is quoted."""
     words = [shlex.quote(word) for word in (plan.script, *plan.arguments)]
     return " ".join(
         ["python3", "-m", TASK_ENTRY, *words, *(f"--{name}={flags[name]}" for name in plan.flags)]
@@ -178,7 +178,7 @@ def _pod_script(plan: Plan, name: str, job: str, cluster: Cluster, resources: Re
 
 
 def _config(cluster: Cluster, job: str, index: str) -> str:
-    """TF_CONFIG as a word of the shell, in which the index is another."""
+    """TF_CONFIG as a shell word that contains the shell word for the index."""
     text = environment_of(Task(job, 0), cluster)["TF_CONFIG"].replace('"index": 0', f'"index": {_INDEX}')
     return shlex.quote(text).replace(_INDEX, f"'{index}'")
 
@@ -192,7 +192,7 @@ def _pod_resources(resources: Resources) -> str:
 
 
 def _key_text(key: str | None) -> str:
-    """The content of a key file; of a new one, where none is given."""
+    """The content of a key file, or of a new key if there is none."""
     with key_file(key or NEW_KEY) as named:
         return Path(named[keys.VARIABLE]).read_text()
 
@@ -252,7 +252,7 @@ srun --ntasks={count} --label --kill-on-bad-exit=1 bash "$folder/task.sh"
 
 
 def slurm(plan: Plan, name: str, key: str | None) -> str:
-    """A script for sbatch that runs every task as one of Slurm's."""
+    """A script for sbatch that runs each task as a Slurm task."""
     name = _checked(name)
     sizes: dict[str, int] = {}
     for task in plan.tasks:
@@ -282,7 +282,7 @@ def slurm(plan: Plan, name: str, key: str | None) -> str:
 
 
 def _slurm_key(key: str | None) -> str:
-    if key in (None, NEW_KEY):
+    if key is None or key == NEW_KEY:
         made = 'python3 -m tideflow keygen "$folder/cluster.key" > "$folder/said"'
         return f'{made}\nexport {keys.VARIABLE}="$folder/cluster.key"\n'
     keys.read(key)
@@ -307,14 +307,14 @@ def _slices(sizes: Mapping[str, int]) -> str:
 
 
 def _shell_cluster(sizes: Mapping[str, int]) -> str:
-    """The cluster as JSON that the shell completes."""
+    """The cluster as JSON in a shell word that contains shell variables."""
     parts = [f'\\"{job}\\": [$(quoted "${{{job}[@]}}")]' for job in sizes]
     return '"{' + ", ".join(parts) + '}"'
 
 
 def _ranks(sizes: Mapping[str, int]) -> str:
-    """Which task the rank is."""
-    lines = []
+    """Shell commands that set `job` and `index` from the rank of a Slurm task."""
+    lines: list[str] = []
     for job, first, size in _bounds(sizes):
         word = "elif" if lines else "if"
         lines.append(f'{word} [ "$SLURM_PROCID" -lt {first + size} ]; then')

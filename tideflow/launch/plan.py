@@ -1,4 +1,4 @@
-"""What is launched: the program, the tasks of its cluster, and what each of them is told."""
+"""The plan of a job: its program, the tasks of its cluster, and each task's command line and environment."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from tideflow.launch.supervision import Task
 
-FLAGS = ("job_name", "task_index", "ps_hosts", "worker_hosts")  # that most distributed programs define
+FLAGS = ("job_name", "task_index", "ps_hosts", "worker_hosts")  # flags of most distributed programs
 
 Cluster = Mapping[str, Sequence[str]]  # the addresses of each job's tasks
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What one task is given; None where nothing was asked for."""
+    """The CPUs and GPUs of one task; None where the user requested none."""
 
     cpus: float | None = None
     gpus: float | None = None
@@ -31,24 +31,24 @@ class Plan:
     arguments: Sequence[str] = ()
     ps: int = 1
     workers: int = 1
-    has_chief: bool = False  # a job of its own, beside the workers
-    flags: Sequence[str] = ()  # those of FLAGS that the program is given
+    has_chief: bool = False  # whether the chief is a job of its own, beside the workers
+    flags: Sequence[str] = ()  # the FLAGS that the program takes
     restarts: int = 0
     grace: float = 30.0
     resources: Mapping[str, Resources] = field(default_factory=dict)  # by job
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks, those that serve first, the chief before the workers."""
+        """The tasks: parameter servers first, then the chief, then the workers."""
         return tasks_of(self.ps, self.workers, self.has_chief)
 
     @property
     def chief(self) -> Task:
-        """The task that leads."""
+        """The chief: a task of its own, or the first worker."""
         return Task("chief" if self.has_chief else "worker", 0)
 
     def resources_of(self, task: Task) -> Resources:
-        """What a task is given: a chief what a worker is."""
+        """The resources of a task. A chief has those of a worker."""
         return self.resources.get("ps" if task.serves else "worker", Resources())
 
 
@@ -67,12 +67,12 @@ def cluster_of(addresses: Mapping[Task, str]) -> dict[str, list[str]]:
 
 
 def environment_of(task: Task, cluster: Cluster) -> dict[str, str]:
-    """The environment that tells a task its place."""
+    """The environment of a task: TF_CONFIG names its cluster, its job and its index."""
     return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": {"type": task.job, "index": task.index}})}
 
 
 def arguments_of(plan: Plan, task: Task, cluster: Cluster) -> list[str]:
-    """The command line of a task: the program, its own arguments, and the flags that tell it its place."""
+    """The command line of a task: the program, its own arguments, and the flags for its job and index."""
     values = {
         "job_name": task.job,
         "task_index": str(task.index),
@@ -83,15 +83,15 @@ def arguments_of(plan: Plan, task: Task, cluster: Cluster) -> list[str]:
 
 
 def threads_of(cpus: float) -> str:
-    """How many threads a task runs its kernels on that has so many CPUs."""
+    """The number of kernel threads of a task with so many CPUs, as text."""
     return str(max(1, int(cpus)))
 
 
 def flags_of(script: Path) -> tuple[str, ...]:
-    """Those of the usual flags that a program defines, as far as its text shows."""
+    """The usual flags that a program defines, as far as its source shows."""
     try:
         tree = ast.parse(script.read_bytes())
-    except SyntaxError:  # Python says so better, when it runs it
+    except SyntaxError:  # Python reports it when the program starts
         return ()
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _defines_a_flag(node)]
     words = [word.value for call in calls for word in call.args if isinstance(word, ast.Constant)]
@@ -100,6 +100,6 @@ def flags_of(script: Path) -> tuple[str, ...]:
 
 
 def _defines_a_flag(call: ast.Call) -> bool:
-    """As `flags.DEFINE_string(…)`, `parser.add_argument(…)` and `click.option(…)` do."""
-    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    """Whether a call is one like `flags.DEFINE_string(…)`, `parser.add_argument(…)` or `click.option(…)`."""
+    name: str = getattr(call.func, "attr", getattr(call.func, "id", ""))
     return name.startswith("DEFINE_") or name in ("add_argument", "option")

@@ -1,16 +1,17 @@
-"""A job on a Ray cluster: Ray finds room for the tasks, and tells when a machine is lost; it carries no
-tensors.
+"""A job on a Ray cluster. Ray places the tasks and detects lost machines; it carries no tensors.
 
-Every task has a seat: a bundle of a placement group, and an actor in it that keeps the task's process. The
-seats that the job cannot begin without are placed together or not at all; the others wait each for itself,
-which is what Ray's autoscaler goes by. A task that fails is started again in its seat. A seat whose machine
-is lost is taken again wherever Ray finds room. Where that is at another address, or a further worker has
-found a seat, the cluster is another one: the job begins again with it, from its last checkpoint.
+Every task has a seat: a bundle of a placement group, and an actor in it that has the task's process. The
+seats that the job cannot begin without are in one placement group, so that Ray places all of them or none.
+Each seat of a further worker is in a group of its own, which Ray's autoscaler sees as a request. A task that
+fails is started again in its seat. If a seat's machine is lost, Ray places its actor on another machine. If
+the task's address changes by that, or if a further worker gets its seat, the cluster is a different one: the
+job begins again with it, from its last checkpoint.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import time
@@ -22,15 +23,15 @@ from tideflow.cluster import keys
 from tideflow.launch import processes
 from tideflow.launch.local import NEW_KEY, key_file
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, tasks_of, threads_of
-from tideflow.launch.shell import LONGEST_WAIT, Shell
+from tideflow.launch.shell import LONGEST_WAIT, Ended, Event, Output, Regroup, Shell, Started
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import PlainView, view_of
 
-_NEWS_SECONDS = 5.0  # that an actor waits for news before it says that there are none
+_NEWS_SECONDS = 5.0  # how long an actor waits for news before it returns none
 _CONNECT_SECONDS = 10.0
-_LOST = 128 + 9
-_TELL_AGAIN_SECONDS = 30.0
-_SETTLE_SECONDS = 3.0  # in which others may come: to begin again once is enough
+_LOST = 128 + 9  # the exit code of a task whose machine is lost: that of SIGKILL
+_REPORT_AGAIN_SECONDS = 30.0
+_SETTLE_SECONDS = 3.0  # several seats often change together: the job begins again once for all of them
 
 
 def launch(
@@ -42,7 +43,7 @@ def launch(
     ship: str | None = None,
     plain: bool = False,
 ) -> int:
-    """Runs the job on a Ray cluster to its end; its exit code."""
+    """Runs the job on a Ray cluster to its end; returns its exit code."""
     with key_file(key or os.environ.get(keys.VARIABLE) or NEW_KEY) as named:
         secret = {name: Path(path).read_text() for name, path in named.items()}
     least = plan.workers if min_workers is None else min_workers
@@ -77,15 +78,15 @@ def _run(plan: Plan, seats: Seats, secret: Mapping[str, str], ship: str | None, 
 @contextlib.contextmanager
 def _connected(address: str, ship: str | None) -> Iterator[Any]:
     try:
-        import ray
+        import ray  # loaded when asked for
     except ImportError:
         raise ValueError("--ray needs Ray: pip install 'tideflow[cluster]'") from None
-    _check_somebody_is_at(address)
-    # Actors are made of this module's source: machines need not load Tideflow and torch to keep a process.
-    ray.cloudpickle.register_pickle_by_value(processes)
+    _check_reachable(address)
+    # Ray sends the source of `processes`, so that an actor need not import Tideflow and torch.
+    ray.cloudpickle.register_pickle_by_value(processes)  # type: ignore[no-untyped-call]
     environment = {"working_dir": os.path.abspath(ship)} if ship else {}
     try:
-        ray.init(address=address, runtime_env=environment, log_to_driver=False, logging_level="ERROR")
+        ray.init(address=address, runtime_env=environment, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
         raise ValueError(f"there is no Ray cluster at {address}: {error}") from None
     try:
@@ -94,8 +95,8 @@ def _connected(address: str, ship: str | None) -> Iterator[Any]:
         ray.shutdown()
 
 
-def _check_somebody_is_at(address: str) -> None:
-    """Ray itself would try for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raises ValueError if nothing listens at the address. Ray itself would try for minutes."""
     host, _, port = address.rpartition(":")
     if address == "auto" or "://" in address:
         return
@@ -111,12 +112,12 @@ def _check_somebody_is_at(address: str) -> None:
 
 
 class Seat:
-    """Room for one task: a bundle of a placement group, and the actor in it while there is one."""
+    """Resources for one task: a bundle of a placement group, and the actor in it while there is one."""
 
-    def __init__(self, ray: Any, job: str, group: Any, bundle: int, options: Mapping[str, Any]):
+    def __init__(self, ray: Any, job: str, group: Any, bundle: int, options: Mapping[str, Any]) -> None:
         self._ray, self.job, self._group, self._bundle, self._options = ray, job, group, bundle, options
         self.actor: Any = None
-        self.arriving: Any = None  # what tells that the actor is there
+        self.arriving: Any = None  # the reference of the actor's first answer, while it is being placed
         self.address = ""
         self.restarts = 0
 
@@ -126,8 +127,8 @@ class Seat:
         return self.actor is not None and self.arriving is None
 
     def take(self) -> None:
-        """Asks for an actor here; it comes when Ray has room."""
-        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+        """Requests an actor here. Ray places it when there is room."""
+        from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy  # loaded when asked for
 
         strategy = PlacementGroupSchedulingStrategy(self._group, self._bundle)
         actor = self._ray.remote(processes.RayHost).options(
@@ -138,30 +139,28 @@ class Seat:
         self.arriving = self.actor.place.remote(port)
 
     def arrive(self) -> None:
-        """The actor is there: the address of its task."""
+        """Gets the address of the task from the actor, which has been placed."""
         self.address = self._ray.get(self.arriving)
         self.arriving = None
 
     def lose(self) -> None:
-        """The actor is lost; should it be back, it is not wanted any more."""
+        """Gives up a lost actor. It is killed, in case its machine comes back."""
         if self.actor is not None:
             self._ray.kill(self.actor)
         self.actor = self.arriving = None
 
     def close(self) -> None:
-        """Ends the actor and what it has started."""
+        """Kills the task's process and the actor."""
         if self.is_taken:
-            with contextlib.suppress(
-                Exception
-            ):  # whatever Ray says: it is lost then, and so are its processes
+            with contextlib.suppress(Exception):  # the actor is lost then, and its process with it
                 self._ray.get(self.actor.close.remote(), timeout=5)
         self.lose()
 
 
 class Seats:
-    """The seats of a job: those it needs to begin, placed together, and those of further workers."""
+    """The seats of a job: those that it needs to begin, placed together, and those of further workers."""
 
-    def __init__(self, ray: Any, plan: Plan, min_workers: int):
+    def __init__(self, ray: Any, plan: Plan, min_workers: int) -> None:
         self.ray, self.plan = ray, plan
         needed = tasks_of(plan.ps, min_workers, plan.has_chief)
         further = [Task("worker", index) for index in range(min_workers, plan.workers)]
@@ -177,47 +176,46 @@ class Seats:
         return [Seat(self.ray, task.job, group, i, options[i]) for i, task in enumerate(tasks)]
 
     def _options(self, task: Task) -> dict[str, float]:
-        asked = self.plan.resources_of(task)
-        return {"num_cpus": 1.0 if asked.cpus is None else asked.cpus, "num_gpus": asked.gpus or 0.0}
+        given = self.plan.resources_of(task)
+        return {"num_cpus": 1.0 if given.cpus is None else given.cpus, "num_gpus": given.gpus or 0.0}
 
     @property
     def all(self) -> list[Seat]:
-        """Every seat, those first that the job needs."""
+        """Every seat; those that the job needs to begin come first."""
         return [*self.needed, *self.further]
 
     def fill(self, view: PlainView) -> None:
-        """Returns when every seat that is needed is taken; says what it waits for."""
-        told = time.monotonic() - _TELL_AGAIN_SECONDS + 2.0
+        """Waits until every needed seat is taken, and reports which are missing."""
+        reported = time.monotonic() - _REPORT_AGAIN_SECONDS + 2.0
         for seat in self.all:
             if seat.actor is None:
                 seat.take()
         while waiting := [seat for seat in self.needed if not seat.is_taken]:
-            if time.monotonic() - told > _TELL_AGAIN_SECONDS:
-                told = time.monotonic()
+            if time.monotonic() - reported > _REPORT_AGAIN_SECONDS:
+                reported = time.monotonic()
                 wanted = ", ".join(f"{seat.job} {_bundle(seat._options)}" for seat in waiting)
-                view.tell(f"waiting for room on Ray for {len(waiting)} of {len(self.all)} tasks: {wanted}")
-            self.look(LONGEST_WAIT)
+                view.report(f"waiting for room on Ray for {len(waiting)} of {len(self.all)} tasks: {wanted}")
+            self._wait_for_actor(LONGEST_WAIT)
 
-    def look(self, seconds: float) -> list[Seat]:
-        """The seats at which an actor has arrived, waiting so long for the first."""
+    def _wait_for_actor(self, seconds: float) -> None:
         arriving = {seat.arriving: seat for seat in self.all if seat.arriving is not None}
-        if not arriving:
-            return []
-        ready, _ = self.ray.wait(list(arriving), num_returns=1, timeout=seconds)
-        return [arriving[ref] for ref in ready if self.welcome(arriving[ref])]
+        if arriving:
+            ready, _ = self.ray.wait(list(arriving), num_returns=1, timeout=seconds)
+            for ref in ready:
+                self.arrived(arriving[ref])
 
-    def welcome(self, seat: Seat) -> bool:
-        """Whether the actor that has arrived is there; else another is asked for."""
+    def arrived(self, seat: Seat) -> bool:
+        """Records that a seat's actor has been placed. Requests another and returns False if it is lost."""
         try:
             seat.arrive()
             return True
-        except self.ray.exceptions.RayError:  # it was lost on the way
+        except self.ray.exceptions.RayError:  # its machine was lost meanwhile
             seat.lose()
             seat.take()
             return False
 
     def by_task(self) -> dict[Task, Seat]:
-        """The tasks of a cluster of those who are there now."""
+        """The tasks of a cluster that consists of the seats taken now."""
         counts: dict[str, int] = {}
         made = {}
         for seat in self.all:
@@ -227,7 +225,7 @@ class Seats:
         return made
 
     def give_back(self) -> None:
-        """Ends what is left, and gives the room back."""
+        """Ends all actors and removes the placement groups."""
         for seat in self.all:
             seat.close()
         for group in self._groups:
@@ -235,7 +233,7 @@ class Seats:
 
 
 def _bundle(options: Mapping[str, float]) -> dict[str, float]:
-    """An actor's options as the resources of its bundle."""
+    """The resources of the bundle for an actor with these options."""
     bundle = {"CPU": options["num_cpus"], "GPU": options["num_gpus"]}
     return {name: amount for name, amount in bundle.items() if amount} or {"CPU": 0.001}
 
@@ -244,7 +242,7 @@ def _bundle(options: Mapping[str, float]) -> dict[str, float]:
 
 
 class OnRay:
-    """The tasks of one cluster in their seats: the machines of a `Shell`."""
+    """Runs the tasks of one cluster in their seats, for a `Shell`."""
 
     def __init__(
         self,
@@ -253,20 +251,20 @@ class OnRay:
         seated: Mapping[Task, Seat],
         secret: Mapping[str, str],
         ship: str | None,
-    ):
+    ) -> None:
         self._ray, self._seats, self._seated, self._secret = seats.ray, seats, seated, secret
         self._plan, self._folder = plan, None if ship else os.getcwd()
         self._script = plan.script if ship else os.path.abspath(plan.script)
         self._addresses = {task: seat.address for task, seat in seated.items()}
         self._cluster = cluster_of(self._addresses)
-        self._wanted: set[Task] = set()  # to be started when somebody is in their seat
+        self._wanted: set[Task] = set()  # tasks that start when their seats have an actor
         self._starting: dict[Any, Task] = {}
         self._news: dict[Any, Task] = {}
-        self._events: list[tuple] = []
-        self._change: tuple[float, str] | None = None  # of the cluster: when to see to it, and what it is
+        self._events: list[Event] = []
+        self._change: tuple[float, str] | None = None  # of the cluster: when to regroup, and why
 
     def start(self, task: Task) -> None:
-        """Starts a task in its seat; once it is taken again, where it was lost."""
+        """Starts a task in its seat, once the seat has an actor."""
         seat = self._seated[task]
         if seat.is_taken:
             self._start(task, seat)
@@ -283,46 +281,47 @@ class OnRay:
         self._starting[begun] = task
 
     def send(self, task: Task, number: int) -> None:
-        """Sends a signal; a task that waits for its seat has nobody to send it to, and ends."""
+        """Sends a signal to a task. A task that waits for its seat has no process, and counts as ended."""
         if task in self._wanted:
             self._wanted.discard(task)
-            self._events.append(("ended", task, 128 + number))
+            self._events.append(Ended(task, 128 + number))
         elif self._seated[task].is_taken:
             self._seated[task].actor.send.remote(number)
 
-    def wait(self, seconds: float) -> list[tuple]:
-        """What has happened: to processes, to seats."""
+    def wait(self, seconds: float) -> list[Event]:
+        """The events since the last call, of processes and of seats."""
         arriving = {seat.arriving: seat for seat in self._seats.all if seat.arriving is not None}
         refs = [*self._starting, *self._news, *arriving]
         if refs and not self._events:
             ready, _ = self._ray.wait(refs, num_returns=1, timeout=seconds)
-            if ready:  # and whatever else is there by now
+            if ready:  # and all others that are ready by now
                 ready, _ = self._ray.wait(refs, num_returns=len(refs), timeout=0)
             for ref in ready:
                 if ref in arriving:
                     self._seat_taken(arriving[ref])
                 else:
-                    self._hear(ref)
+                    self._receive(ref)
         elif not self._events:
             time.sleep(seconds)
         if self._change is not None and time.monotonic() >= self._change[0]:
-            self._events.append(("regroup", None, self._change[1]))
+            self._events.append(Regroup(self._change[1]))
             self._change = None
         events, self._events = self._events, []
         return events
 
     def _seat_taken(self, seat: Seat) -> None:
-        if not self._seats.welcome(seat):
+        if not self._seats.arrived(seat):
             return
         task = next((task for task, taken in self._seated.items() if taken is seat), None)
         if task is None or seat.address != self._addresses[task]:
-            who = "a further worker is there" if task is None else f"{task} is at {seat.address} now"
-            self._change = self._change or (time.monotonic() + _SETTLE_SECONDS, who)
+            reason = "a further worker is there" if task is None else f"{task} is at {seat.address} now"
+            self._change = self._change or (time.monotonic() + _SETTLE_SECONDS, reason)
         elif task in self._wanted:
             self._wanted.discard(task)
             self._start(task, seat)
 
-    def _hear(self, ref: Any) -> None:
+    def _receive(self, ref: Any) -> None:
+        """Handles the answer of an actor."""
         began = ref in self._starting
         task = self._starting.pop(ref) if began else self._news.pop(ref)
         try:
@@ -331,21 +330,23 @@ class OnRay:
             self._lose(task, error)
             return
         if began:
-            self._events.append(("started", task, answer))
-            self._ask(task)
+            self._events.append(Started(task, answer))
+            self._request_news(task)
             return
-        self._events += [(kind, task, what) for kind, what in answer]
+        self._events += [
+            Output(task, what) if kind == "output" else Ended(task, what) for kind, what in answer
+        ]
         if not any(kind == "ended" for kind, _ in answer):
-            self._ask(task)
+            self._request_news(task)
 
-    def _ask(self, task: Task) -> None:
+    def _request_news(self, task: Task) -> None:
         self._news[self._seated[task].actor.news.remote(_NEWS_SECONDS)] = task
 
     def _lose(self, task: Task, error: Exception) -> None:
         seat = self._seated[task]
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        self._events += [("said", task, f"lost: {reason}"), ("ended", task, _LOST)]
-        if isinstance(error, self._ray.exceptions.RayTaskError):  # the actor is there, but of no use
+        self._events += [Output(task, f"lost: {reason}"), Ended(task, _LOST)]
+        if isinstance(error, self._ray.exceptions.RayTaskError):  # the actor is alive, but has failed
             seat.close()
         else:
             seat.lose()

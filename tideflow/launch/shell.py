@@ -1,4 +1,4 @@
-"""The loop around a supervision: it performs what it is told, wherever the tasks are."""
+"""The loop around a supervision: it passes events to it and performs its instructions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,56 @@ import itertools
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeAlias
 
-from tideflow.launch.supervision import Alarm, Instruction, Send, Start, Supervision, Task, Tell
+from tideflow.launch.supervision import Alarm, Instruction, Report, Send, Start, Supervision, Task
 from tideflow.launch.view import PlainView
 
-LONGEST_WAIT = 0.5  # seconds, after which a signal that has come is seen at the latest
+LONGEST_WAIT = 0.5  # seconds; the loop sees a signal after at most this time
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
+# ---------------------------------------------------------------------------------------------------- events
+
+
+@dataclass(frozen=True)
+class Started:
+    """A task has a process, with this pid and on this machine."""
+
+    task: Task
+    place: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """A task has written a line."""
+
+    task: Task
+    line: str
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A task's process has ended with this exit code."""
+
+    task: Task
+    code: int
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """The machines have changed, so that the job should begin again with another cluster."""
+
+    reason: str
+
+
+Event: TypeAlias = Started | Output | Ended | Regroup
+
+
 class Machines(Protocol):
-    """Where tasks run."""
+    """The machines that run the tasks."""
 
     def start(self, task: Task) -> None:
         """Starts a task, now or when there is room for it."""
@@ -26,23 +65,24 @@ class Machines(Protocol):
     def send(self, task: Task, number: int) -> None:
         """Sends a signal to a task that was started."""
 
-    def wait(self, seconds: float) -> Sequence[tuple]:
-        """What has happened, waiting so long for the first of it: ("started", task, place), ("said", task,
-        line), ("ended", task, code) or ("regroup", None, reason).
-        """
+    def wait(self, seconds: float) -> Sequence[Event]:
+        """The events since the last call, in their order. Waits up to `seconds` for the first."""
+
+
+# ------------------------------------------------------------------------------------------------- the loop
 
 
 class Shell:
     """Runs a job to its end."""
 
-    def __init__(self, supervision: Supervision, machines: Machines, view: PlainView):
+    def __init__(self, supervision: Supervision, machines: Machines, view: PlainView) -> None:
         self.supervision, self.machines, self.view = supervision, machines, view
         self._timers: list[tuple[float, int, Callable[[], Sequence[Instruction]]]] = []
-        self._order = itertools.count()  # timers of one instant go in the order in which they were set
+        self._order = itertools.count()  # timers of the same time run in the order in which they were set
         self._signals: list[int] = []
 
     def run(self) -> int:
-        """The exit code of the job."""
+        """Runs the job; returns its exit code."""
         with self._signals_noted():
             self.perform(self.supervision.begin())
             while not self.supervision.is_over():
@@ -50,37 +90,37 @@ class Shell:
         return self.supervision.code
 
     def turn(self) -> None:
-        """Sees to what has happened, waiting a little for the first of it."""
+        """Handles the events, timers and signals that are due, after a short wait for the first event."""
         for event in self.machines.wait(self._until_the_next_timer()):
-            self._handle(*event)
+            self._handle(event)
         while self._timers and self._timers[0][0] <= time.monotonic():
             self.perform(heapq.heappop(self._timers)[2]())
         while self._signals:
             self.perform(self.supervision.interrupted(self._signals.pop(0)))
 
     def perform(self, instructions: Sequence[Instruction]) -> None:
-        """Does what the supervision says."""
+        """Performs the supervision's instructions."""
         for instruction in instructions:
             match instruction:
                 case Start(task, after):
-                    self._later(after, lambda task=task: self._start(task))
+                    self._later(after, partial(self._start, task))
                 case Send(task, number):
                     self.machines.send(task, number)
                 case Alarm(phase, after):
-                    self._later(after, lambda phase=phase: self.supervision.alarm(phase))
-                case Tell(text):
-                    self.view.tell(text)
+                    self._later(after, partial(self.supervision.alarm, phase))
+                case Report(text):
+                    self.view.report(text)
 
-    def _handle(self, kind: str, task: Task | None, what: object) -> None:
-        match kind:
-            case "said":
-                self.view.said(task, what)
-            case "started":
-                self.perform(self.supervision.started(task, what))
-            case "ended":
-                self.perform(self.supervision.ended(task, what))
-            case "regroup":
-                self.perform(self.supervision.regroup(what))
+    def _handle(self, event: Event) -> None:
+        match event:
+            case Output(task, line):
+                self.view.output(task, line)
+            case Started(task, place):
+                self.perform(self.supervision.started(task, place))
+            case Ended(task, code):
+                self.perform(self.supervision.ended(task, code))
+            case Regroup(reason):
+                self.perform(self.supervision.regroup(reason))
 
     def _start(self, task: Task) -> Sequence[Instruction]:
         if self.supervision.is_due(task):

@@ -1,5 +1,6 @@
-"""The door through which a launched task comes in: `python -m tideflow.launch.task_entry SCRIPT ARGS …` is
-`tideflow run`, in a process that ends with its launcher, if it has one, and in good order if it is asked to.
+"""The main module of a launched task: `python -m tideflow.launch.task_entry SCRIPT ARGS …`.
+
+It is `tideflow run` in a process that is killed when its launcher ends, and that exits in order on SIGTERM.
 """
 
 from __future__ import annotations
@@ -9,22 +10,24 @@ import os
 import signal
 import sys
 
+from tideflow.cli import main as tideflow
 from tideflow.launch.processes import PARENT
 
 _PR_SET_PDEATHSIG = 1
 
 
 def end_with(parent: int) -> None:
-    """The kernel kills this process when the parent ends, however it does."""
+    """Makes the operating system kill this process when its parent ends, even if the parent is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended meanwhile
+    if os.getppid() != parent:  # the parent ended before that
         os._exit(128 + signal.SIGKILL)
 
 
 def leave_in_order(number: int, frame: object) -> None:
-    """On the first SIGTERM the program unwinds: files are closed, peers are told. The second ends it at
-    once.
+    """Handles SIGTERM: the first one makes the program exit, which closes its files and notifies its peers.
+
+    The second one ends the process at once.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise SystemExit(128 + number)
@@ -36,12 +39,10 @@ def main() -> int:
     if parent is not None:
         end_with(int(parent))
     signal.signal(signal.SIGTERM, leave_in_order)
-    from tideflow.cli import main as tideflow
-
     try:
         return tideflow(["run", *sys.argv[1:]])
     except SystemExit as error:
-        if error.code:  # peers are not to take this for the end of the work: they ask here, at exit
+        if error.code:  # the server looks here, at exit, whether to report success or failure to its peers
             sys.last_value = error
         raise
 

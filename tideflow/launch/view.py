@@ -1,4 +1,4 @@
-"""What is seen of a job: every line of every task, and where each task is."""
+"""The output of a job: every line of every task, and the state of each task."""
 
 from __future__ import annotations
 
@@ -8,17 +8,21 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tideflow.launch.logs import global_step
 from tideflow.launch.supervision import Record, State, Supervision, Task
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_cyan", "bright_green", "bright_magenta")
 _STATE_COLOURS = {State.RUNNING: "green", State.FAILED: "red", State.FINISHED: "cyan"}
 
 
 def view_of(supervision: Supervision, plain: bool) -> PlainView:
-    """A live view on a terminal that can show one, lines anywhere else."""
+    """A live view if the output is a terminal that can show one, a plain view otherwise."""
     if not plain and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         try:
             return LiveView(supervision)
@@ -28,9 +32,11 @@ def view_of(supervision: Supervision, plain: bool) -> PlainView:
 
 
 class PlainView:
-    """The tasks' lines with who wrote them on the output, what happens to the tasks on the error output."""
+    """Writes the tasks' lines, each with its task, to the output, and reports to the error output."""
 
-    def __init__(self, supervision: Supervision, out: TextIO | None = None, errors: TextIO | None = None):
+    def __init__(
+        self, supervision: Supervision, out: TextIO | None = None, errors: TextIO | None = None
+    ) -> None:
         self.supervision = supervision
         self.out, self.errors = out or sys.stdout, errors or sys.stderr
 
@@ -40,21 +46,21 @@ class PlainView:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def said(self, task: Task, line: str) -> None:
-        """A task has written a line."""
+    def output(self, task: Task, line: str) -> None:
+        """Shows a line that a task has written."""
         print(f"[{task}] {line}", file=self.out, flush=True)
 
-    def tell(self, text: str) -> None:
-        """Something has happened to a task."""
+    def report(self, text: str) -> None:
+        """Shows a report of the supervision."""
         print(f"[launch] {text}", file=self.errors, flush=True)
 
 
 class LiveView(PlainView):
-    """The same lines in colours, above a table of the tasks that is kept up to date."""
+    """The same lines in colours, above a table of the tasks that is updated all the time."""
 
-    def __init__(self, supervision: Supervision, console: Any = None):
-        from rich.console import Console
-        from rich.live import Live
+    def __init__(self, supervision: Supervision, console: Console | None = None) -> None:
+        from rich.console import Console  # loaded when asked for
+        from rich.live import Live  # loaded when asked for
 
         super().__init__(supervision)
         self.console = console or Console(highlight=False)
@@ -72,8 +78,8 @@ class LiveView(PlainView):
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def said(self, task: Task, line: str) -> None:
-        from rich.text import Text
+    def output(self, task: Task, line: str) -> None:
+        from rich.text import Text  # loaded when asked for
 
         text = Text.from_ansi(line)
         self._last[task] = text.plain.strip() or self._last.get(task, "")
@@ -82,18 +88,18 @@ class LiveView(PlainView):
             self._steps[task] = step
         self.console.print(Text(f"[{task}] ", style=self._colour(task)) + text, soft_wrap=True)
 
-    def tell(self, text: str) -> None:
-        from rich.text import Text
+    def report(self, text: str) -> None:
+        from rich.text import Text  # loaded when asked for
 
         self.console.print(Text(f"[launch] {text}", style="bold"), soft_wrap=True)
 
     def _colour(self, task: Task) -> str:
         return _COLOURS[list(self.supervision.records).index(task) % len(_COLOURS)]
 
-    def table(self) -> Any:
-        """Where each task is, now."""
-        from rich.table import Table
-        from rich.text import Text
+    def table(self) -> Table:
+        """The current state of each task."""
+        from rich.table import Table  # loaded when asked for
+        from rich.text import Text  # loaded when asked for
 
         seconds = int(time.monotonic() - self._began)
         made = Table(box=None, expand=True, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")

@@ -10,21 +10,32 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, add_to_collections, colocate_with, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    GraphKeys,
+    add_to_collections,
+    colocate_with,
+    get_default_graph,
+    get_default_session,
+    name_scope,
+)
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.ops.arrays import shapes
+from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.math import casting
 from tideflow.variables import variable_scope as scopes
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 
 @export("layers.InputSpec", "keras.layers.InputSpec")
@@ -33,8 +44,8 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
-        shape: Any = None,
+        dtype: DTypeLike | None = None,
+        shape: ShapeLike | None = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,
@@ -126,7 +137,9 @@ class Layer(Module):
 
     _untracked = frozenset({"_graph", "_calls", "_losses", "_updates", "_weights_by_name"})
 
-    def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
+    def __init__(
+        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any
+    ):
         scope = kwargs.pop("_scope", None)
         self._reuse = kwargs.pop("_reuse", None)
         self.activity_regularizer = kwargs.pop("activity_regularizer", None)
@@ -168,7 +181,7 @@ class Layer(Module):
 
     # ------------------------------------------------------------------ what a subclass defines
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         """Makes the variables, once the input's shape is known."""
         self.built = True
 
@@ -176,11 +189,8 @@ class Layer(Module):
         """The computation."""
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         """The shape of the output for an input of this shape."""
-        from tideflow.graph.graph import Graph
-        from tideflow.ops.arrays.constants import placeholder
-
         with Graph().as_default():
             twin = copy.copy(self)
             twin.__dict__.update(
@@ -191,7 +201,7 @@ class Layer(Module):
                 _non_trainable_weights=[],
                 _weights_by_name={},
             )
-            return twin(placeholder(self._dtype or dtypes.float32, input_shape)).shape
+            return twin(constants.placeholder(self._dtype or dtypes.float32, input_shape)).shape
 
     def compute_output_signature(self, input_signature: Any) -> Any:
         """The TensorSpec of the output, for inputs of these TensorSpecs."""
@@ -303,8 +313,8 @@ class Layer(Module):
     def add_weight(
         self,
         name: str,
-        shape: Any,
-        dtype: Any = None,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
         initializer: Any = None,
         regularizer: Callable | None = None,
         trainable: bool | None = None,
@@ -466,8 +476,6 @@ class Layer(Module):
             raise ValueError(
                 f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given."
             )
-        from tideflow.graph.scopes import get_default_session
-
         for variable, value in zip(self.weights, weights, strict=True):
             variable.load(value, get_default_session())
 

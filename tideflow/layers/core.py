@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
 from tideflow.export import export
@@ -16,6 +16,9 @@ from tideflow.ops.control_flow import conditionals
 from tideflow.ops.linalg import contraction, matmul
 from tideflow.ops.nn import activations
 from tideflow.variables import initializers
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 
 @export("layers.Dense")
@@ -86,7 +89,7 @@ class Dense(Layer):
             outputs = activations.bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape).with_rank_at_least(2)
         if shape.tuple[-1] is None:
             raise ValueError(
@@ -104,7 +107,7 @@ class Dropout(Layer):
     def __init__(
         self,
         rate: float = 0.5,
-        noise_shape: Any = None,
+        noise_shape: TensorLike | None = None,
         seed: int | None = None,
         name: str | None = None,
         **kwargs: Any,
@@ -114,14 +117,14 @@ class Dropout(Layer):
         self.noise_shape = noise_shape
         self.seed = seed
 
-    def call(self, inputs: Tensor, training: Any = False) -> Tensor:
+    def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         return conditionals.smart_cond(
             training,
             lambda: nn.dropout(inputs, noise_shape=self.noise_shape, seed=self.seed, rate=self.rate),
             lambda: constants.identity(inputs),
         )
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
 
 
@@ -144,7 +147,7 @@ class Flatten(Layer):
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         first, *rest = TensorShape(input_shape).as_list()
         return TensorShape([first, TensorShape(rest).num_elements() if None not in rest else None])
 
@@ -161,7 +164,7 @@ def _data_format(value: str | None) -> str:
 
 @export("layers.dense")
 def dense(
-    inputs: Any,
+    inputs: TensorLike,
     units: int,
     activation: Callable | None = None,
     use_bias: bool = True,
@@ -198,11 +201,11 @@ def dense(
 
 @export("layers.dropout")
 def dropout(
-    inputs: Any,
+    inputs: TensorLike,
     rate: float = 0.5,
-    noise_shape: Any = None,
+    noise_shape: TensorLike | None = None,
     seed: int | None = None,
-    training: Any = False,
+    training: TensorLike = False,
     name: str | None = None,
 ) -> Tensor:
     """Drops a fraction of the inputs while `training` (a Python bool or a tensor)."""
@@ -210,6 +213,6 @@ def dropout(
 
 
 @export("layers.flatten")
-def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Tensor:
+def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:
     """The inputs with all axes but the first in one."""
     return Flatten(name=name, data_format=data_format).apply(inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
 from tideflow.export import export
@@ -20,6 +20,9 @@ from tideflow.ops.nn import activations
 from tideflow.ops.state import reference_variables
 from tideflow.variables import initializers
 from tideflow.variables.base import VariableAggregation
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 
 @export("layers.BatchNormalization")
@@ -81,7 +84,7 @@ class BatchNormalization(Layer):
         if fused and (renorm or virtual_batch_size is not None or adjustment is not None):
             raise ValueError("Fused batch norm does not support renorm, virtual_batch_size or adjustment.")
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         shape = TensorShape(input_shape)
         rank = shape.ndims
         if rank is None:
@@ -152,7 +155,7 @@ class BatchNormalization(Layer):
 
     # ------------------------------------------------------------------ the computation
 
-    def call(self, inputs: Tensor, training: Any = False) -> Tensor:
+    def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
         if self.virtual_batch_size is not None:
             return self._in_virtual_batches(inputs, training)
         return self._fused_call(inputs, training) if self.fused else self._plain_call(inputs, training)
@@ -333,7 +336,7 @@ class BatchNormalization(Layer):
         d = constants.stop_gradient(d, name="renorm_d")
         return r, d, new_mean, new_variance
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         return TensorShape(input_shape)
 
 
@@ -354,7 +357,7 @@ def _like(value: Any, inputs: Tensor) -> Tensor:
 
 @export("layers.batch_normalization")
 def batch_normalization(
-    inputs: Any,
+    inputs: TensorLike,
     axis: Any = -1,
     momentum: float = 0.99,
     epsilon: float = 1e-3,
@@ -368,7 +371,7 @@ def batch_normalization(
     gamma_regularizer: Callable | None = None,
     beta_constraint: Callable | None = None,
     gamma_constraint: Callable | None = None,
-    training: Any = False,
+    training: TensorLike = False,
     trainable: bool = True,
     name: str | None = None,
     reuse: bool | None = None,

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
+from tideflow.dispatch import dispatching, replacement
 from tideflow.export import symbols
 from tideflow.linalg.operator import LinearOperator
 from tideflow.ops.arrays import diagonals, shapes
 from tideflow.ops.linalg import contraction, decompositions, matmul, matrix_functions, solvers
 
 
-def _also_for_operators(function: Callable, for_operators: Callable) -> None:
-    """Under every public name of `function`: `for_operators` where an argument is an operator."""
-
-    @functools.wraps(function)
-    def either(*args: Any, **kwargs: Any) -> Any:
-        values = (*args[:2], *kwargs.values())
-        if any(isinstance(value, LinearOperator) for value in values):
-            return for_operators(*args, **kwargs)
-        return function(*args, **kwargs)
-
-    for path, value in symbols.items():
-        if value is function:
-            symbols[path] = either
-
-
 def _named(name: str | None) -> dict[str, str]:
     return {} if name is None else {"name": name}
 
 
+@replacement("operator", "matmul")
 def _matmul(
     a: Any,
     b: Any,
@@ -52,35 +37,64 @@ def _matmul(
     return shapes.adjoint(turned)
 
 
+@replacement("operator", "solve")
 def _solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Any:
     if not isinstance(matrix, LinearOperator):
         raise ValueError("Passing in `matrix` as a Tensor and `rhs` as a LinearOperator is not supported.")
     return matrix.solve(rhs, adjoint=adjoint, **_named(name))
 
 
+@replacement("operator", "inverse")
 def _inverse(input: LinearOperator, adjoint: bool = False, name: str | None = None) -> LinearOperator:
     inverse = input.inverse(**_named(name))
     return inverse.adjoint() if adjoint else inverse
 
 
+@replacement("operator", "logdet")
 def _logdet(matrix: LinearOperator, name: str | None = None) -> Any:
     if not (matrix.is_positive_definite and matrix.is_self_adjoint):
         raise ValueError("Expected matrix to be self-adjoint positive definite.")
     return matrix.log_abs_determinant(**_named(name))
 
 
+@replacement("operator", "diag_part")
 def _diag_part(input: LinearOperator, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Any:
     return input.diag_part(name)
 
 
-_also_for_operators(matmul.matmul, _matmul)
-_also_for_operators(solvers.matrix_solve, _solve)
-_also_for_operators(matrix_functions.matrix_inverse, _inverse)
-_also_for_operators(matrix_functions.logdet, _logdet)
-_also_for_operators(diagonals.matrix_diag_part, _diag_part)
-_also_for_operators(shapes.adjoint, lambda matrix, name=None: matrix.adjoint(**_named(name)))
-_also_for_operators(decompositions.cholesky, lambda input, name=None: input.cholesky(**_named(name)))
-_also_for_operators(
-    matrix_functions.matrix_determinant, lambda input, name=None: input.determinant(**_named(name))
-)
-_also_for_operators(contraction.trace, lambda x, name=None: x.trace(**_named(name)))
+@replacement("operator", "adjoint")
+def _adjoint(matrix: LinearOperator, name: str | None = None) -> LinearOperator:
+    return matrix.adjoint(**_named(name))
+
+
+@replacement("operator", "cholesky")
+def _cholesky(input: LinearOperator, name: str | None = None) -> LinearOperator:
+    return input.cholesky(**_named(name))
+
+
+@replacement("operator", "determinant")
+def _determinant(input: LinearOperator, name: str | None = None) -> Any:
+    return input.determinant(**_named(name))
+
+
+@replacement("operator", "trace")
+def _trace(x: LinearOperator, name: str | None = None) -> Any:
+    return x.trace(**_named(name))
+
+
+_FORMS: dict[str, Any] = {
+    "matmul": matmul.matmul,
+    "solve": solvers.matrix_solve,
+    "inverse": matrix_functions.matrix_inverse,
+    "logdet": matrix_functions.logdet,
+    "diag_part": diagonals.matrix_diag_part,
+    "adjoint": shapes.adjoint,
+    "cholesky": decompositions.cholesky,
+    "determinant": matrix_functions.matrix_determinant,
+    "trace": contraction.trace,
+}
+for _form, _function in _FORMS.items():
+    _dispatching = dispatching(_function, {"operator": _form})
+    for _path, _value in list(symbols.items()):
+        if _value is _function:
+            symbols[_path] = _dispatching

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tideflow.linalg.tools import (
 from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 class _Sized(LinearOperator):
@@ -99,9 +102,9 @@ class LinearOperatorIdentity(_Sized):
 
     def __init__(
         self,
-        num_rows: Any,
-        batch_shape: Any = None,
-        dtype: Any = None,
+        num_rows: TensorLike,
+        batch_shape: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         is_non_singular: bool = True,
         is_self_adjoint: bool = True,
         is_positive_definite: bool = True,
@@ -167,7 +170,7 @@ class LinearOperatorScaledIdentity(_Sized):
 
     def __init__(
         self,
-        num_rows: Any,
+        num_rows: TensorLike,
         multiplier: Any,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
@@ -251,10 +254,10 @@ class LinearOperatorZeros(_Sized):
 
     def __init__(
         self,
-        num_rows: Any,
+        num_rows: TensorLike,
         num_columns: Any = None,
-        batch_shape: Any = None,
-        dtype: Any = None,
+        batch_shape: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         is_non_singular: bool = False,
         is_self_adjoint: bool = True,
         is_positive_definite: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -15,6 +15,9 @@ from tideflow.linalg.tools import cholesky_solve, implied, matrix_solve, tensor_
 from tideflow.ops.arrays import broadcasting, diagonals, joining, shapes
 from tideflow.ops.linalg import decompositions, matmul, matrix_functions
 from tideflow.ops.math import casting, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("linalg.LinearOperatorLowRankUpdate")
@@ -29,7 +32,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         base_operator: LinearOperator,
         u: Any,
         diag_update: Any = None,
-        v: Any = None,
+        v: TensorLike | None = None,
         is_diag_update_positive: bool | None = None,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,

@@ -11,10 +11,11 @@ from __future__ import annotations
 import abc
 import contextlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tideflow.dispatch import register_class
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -27,14 +28,21 @@ from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.linalg import decompositions, matrix_functions, spectra
 from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("linalg.LinearOperator")
 class LinearOperator(abc.ABC):
     """A batch of matrices by what it does. Hints are True, False, or None where nothing is promised."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        register_class(cls, "operator")
+
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         graph_parents: Sequence[Any] | None = None,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
@@ -258,7 +266,9 @@ class LinearOperator(abc.ABC):
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         """The product with matrices."""
 
-    def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
+    def matmul(
+        self, x: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
+    ) -> Any:
         """A·x (Aᴴ·x with `adjoint`, A·xᴴ with `adjoint_arg`) for matrices x, or another operator."""
         if isinstance(x, LinearOperator):
             left, right = self._pair(x, adjoint, adjoint_arg, "x")
@@ -286,7 +296,7 @@ class LinearOperator(abc.ABC):
     def _matvec(self, x: Tensor, adjoint: bool = False) -> Tensor:
         return shapes.squeeze(self.matmul(shapes.expand_dims(x, axis=-1), adjoint=adjoint), axis=-1)
 
-    def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Tensor:
+    def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Tensor:
         """A·x (or Aᴴ·x) for vectors x."""
         with self._name_scope(name):
             x = self._checked(x, "x")
@@ -333,7 +343,9 @@ class LinearOperator(abc.ABC):
             return cholesky_solve(decompositions.cholesky(self.to_dense()), rhs)
         return matrix_solve(self.to_dense(), rhs, adjoint=adjoint)
 
-    def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
+    def solve(
+        self, rhs: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"
+    ) -> Any:
         """X with A·X = rhs (Aᴴ with `adjoint`, rhsᴴ with `adjoint_arg`) for matrices, or another operator."""
         if self.is_non_singular is False:
             raise NotImplementedError(
@@ -352,7 +364,7 @@ class LinearOperator(abc.ABC):
     def _solvevec(self, rhs: Tensor, adjoint: bool = False) -> Tensor:
         return shapes.squeeze(self.solve(shapes.expand_dims(rhs, axis=-1), adjoint=adjoint), axis=-1)
 
-    def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Tensor:
+    def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
         """x with A·x = rhs (or Aᴴ·x = rhs) for vectors."""
         with self._name_scope(name):
             rhs = self._checked(rhs, "rhs")
@@ -419,7 +431,7 @@ class LinearOperator(abc.ABC):
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self.to_dense() + x
 
-    def add_to_tensor(self, x: Any, name: str = "add_to_tensor") -> Tensor:
+    def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Tensor:
         """A + x."""
         with self._name_scope(name):
             return self._add_to_tensor(self._checked(x, "x"))

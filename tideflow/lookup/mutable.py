@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -11,6 +11,9 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, colocate_with, name_scope
 from tideflow.lookup.static import LookupInterface, last_part
 from tideflow.ops.state import lookup_tables
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 class SaveSpec:
@@ -21,7 +24,7 @@ class SaveSpec:
         tensor: Tensor | Callable[[], Tensor],
         slice_spec: str,
         name: str,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         device: str | None = None,
     ):
         self._tensor, self.slice_spec, self.name = tensor, slice_spec, name
@@ -123,9 +126,9 @@ class MutableHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
     ):
@@ -149,9 +152,9 @@ class DenseHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
         empty_key: Any,
         deleted_key: Any,
         initial_num_buckets: int | None = None,
@@ -172,10 +175,10 @@ class DenseHashTable(_MutableTable):
         )
         super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
 
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """Sets the values of keys, new ones and old ones."""
         return self.insert(keys, values, name)
 
-    def erase(self, keys: Any, name: str | None = None) -> Operation:
+    def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
         """Takes keys out of the table, where they are there."""
         return self.remove(keys, name)

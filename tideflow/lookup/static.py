@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import SparseTensor
@@ -15,6 +15,9 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.state import lookup_tables
 from tideflow.variables.trackable import Trackable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("contrib.lookup.LookupInterface")
 class LookupInterface(Trackable):
@@ -22,7 +25,7 @@ class LookupInterface(Trackable):
 
     _resource_handle: Tensor | None = None
 
-    def __init__(self, key_dtype: Any, value_dtype: Any):
+    def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike):
         self._key_dtype = as_dtype(key_dtype)
         self._value_dtype = as_dtype(value_dtype)
 
@@ -58,7 +61,7 @@ def last_part(name: str) -> str:
 class InitializableLookupTableBase(LookupInterface):
     """A table made and filled by what its initializer says. Subclasses make it: `_create_resource`."""
 
-    def __init__(self, default_value: Any, initializer: Any):
+    def __init__(self, default_value: TensorLike, initializer: Any):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
@@ -83,7 +86,7 @@ class InitializableLookupTableBase(LookupInterface):
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
             return lookup_tables.size_v2_op(self.resource_handle)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
         """The values of keys (of a SparseTensor, in its shape); the default for keys that are not there."""
         key_tensor = keys.values if isinstance(keys, SparseTensor) else keys
         self._check_key_dtype(keys)
@@ -124,7 +127,7 @@ class _HashTable(InitializableLookupTableBase):
 class StaticHashTable(_HashTable):
     """Values by key, filled once; other keys have the default."""
 
-    def __init__(self, initializer: Any, default_value: Any, name: str | None = None):
+    def __init__(self, initializer: Any, default_value: TensorLike, name: str | None = None):
         shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
         super().__init__(initializer, default_value, shared_name, name)
 
@@ -143,7 +146,11 @@ class HashTable(_HashTable):
     """Values by key, filled once, under a shared name of the program's choice."""
 
     def __init__(
-        self, initializer: Any, default_value: Any, shared_name: str | None = None, name: str | None = None
+        self,
+        initializer: Any,
+        default_value: TensorLike,
+        shared_name: str | None = None,
+        name: str | None = None,
     ):
         super().__init__(initializer, default_value, shared_name, name)
 

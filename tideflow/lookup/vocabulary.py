@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -25,6 +25,9 @@ from tideflow.lookup.static import LookupInterface, StaticHashTable, last_part, 
 from tideflow.ops.arrays import constants, creation, indexing, shapes
 from tideflow.ops.math import binary, casting
 from tideflow.ops.strings import hashing, numbers
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 # ------------------------------------------------------------------------------------------------ hashing
 
@@ -149,7 +152,7 @@ class IdTableWithHashBuckets(_WithHashBuckets):
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
-        key_dtype: Any = None,
+        key_dtype: DTypeLike | None = None,
     ):
         name = name.rstrip("/") if name else name
         if table is not None:
@@ -215,7 +218,7 @@ def index_table_from_file(
     vocab_size: int | None = None,
     default_value: int = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    key_dtype: Any = dtypes.string,
+    key_dtype: DTypeLike = dtypes.string,
     name: str | None = None,
     key_column_index: int = TextFileIndex.WHOLE_LINE,
     value_column_index: int = TextFileIndex.LINE_NUMBER,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -12,14 +12,14 @@ from tideflow.ops.math import reductions
 
 
 @export("losses.add_loss")
-def add_loss(loss: Tensor, loss_collection: Any = GraphKeys.LOSSES) -> None:
+def add_loss(loss: Tensor, loss_collection: Hashable = GraphKeys.LOSSES) -> None:
     """Puts a loss into the collection; None is no collection."""
     if loss_collection:
         add_to_collection(loss_collection, loss)
 
 
 @export("losses.get_losses")
-def get_losses(scope: str | None = None, loss_collection: Any = GraphKeys.LOSSES) -> list[Tensor]:
+def get_losses(scope: str | None = None, loss_collection: Hashable = GraphKeys.LOSSES) -> list[Tensor]:
     """The losses in the collection, or those whose names begin with `scope`."""
     return get_collection(loss_collection, scope)
 

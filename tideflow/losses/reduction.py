@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -13,6 +14,9 @@ from tideflow.losses.collection import add_loss
 from tideflow.ops.arrays import creation, indexing, shapes
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.nn.weights import assert_broadcastable, broadcast_weights
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("losses.Reduction")
@@ -46,10 +50,10 @@ class Reduction:
 
 @export("losses.compute_weighted_loss")
 def compute_weighted_loss(
-    losses: Any,
-    weights: Any = 1.0,
+    losses: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
-    loss_collection: Any = GraphKeys.LOSSES,
+    loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
     """The losses times the weights, reduced, and put into the collection."""

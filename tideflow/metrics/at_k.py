@@ -6,8 +6,8 @@ sparse.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,6 +21,9 @@ from tideflow.ops.math import binary, casting, cumulative, reductions
 from tideflow.ops.nn.weights import assert_broadcastable, broadcast_weights
 from tideflow.ops.sparse import construction, parts, sets
 from tideflow.ops.state import reference_variables
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 Labels = Tensor | SparseTensor
 
@@ -187,13 +190,13 @@ recall_at_k = _share_at_k(
 
 @export("metrics.sparse_precision_at_k")
 def sparse_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The older name of `precision_at_k`."""
@@ -207,12 +210,12 @@ def sparse_precision_at_k(
 
 @export("metrics.average_precision_at_k")
 def average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of the precisions at 1, 2, ... k, of those places in the ranking that hold a label."""
@@ -228,12 +231,12 @@ def average_precision_at_k(
 
 @export("metrics.sparse_average_precision_at_k")
 def sparse_average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The older name of `average_precision_at_k`."""

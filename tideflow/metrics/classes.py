@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,6 +15,9 @@ from tideflow.ops.math import binary, casting, confusion, reductions
 from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.variables.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 def _flat(tensor: Any) -> Tensor:
     """A tensor as a vector; a scalar stays what it is."""
@@ -23,12 +27,12 @@ def _flat(tensor: Any) -> Tensor:
 
 @export("metrics.mean_iou")
 def mean_iou(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over classes of hits / (hits + false positives + false negatives); the update is a matrix."""
@@ -61,12 +65,12 @@ def _intersection_over_union(matrix: Any) -> Tensor:
 
 @export("metrics.mean_per_class_accuracy")
 def mean_per_class_accuracy(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over classes of how often a label of the class was predicted. The update is a vector."""

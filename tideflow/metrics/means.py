@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,6 +15,9 @@ from tideflow.ops.math import binary, casting, confusion, reductions, unary
 from tideflow.ops.nn.weights import broadcast_weights
 from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
@@ -35,10 +39,10 @@ def _mean(
 
 @export("metrics.mean")
 def mean(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of all values."""
@@ -57,10 +61,10 @@ def mean(
 
 @export("metrics.mean_tensor")
 def mean_tensor(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over steps of each element of a tensor."""
@@ -82,11 +86,11 @@ def _pair(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, 
 
 @export("metrics.accuracy")
 def accuracy(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """How often predictions equal labels."""
@@ -97,11 +101,11 @@ def accuracy(
 
 @export("metrics.mean_absolute_error")
 def mean_absolute_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of |prediction - label|."""
@@ -112,11 +116,11 @@ def mean_absolute_error(
 
 @export("metrics.mean_squared_error")
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of (prediction - label)²."""
@@ -127,11 +131,11 @@ def mean_squared_error(
 
 @export("metrics.root_mean_squared_error")
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The square root of the mean of (prediction - label)²."""
@@ -144,12 +148,12 @@ def root_mean_squared_error(
 
 @export("metrics.mean_relative_error")
 def mean_relative_error(
-    labels: Any,
-    predictions: Any,
-    normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    normalizer: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of |label - prediction| / normalizer, taken as 0 where the normalizer is 0."""
@@ -166,12 +170,12 @@ def mean_relative_error(
 
 @export("metrics.mean_cosine_distance")
 def mean_cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of 1 - the dot product along `dim`, of vectors that have length 1 already."""
@@ -185,11 +189,11 @@ def mean_cosine_distance(
 
 @export("metrics.percentage_below")
 def percentage_below(
-    values: Any,
-    threshold: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    threshold: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of values below a threshold."""

@@ -5,8 +5,8 @@ threshold, and what follows from the counts.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -19,6 +19,9 @@ from tideflow.ops.math import binary, casting, checks, cumulative, positions, re
 from tideflow.ops.nn.weights import broadcast_weights
 from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _EPSILON = 1e-7  # keeps quotients finite, and the outermost thresholds outside of [0, 1]
 
@@ -156,12 +159,12 @@ _HEIGHTS = {  # of the piece of area between two thresholds
 
 @export("metrics.auc")
 def auc(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
@@ -230,13 +233,13 @@ def _check_rate(name: str, value: float) -> None:
 
 @export("metrics.sensitivity_at_specificity")
 def sensitivity_at_specificity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     specificity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of true labels found, at the threshold whose share of false labels found is closest to
@@ -258,13 +261,13 @@ def sensitivity_at_specificity(
 
 @export("metrics.specificity_at_sensitivity")
 def specificity_at_sensitivity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     sensitivity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The share of false labels found, at the last threshold whose share of true labels found is closest to

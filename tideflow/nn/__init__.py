@@ -11,7 +11,3 @@ from tideflow.nn import (  # noqa: F401
     statistics,
 )
 from tideflow.nn.convolutions import Convolution  # noqa: F401
-
-# isort: split
-# Cells are layers, which are made of the above.
-from tideflow.nn import rnn, rnn_cells, rnn_wrappers  # noqa: F401

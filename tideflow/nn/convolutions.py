@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native
 from tideflow.ops.nn.volume_convolution import conv3d_backprop_input_v2_op, conv3d_op
 from tideflow.ops.nn.windows import has_channels_first
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, TensorLike
+
 _FORMATS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 
 # ---------------------------------------------------------------------------- one axis, by way of two
@@ -37,15 +40,15 @@ def plane_format(data_format: str | None) -> tuple[str, int]:
 
 @export("nn.conv1d")
 def conv1d(
-    value: Any = None,
-    filters: Any = None,
-    stride: Any = None,
+    value: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    stride: int | Sequence[int] | None = None,
     padding: str | None = None,
     use_cudnn_on_gpu: bool | None = None,
     data_format: str | None = None,
     name: str | None = None,
-    input: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The convolution along one axis by a filter [width, in, out]."""
     value = renamed("input", input, "value", value)
@@ -67,13 +70,13 @@ def conv1d(
 
 @export("nn.conv1d_transpose")
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: TensorLike,
+    strides: int | Sequence[int],
     padding: str = "SAME",
     data_format: str | None = "NWC",
-    dilations: Any = None,
+    dilations: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transposed convolution along one axis by a filter [width, out, in]."""
@@ -100,11 +103,11 @@ def conv1d_transpose(
 
 @export("nn.with_space_to_batch")
 def with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
+    input: TensorLike,
+    dilation_rate: int | Sequence[int],
     padding: str,
     op: Callable,
-    filter_shape: Any = None,
+    filter_shape: ShapeLike | None = None,
     spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Tensor:
@@ -189,8 +192,8 @@ class Convolution:
 
     def __init__(
         self,
-        input_shape: Any,
-        filter_shape: Any,
+        input_shape: ShapeLike,
+        filter_shape: ShapeLike,
         padding: str,
         strides: Sequence[int] | None = None,
         dilation_rate: Sequence[int] | None = None,
@@ -213,7 +216,7 @@ class Convolution:
         self.name = name
         self.strides, self.dilation_rate = strides_and_rates(rank - 2, strides, dilation_rate)
 
-    def __call__(self, inp: Any, filter: Any) -> Tensor:
+    def __call__(self, inp: TensorLike, filter: TensorLike) -> Tensor:
         sizes = self.filter_shape.as_list() if self.filter_shape.is_fully_defined() else shapes.shape(filter)
         return with_space_to_batch(
             inp,
@@ -224,7 +227,7 @@ class Convolution:
             data_format=self.data_format,
         )
 
-    def undilated(self, images: Tensor, filter: Any, padding: str) -> Tensor:
+    def undilated(self, images: Tensor, filter: TensorLike, padding: str) -> Tensor:
         """The convolution without its dilation."""
         rank = len(self.strides)
         last, first = _FORMATS[rank]
@@ -265,15 +268,15 @@ def strides_and_rates(rank: int, strides: Any, rates: Any) -> tuple[list[int], l
 
 @export("nn.convolution")
 def convolution(
-    input: Any,
-    filter: Any,
+    input: TensorLike,
+    filter: TensorLike,
     padding: str,
-    strides: Any = None,
-    dilation_rate: Any = None,
+    strides: int | Sequence[int] | None = None,
+    dilation_rate: int | Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The convolution along one, two or three axes, with strides or dilation."""
     filter = renamed("filters", filters, "filter", filter)
@@ -294,7 +297,9 @@ def convolution(
 
 
 @export("nn.atrous_conv2d")
-def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: str, name: str | None = None) -> Tensor:
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: TensorLike, padding: str, name: str | None = None
+) -> Tensor:
     """The convolution of images by a filter with `rate - 1` holes between its elements."""
     return convolution(value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
 
@@ -304,16 +309,16 @@ def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: str, name: str |
 
 @export("nn.conv2d_transpose")
 def conv2d_transpose(
-    value: Any = None,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
     padding: str = "SAME",
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution of images by a filter [height, width, out, in]."""
     value = renamed("input", input, "value", value)
@@ -335,16 +340,16 @@ def conv2d_transpose(
 
 @export("nn.conv3d_transpose")
 def conv3d_transpose(
-    value: Any,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
+    value: TensorLike,
+    filter: TensorLike | None = None,
+    output_shape: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
     padding: str = "SAME",
     data_format: str | None = "NDHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The transposed convolution of volumes by a filter [depth, height, width, out, in]."""
     filter = renamed("filters", filters, "filter", filter)
@@ -366,13 +371,13 @@ def conv3d_transpose(
 
 @export("nn.conv_transpose")
 def conv_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: TensorLike,
+    strides: int | Sequence[int],
     padding: str = "SAME",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transposed convolution along as many axes as `output_shape` has beyond two."""
@@ -392,7 +397,12 @@ def conv_transpose(
 
 @export("nn.atrous_conv2d_transpose")
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: TensorLike,
+    rate: int,
+    padding: str,
+    name: str | None = None,
 ) -> Tensor:
     """The transpose of `atrous_conv2d`."""
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
@@ -445,14 +455,14 @@ def _atrous_margins(window: Any, rate: int, padding: str) -> list[tuple[Any, Any
 
 @export("nn.depthwise_conv2d")
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: int | Sequence[int],
     padding: str,
-    rate: Any = None,
+    rate: TensorLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The convolution of each channel by its own filters, from a filter [height, width, in, multiplier]."""
     rate = renamed("dilations", dilations, "rate", rate)
@@ -481,15 +491,15 @@ def _dilated_depthwise(
 
 @export("nn.separable_conv2d")
 def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: int | Sequence[int],
     padding: str,
-    rate: Any = None,
+    rate: TensorLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """A depthwise convolution, then one that mixes the channels of each point."""
     rate = renamed("dilations", dilations, "rate", rate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -15,6 +15,9 @@ from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.nn import activations
 from tideflow.ops.nn.softmax import check_named
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 def _same_shape(first_name: str, first: Tensor, second_name: str, second: Tensor) -> None:
     if not first.shape.is_compatible_with(second.shape):
@@ -25,7 +28,10 @@ def _same_shape(first_name: str, first: Tensor, second_name: str, second: Tensor
 
 @export("nn.sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The cross entropy of each label and sigmoid(logit), in a form that no large logit overflows:
     max(x, 0) - x * z + log(1 + exp(-abs(x))).
@@ -44,11 +50,11 @@ def sigmoid_cross_entropy_with_logits(
 
 @export("nn.weighted_cross_entropy_with_logits")
 def weighted_cross_entropy_with_logits(
-    labels: Any = None,
-    logits: Any = None,
-    pos_weight: Any = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: TensorLike | None = None,
     name: str | None = None,
-    targets: Any = None,
+    targets: TensorLike | None = None,
 ) -> Tensor:
     """The logistic cross entropy in which positive labels weigh `pos_weight`."""
     labels = renamed("labels", labels, "targets", targets)
@@ -66,7 +72,7 @@ def weighted_cross_entropy_with_logits(
 
 @export("nn.log_poisson_loss")
 def log_poisson_loss(
-    targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
     """The loss of a prediction's logarithm for counts: exp(c) - c * z, plus Stirling's log(z!) if asked."""
     with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
@@ -89,7 +95,9 @@ def _stirling(counts: Tensor) -> Tensor:
 
 @export("nn.compute_average_loss")
 def compute_average_loss(
-    per_example_loss: Any, sample_weight: Any = None, global_batch_size: Any = None
+    per_example_loss: TensorLike,
+    sample_weight: TensorLike | None = None,
+    global_batch_size: TensorLike | None = None,
 ) -> Tensor:
     """The sum of (weighted) losses divided by the size of the batch."""
     loss = convert_to_tensor(per_example_loss)
@@ -104,6 +112,6 @@ def compute_average_loss(
 
 
 @export("nn.scale_regularization_loss")
-def scale_regularization_loss(regularization_loss: Any) -> Tensor:
+def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """The sum of the regularization losses, of which every replica takes its part: here there is one."""
     return reductions.reduce_sum(regularization_loss) / 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,11 +21,14 @@ from tideflow.ops.sparse import parts as sparse_parts
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import ResourceVariable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("nn.embedding_lookup")
 def embedding_lookup(
-    params: Any,
-    ids: Any,
+    params: TensorLike,
+    ids: TensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
@@ -120,7 +123,7 @@ def _total_rows(tables: list[Any], dtype: Any) -> Tensor:
 
 @export("nn.embedding_lookup_sparse")
 def embedding_lookup_sparse(
-    params: Any,
+    params: TensorLike,
     sp_ids: SparseTensor,
     sp_weights: SparseTensor | None,
     partition_strategy: str = "mod",
@@ -185,11 +188,11 @@ def _weighted_rows(found: Tensor, weights: Tensor, rows: Tensor, combiner: str, 
 
 @export("nn.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
+    embedding_weights: TensorLike,
     sparse_ids: SparseTensor,
     sparse_weights: SparseTensor | None = None,
     combiner: str | None = "mean",
-    default_id: Any = None,
+    default_id: TensorLike | None = None,
     name: str | None = None,
     partition_strategy: str = "div",
     max_norm: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.custom import custom_gradient
 from tideflow.export import export
@@ -17,10 +17,13 @@ from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.nn import activations
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("nn.swish")
 @custom_gradient
-def swish(features: Any) -> Any:
+def swish(features: TensorLike) -> Any:
     """x * sigmoid(x). For its gradient only x is kept, not the sigmoid."""
     features = convert_to_tensor(features, name="features")
 
@@ -40,14 +43,14 @@ def _dense(x: Any, weights: Any, biases: Any) -> tuple[Tensor, Tensor]:
 
 
 @export("nn.xw_plus_b")
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """x @ weights + biases."""
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
         return activations.bias_add(*_dense(x, weights, biases), name=name)
 
 
 @export("nn.relu_layer")
-def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """relu(x @ weights + biases)."""
     with name_scope(name, "relu_layer", [x, weights, biases]) as name:
         return activations.relu(activations.bias_add(*_dense(x, weights, biases)), name=name)
@@ -55,7 +58,7 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
 
 @export("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
 def l2_normalize(
-    x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+    x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
     """x divided by its L2 norm along `axis`; by sqrt(epsilon) where that is less."""
     axis = renamed("axis", axis, "dim", dim)
@@ -66,7 +69,7 @@ def l2_normalize(
 
 
 @export("nn.zero_fraction", "math.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The part of the elements that are 0."""
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -17,6 +17,9 @@ from tideflow.ops.helpers.arguments import per_axis, renamed
 from tideflow.ops.nn.mean_pooling import avg_pool, avg_pool3d, avg_pool3d_op, avg_pool_op
 from tideflow.ops.nn.pooling import max_pool, max_pool3d, max_pool3d_op, max_pool_op
 from tideflow.ops.nn.windows import has_channels_first
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _OPS = {"MAX": {2: max_pool_op, 3: max_pool3d_op}, "AVG": {2: avg_pool_op, 3: avg_pool3d_op}}
 _FUNCTIONS = {"MAX": {2: max_pool, 3: max_pool3d}, "AVG": {2: avg_pool, 3: avg_pool3d}}
@@ -40,9 +43,9 @@ def _pool1d(
 
 @export("nn.max_pool1d")
 def max_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NWC",
     name: str | None = None,
@@ -54,9 +57,9 @@ def max_pool1d(
 
 @export("nn.avg_pool1d")
 def avg_pool1d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NWC",
     name: str | None = None,
@@ -88,9 +91,9 @@ def _pool_of_rank(
 
 @export("nn.max_pool_v2")
 def max_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = None,
     name: str | None = None,
@@ -101,9 +104,9 @@ def max_pool_v2(
 
 @export("nn.avg_pool_v2")
 def avg_pool_v2(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = None,
     name: str | None = None,
@@ -114,15 +117,15 @@ def avg_pool_v2(
 
 @export("nn.pool")
 def pool(
-    input: Any,
+    input: TensorLike,
     window_shape: Sequence[int],
     pooling_type: str,
     padding: str,
-    dilation_rate: Any = None,
-    strides: Any = None,
+    dilation_rate: int | Sequence[int] | None = None,
+    strides: int | Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
     """The maximum ("MAX") or mean ("AVG") of each window along one to three axes, strided or dilated."""
     rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)

@@ -14,6 +14,8 @@ from tensorboard.compat.proto.rewriter_config_pb2 import RewriterConfig
 
 from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import get_default_session
+from tideflow.session.timeline import Timeline
 
 
 @export("test.benchmark_config")
@@ -114,8 +116,6 @@ class Benchmark:
 
     def evaluate(self, tensors: Any) -> Any:
         """The value of tensors in the default session."""
-        from tideflow.graph.scopes import get_default_session
-
         session = get_default_session()
         if session is None:
             raise ValueError("Benchmark.evaluate needs a default session: `with tf.Session():` around it.")
@@ -131,8 +131,6 @@ def _callers() -> Any:
 
 def _traced(sess: Any, op: Operation, feed_dict: Any, trace: bool, memory: bool) -> dict[str, Any]:
     """What a run under trace shows: the timeline, and the most memory of each device's allocator."""
-    from tideflow.session.timeline import Timeline
-
     metadata = RunMetadata()
     sess.run(op, feed_dict, RunOptions(trace_level=RunOptions.FULL_TRACE), metadata)
     found: dict[str, Any] = {}

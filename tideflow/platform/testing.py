@@ -32,7 +32,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.graph.stacks import default_graphs
 from tideflow.ops.state.lookup_tables import hash_table_v2_op
-from tideflow.platform import app
+from tideflow.platform import app, benchmarking, gradient_checker  # noqa: F401 - the rest of `tf.test`
 from tideflow.platform.assertions import Assertions
 from tideflow.runtime.devices import device_type
 from tideflow.session.session import Session

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from tideflow import export
 from tideflow.graph.op import definitions, not_differentiable
 from tideflow.programs.namespace import Missing, resolve
 from tideflow.programs.specification import Argument, Symbol, op_types, symbols
@@ -158,6 +159,7 @@ class Coverage:
 
 def measure() -> Coverage:
     """Looks up everything that the two lists have."""
+    export.load_all()
     ours = {name: op for name, op in definitions().items() if name in op_types()}
     areas: dict[str, Area] = {}
     for symbol in symbols().values():

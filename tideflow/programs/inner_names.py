@@ -2,7 +2,7 @@
 
 from tideflow.summary import writer
 from tideflow.train import evaluation, scaffold, step_hooks
-from tideflow.train.global_step import get_or_create_global_step_read
+from tideflow.variables.global_step import get_or_create_global_step_read
 
 SummaryWriter = writer.FileWriter
 SummaryWriterCache = writer.FileWriterCache

@@ -187,7 +187,8 @@ _MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tideflow.layers.base",
     "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",
     "python.lib.io.file_io": "tideflow.platform.gfile tf.gfile tf.io.gfile",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow tideflow.ops.switches tideflow.ops.flow",
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
     "python.ops.gradient_checker": "tf.test",
@@ -203,9 +204,9 @@ _MODULES: dict[str, str] = {
     "python.ops.nn_ops": "tf.nn",
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
     "python.ops.resource_variable_ops": "tideflow.variables.resource tf",
-    "python.ops.rnn": "tf.nn tideflow.nn.rnn",
+    "python.ops.rnn": "tf.nn tideflow.rnn.loops",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
-    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.nn.rnn_cells tideflow.nn.rnn_wrappers",
+    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers",
     "python.ops.sets": "tf.sets",
     "python.ops.summary_ops_v2": "tf.contrib.summary",
     "python.ops.sets_impl": "tf.sets",

@@ -38,9 +38,23 @@ class Missing(LookupError):
     """A path that leads nowhere."""
 
 
-@functools.cache
-def _tree() -> dict[str, dict[str, Any]]:
-    """Every namespace by path, "" being tf itself: what stands in it by name, but for namespaces."""
+def _tree(path: str) -> dict[str, dict[str, Any]]:
+    """The namespaces that are loaded, those on the way to `path` among them."""
+    export.load(path)
+    return _tree_of(len(export.symbols))
+
+
+def _whole_tree() -> dict[str, dict[str, Any]]:
+    export.load_all()
+    return _tree_of(len(export.symbols))
+
+
+@functools.lru_cache(maxsize=1)
+def _tree_of(count: int) -> dict[str, dict[str, Any]]:
+    """Namespaces by path, "" being tf itself: what stands in each by name, but for namespaces.
+
+    Symbols are never taken away, so a tree of as many symbols as there are now is up to date.
+    """
     tree: dict[str, dict[str, Any]] = defaultdict(dict)
     tree["raw_ops"] = {name: value for name, value in vars(raw_ops).items() if not name.startswith("_")}
     for path, value in export.symbols.items():
@@ -54,12 +68,12 @@ def _tree() -> dict[str, dict[str, Any]]:
 
 def is_namespace(path: str) -> bool:
     """Whether a path ("nn", "contrib.layers", "" for tf itself) is a namespace."""
-    return path in _tree()
+    return path in _tree(path)
 
 
 def names(path: str) -> list[str]:
     """What stands in a namespace, its own namespaces included."""
-    tree = _tree()
+    tree = _whole_tree()
     inner = {space[len(path) :].lstrip(".").split(".")[0] for space in tree if _is_below(space, path)}
     return sorted({*tree.get(path, ()), *inner})
 
@@ -71,7 +85,7 @@ def _is_below(space: str, path: str) -> bool:
 def symbol(space: str, name: str) -> Any:
     """What stands in a namespace under a name; Missing where nothing does, or only a namespace."""
     try:
-        return _tree()[space][name]
+        return _tree(f"{space}.{name}".lstrip("."))[space][name]
     except KeyError:
         raise Missing(f"{space}.{name}" if space else name) from None
 
@@ -102,7 +116,7 @@ def resolve(path: str) -> Any:
 
 
 def _holds(space: str, name: str) -> bool:
-    return name in _tree().get(space, ())
+    return name in _tree(space).get(space, ())
 
 
 def nearest(path: str, count: int = 3) -> list[str]:
@@ -110,7 +124,7 @@ def nearest(path: str, count: int = 3) -> list[str]:
     if path in RENAMED:
         return [RENAMED[path]]
     space, _, name = path.rpartition(".")
-    elsewhere = [f"{other}.{name}".lstrip(".") for other, values in _tree().items() if name in values]
+    elsewhere = [f"{other}.{name}".lstrip(".") for other, values in _whole_tree().items() if name in values]
     elsewhere = [other for other in elsewhere if not other.startswith(("raw_ops.", "keras.", "compat."))]
     alike = difflib.get_close_matches(name, names(space), count, cutoff=0.6) if is_namespace(space) else []
     found = [f"{space}.{other}".lstrip(".") for other in alike]

@@ -17,11 +17,11 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.graph_util import convert_variables_to_constants, extract_sub_graph
+from tideflow.io.checkpoint_state import checkpoint_exists
 from tideflow.io.local_files import read_bytes, write_bytes
 from tideflow.io.saved_models import parse_text, read_saved_model
 from tideflow.saved_model.loader import SavedModelLoader
 from tideflow.session.session import Session
-from tideflow.train.checkpoint_state import checkpoint_exists
 from tideflow.train.checkpoint_utils import CheckpointReader, NewCheckpointReader
 from tideflow.train.meta_graph import import_meta_graph
 from tideflow.train.saver import Saver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,6 +14,9 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.math import casting
 from tideflow.ops.queues import accumulators
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+
 
 def _step(value: Any) -> Tensor:
     return casting.cast(convert_to_tensor(value), dtypes.int64)
@@ -23,7 +26,7 @@ def _step(value: Any) -> Tensor:
 class ConditionalAccumulatorBase:
     """Adds up gradients of the current step; those of earlier steps are dropped."""
 
-    def __init__(self, dtype: Any, shape: Any, accumulator_ref: Tensor):
+    def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Tensor):
         self._dtype = dtype
         self._shape = TensorShape(None) if shape is None else as_shape(shape)
         self._accumulator_ref = accumulator_ref
@@ -64,8 +67,8 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike | None = None,
         shared_name: str | None = None,
         name: str = "conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -79,7 +82,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, handle)
 
-    def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
+    def apply_grad(self, grad: Any, local_step: TensorLike = 0, name: str | None = None) -> Operation:
         """Adds a gradient that was computed at `local_step`, unless it is stale."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
@@ -87,7 +90,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             self._accumulator_ref, _step(local_step), grad, name=name
         )
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
         """Mean or sum of the gradients, once there are `num_required`; the next step begins."""
         taken = self._op(accumulators.take_gradient_op, accumulators.resource_take_gradient_op)(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
@@ -102,8 +105,8 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def __init__(
         self,
-        dtype: Any,
-        shape: Any = None,
+        dtype: DTypeLike,
+        shape: ShapeLike | None = None,
         shared_name: str | None = None,
         name: str = "sparse_conditional_accumulator",
         reduction_type: str = "MEAN",
@@ -118,7 +121,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, handle)
 
     def apply_indexed_slices_grad(
-        self, grad: IndexedSlices, local_step: Any = 0, name: str | None = None
+        self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
         """Adds a gradient that was computed at `local_step`, unless it is stale."""
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
@@ -128,7 +131,7 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         grad_indices: Any,
         grad_values: Any,
         grad_shape: Any = None,
-        local_step: Any = 0,
+        local_step: TensorLike = 0,
         name: str | None = None,
     ) -> Operation:
         """Adds rows of a gradient that was computed at `local_step`, unless it is stale."""
@@ -145,13 +148,13 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
             name=name,
         )
 
-    def take_grad(self, num_required: Any, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    def take_grad(self, num_required: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """Indices, values and shape of the mean or sum, once there are `num_required` gradients."""
         return accumulators.sparse_take_gradient_op(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
 
-    def take_indexed_slices_grad(self, num_required: Any, name: str | None = None) -> IndexedSlices:
+    def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
         """`take_grad` as IndexedSlices."""
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(indices=indices, values=values, dense_shape=shape)

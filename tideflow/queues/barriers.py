@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
@@ -10,11 +11,20 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.queues import barriers
 from tideflow.queues.base import _as_shapes, _as_types
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 class Barrier:
     """Collects components by key; gives out elements once all their components have come."""
 
-    def __init__(self, types: Any, shapes: Any = None, shared_name: str | None = None, name: str = "barrier"):
+    def __init__(
+        self,
+        types: DTypeLike | Sequence[DTypeLike],
+        shapes: Any = None,
+        shared_name: str | None = None,
+        name: str = "barrier",
+    ):
         self._types = _as_types(types)
         if shapes is None:
             self._shapes = [TensorShape(None) for _ in self._types]
@@ -40,7 +50,9 @@ class Barrier:
     def name(self) -> str:
         return self._barrier_ref.op.name
 
-    def insert_many(self, component_index: int, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert_many(
+        self, component_index: int, keys: TensorLike, values: TensorLike, name: str | None = None
+    ) -> Operation:
         """One component of the elements of these keys."""
         return barriers.insert_many_op(
             self._barrier_ref,

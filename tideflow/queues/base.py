@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -16,12 +17,15 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import indexing, joining
 from tideflow.ops.queues import queues
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
 class QueueBase:
     """A queue in the graph: elements are tuples of tensors, or dictionaries where components have names."""
 
-    def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Tensor):
+    def __init__(self, dtypes: DTypeLike | Sequence[DTypeLike], shapes: Any, names: Any, queue_ref: Tensor):
         self._dtypes = dtypes
         if shapes is not None:
             if len(shapes) != len(dtypes):
@@ -42,7 +46,7 @@ class QueueBase:
         self._name = queue_ref.op.name.rpartition("/")[2]
 
     @staticmethod
-    def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
+    def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
         """The queue of the list that the tensor `index` names."""
         if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
@@ -105,7 +109,7 @@ class QueueBase:
             tensor.set_shape(shape)
         return self._element(result)
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
         """Takes `n` elements out, each component along a new first axis; waits until there are so many."""
         result = self._op(queues.dequeue_many_op, queues.dequeue_many_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
@@ -113,7 +117,7 @@ class QueueBase:
         count = constant_value(result[0].op.inputs[1]) if result else None
         return self._batch(result, None if count is None else int(count))
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:
         """`dequeue_many`, but fewer where the queue is closed and has fewer left."""
         result = self._op(queues.dequeue_up_to_op, queues.dequeue_up_to_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
@@ -232,7 +236,7 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
+        dtypes: DTypeLike | Sequence[DTypeLike],
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
@@ -259,7 +263,7 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
+        dtypes: DTypeLike | Sequence[DTypeLike],
         shapes: Any = None,
         names: Any = None,
         seed: int | None = None,
@@ -294,7 +298,7 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
+        dtypes: DTypeLike | Sequence[DTypeLike],
         shapes: Any,
         names: Any = None,
         shared_name: str | None = None,
@@ -320,7 +324,7 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
+        types: DTypeLike | Sequence[DTypeLike],
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
@@ -347,6 +351,4 @@ def _check_lengths(types: list[dtypes.DType], shapes: list[TensorShape] | None) 
 
 
 def _seed_of_name(name: str, seed: Any) -> int:
-    import hashlib
-
     return int(hashlib.md5(f"{seed}{name}".encode()).hexdigest()[:8], 16) & 0x7FFFFFFF

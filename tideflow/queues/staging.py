@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,6 +14,9 @@ from tideflow.graph.scopes import get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants
 from tideflow.ops.queues import staging
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 class BaseStagingArea:
@@ -133,7 +136,7 @@ def _scope_values(values: Any) -> list[Any]:
 class StagingArea(BaseStagingArea):
     """Elements in a line: `put` at its end, `get` from its front."""
 
-    def put(self, values: Any, name: str | None = None) -> Operation:
+    def put(self, values: TensorLike, name: str | None = None) -> Operation:
         """An element: a tensor, a list of them, or a dictionary; waits while the area is full."""
         with name_scope(name, f"{self._name}_put", _scope_values(values)) as scope:
             if not isinstance(values, (list, tuple, dict)):
@@ -146,7 +149,7 @@ class StagingArea(BaseStagingArea):
         values = self._node(staging.unstage_op, dtypes=self._dtypes, name=name or f"{self._name}_get")
         return self._element(values, range(len(self._dtypes)))
 
-    def peek(self, index: Any, name: str | None = None) -> Any:
+    def peek(self, index: TensorLike, name: str | None = None) -> Any:
         """The element at that place, which stays; waits until there is one."""
         values = self._node(
             staging.stage_peek_op, index, dtypes=self._dtypes, name=name or f"{self._name}_peek"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tideflow.dispatch import replacement
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -68,12 +69,14 @@ def _common_splits(nested: Sequence[Sequence[Tensor]]) -> Sequence[Tensor]:
 
 
 @export("ragged.stack")
+@replacement("ragged", "stack")
 def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
     """Tensors of one rank, whose sizes may differ, along a new axis."""
     with name_scope(name, "RaggedConcat", list(values)):
         return _joined(list(values), axis, new_axis=True)
 
 
+@replacement("ragged", "concat")
 def concat(values: Any, axis: int, name: str | None = None) -> Any:
     """Tensors of one rank joined along an axis."""
     with name_scope(name, "RaggedConcat", values):
@@ -164,6 +167,7 @@ def _row_by_row(together: RaggedTensor, tensors: Sequence[RaggedTensor], new_axi
 # ------------------------------------------------------------------------------------------------ taking
 
 
+@replacement("ragged", "gather")
 def gather(
     params: Any,
     indices: Any,
@@ -187,6 +191,7 @@ def gather(
         )
 
 
+@replacement("ragged", "expand_dims")
 def expand_dims(input: Any, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Any:
     """Another dimension of size 1."""
     axis = dim if axis is None else axis
@@ -206,6 +211,7 @@ def expand_dims(input: Any, axis: int | None = None, name: str | None = None, di
         return tensor.with_values(expand_dims(tensor.values, axis - 1))
 
 
+@replacement("ragged", "batch_gather")
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     """Elements of each row, by the numbers in the same row of `indices`."""
     with name_scope(name, "RaggedBatchGather", [params, indices]):
@@ -216,6 +222,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
         return indices.with_values(gather(params.values, places))
 
 
+@replacement("ragged", "tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """The tensor repeated along each axis."""
     with name_scope(name, "RaggedTile", [input, multiples]):
@@ -231,11 +238,13 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
         return gathered_rows(longer, tiling.tile(numbers, multiples[:1]))
 
 
+@replacement("ragged", "size")
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """The number of elements."""
     return shapes.size(convert_to_tensor_or_ragged_tensor(input).flat_values, name, out_type)
 
 
+@replacement("ragged", "rank")
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions."""
     with name_scope(name, "RaggedRank", [input]):
@@ -283,6 +292,7 @@ def _masked_rows(data: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
     return RaggedTensor.from_row_lengths(kept, counts, validate=False)
 
 
+@replacement("ragged", "where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Where the condition holds: the places; or the element (or row) of x, elsewhere that of y."""
     with name_scope(name, "RaggedWhere", [condition, x, y]):
@@ -299,6 +309,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return gather(together, indexing.where(condition, numbers, numbers + count))
 
 
+@replacement("ragged", "one_hot")
 def one_hot(
     indices: Any,
     depth: Any,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import tideflow as tf
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
@@ -14,8 +15,10 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import debugging
 from tideflow.ops.math import binary, casting, reductions, unary
-from tideflow.ops.sparse.ragged_tensors import ragged_tensor_to_sparse_op, ragged_tensor_to_tensor_op
-from tideflow.ragged import tensor as ragged_tensor
+from tideflow.ops.sparse.ragged_tensors import (
+    ragged_tensor_to_sparse_op,
+    ragged_tensor_to_tensor_op,
+)
 from tideflow.ragged.partitions import splits_type
 
 
@@ -81,7 +84,7 @@ def _uniform_rows(values: Any, tensor: Tensor, dtype: Any) -> Any:
     splits = creation.range(sizes[0] + 1) * sizes[1]
     rows = None if tensor.shape.ndims is None else tensor.shape.tuple[0]
     splits.set_shape([None if rows is None else rows + 1])
-    return ragged_tensor.RaggedTensor.from_row_splits(values, splits, validate=False)
+    return tf.RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
 def _cut(tensor: Tensor, lengths: Any, dtype: Any) -> Any:
@@ -92,7 +95,7 @@ def _cut(tensor: Tensor, lengths: Any, dtype: Any) -> Any:
     columns = shapes.shape(tensor, out_type=dtype)[1]
     lengths = binary.minimum(binary.maximum(lengths, casting.cast(0, dtype)), columns)
     kept = indexing.boolean_mask(tensor, creation.sequence_mask(lengths, columns))
-    return ragged_tensor.RaggedTensor.from_row_lengths(kept, lengths, validate=False)
+    return tf.RaggedTensor.from_row_lengths(kept, lengths, validate=False)
 
 
 def _cut_by_all(tensor: Tensor, lengths: list, dtype: Any) -> Any:
@@ -143,7 +146,7 @@ def from_sparse(st_input: Any, name: str | None, row_splits_dtype: Any) -> Any:
         check = debugging.Assert(ragged, [message, "SparseTensor.indices =", st_input.indices])
         with control_dependencies([check]):
             rows = constants.identity(rows)
-        return ragged_tensor.RaggedTensor.from_value_rowids(
+        return tf.RaggedTensor.from_value_rowids(
             st_input.values,
             casting.cast(rows, dtype),
             casting.cast(st_input.dense_shape[0], dtype),

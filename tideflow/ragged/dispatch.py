@@ -6,15 +6,13 @@ Inside the package nothing changes: modules call each other's functions, not the
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any
 
+from tideflow.dispatch import dispatching
 from tideflow.export import symbols
-from tideflow.ops.math import binary, powers, reductions, segments, unary
-from tideflow.ragged import arrays, reducing
+from tideflow.ops.math import binary, powers, unary
 from tideflow.ragged.elementwise import on_broadcast_values, on_values
-from tideflow.ragged.tensor import RaggedTensor, is_ragged
+from tideflow.ragged.tensor import RaggedTensor
 
 _UNARY = """
     abs acos acosh add_n angle as_string asin asinh atan atanh bitwise.invert cast ceil check_numerics
@@ -34,63 +32,29 @@ _BINARY = """
 """.split()
 
 
-def _replacements() -> dict[str, Callable]:
-    """The ragged form of each public function that has one, by one of its names."""
-    return {
-        **{path: on_values(symbols[path]) for path in _UNARY},
-        **{path: on_broadcast_values(symbols[path]) for path in _BINARY},
-        "batch_gather": arrays.batch_gather,
-        "concat": arrays.concat,
-        "expand_dims": arrays.expand_dims,
-        "gather": arrays.gather,
-        "one_hot": arrays.one_hot,
-        "rank": arrays.rank,
-        "size": arrays.size,
-        "stack": arrays.stack,
-        "tile": arrays.tile,
-        "where": arrays.where,
-        "reduce_sum": reducing.reduction(reductions.reduce_sum, segments.unsorted_segment_sum),
-        "reduce_prod": reducing.reduction(reductions.reduce_prod, segments.unsorted_segment_prod),
-        "reduce_min": reducing.reduction(reductions.reduce_min, segments.unsorted_segment_min),
-        "reduce_max": reducing.reduction(reductions.reduce_max, segments.unsorted_segment_max),
-        "reduce_mean": reducing.reduce_mean,
-        "reduce_any": reducing.reduction(reductions.reduce_any, reducing.fold_any),
-        "reduce_all": reducing.reduction(reductions.reduce_all, reducing.fold_all),
-        "reduce_join": reducing.reduce_join,
-        **{
-            f"math.{name}": reducing.of_segments(getattr(segments, name))
-            for name in (
-                "unsorted_segment_sum",
-                "unsorted_segment_prod",
-                "unsorted_segment_min",
-                "unsorted_segment_max",
-                "unsorted_segment_mean",
-                "unsorted_segment_sqrt_n",
-            )
-        },
-    }
+_FORMS = {
+    **dict.fromkeys(_UNARY, "values"),
+    **dict.fromkeys(_BINARY, "broadcast_values"),
+    **{
+        name: name
+        for name in (
+            "batch_gather concat expand_dims gather one_hot rank size stack tile where reduce_sum "
+            "reduce_prod reduce_min reduce_max reduce_mean reduce_any reduce_all reduce_join"
+        ).split()
+    },
+    **{
+        f"math.unsorted_segment_{name}": "segments"
+        for name in ("sum", "prod", "min", "max", "mean", "sqrt_n")
+    },
+}
 
 
 def install() -> None:
     """Puts the functions that look for ragged arguments into the public namespace, under all their names."""
-    replacing = {id(symbols[path]): (symbols[path], form) for path, form in _replacements().items()}
-    made = {key: _dispatching(function, form) for key, (function, form) in replacing.items()}
+    made = {id(symbols[path]): dispatching(symbols[path], {"ragged": form}) for path, form in _FORMS.items()}
     for path, function in list(symbols.items()):
         if id(function) in made:
             symbols[path] = made[id(function)]
-
-
-def _dispatching(function: Callable, ragged_form: Callable) -> Callable:
-    @functools.wraps(function)
-    def dispatching(*args: Any, **kwargs: Any) -> Any:
-        for value in args:
-            if is_ragged(value) or value.__class__ is list and any(map(is_ragged, value)):
-                return ragged_form(*args, **kwargs)
-        if kwargs and any(is_ragged(value) for value in kwargs.values()):
-            return ragged_form(*args, **kwargs)
-        return function(*args, **kwargs)
-
-    return dispatching
 
 
 # ------------------------------------------------------------------------------------------------ operators

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tideflow.dispatch import form
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
@@ -21,6 +22,7 @@ from tideflow.ragged.tensor import (
 )
 
 
+@form("ragged", "values")
 def on_values(function: Callable) -> Callable:
     """The function of one tensor, first among its arguments, on flat values."""
 
@@ -30,6 +32,7 @@ def on_values(function: Callable) -> Callable:
     return ragged
 
 
+@form("ragged", "broadcast_values")
 def on_broadcast_values(function: Callable) -> Callable:
     """The function of two tensors, `x` and `y`, on flat values that are broadcast against each other."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from tideflow.dispatch import form, replacement
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
@@ -24,6 +26,7 @@ from tideflow.ragged.tensor import RaggedTensor, convert_to_tensor_or_ragged_ten
 Fold = Callable[[Tensor, Tensor, Tensor], Tensor]  # of data, ids and the number of segments
 
 
+@form("ragged", "segments")
 def of_segments(fold: Fold) -> Callable:
     """The ragged form of `tf.math.unsorted_segment_…`."""
 
@@ -113,6 +116,7 @@ def _reduced(data: Any, axis: Any, reduce: Callable, fold: Fold) -> Any:
     return data.with_values(_reduced(data.values, axis - 1, reduce, fold))
 
 
+@replacement("ragged", "reduce_mean")
 def reduce_mean(
     input_tensor: Any,
     axis: Any = None,
@@ -131,20 +135,33 @@ def reduce_mean(
 # ------------------------------------------------------------------------------------------------ folds
 
 
-def fold_any(data: Tensor, ids: Tensor, count: Any) -> Tensor:
+def _any(data: Tensor, ids: Tensor, count: Any) -> Tensor:
     """Whether one of each segment is true."""
     found = segments.unsorted_segment_sum(casting.cast(data, dtypes.int32), ids, count)
     return binary.not_equal(found, 0)
 
 
-def fold_all(data: Tensor, ids: Tensor, count: Any) -> Tensor:
+def _all(data: Tensor, ids: Tensor, count: Any) -> Tensor:
     """Whether all of each segment are true."""
-    return unary.logical_not(fold_any(unary.logical_not(data), ids, count))
+    return unary.logical_not(_any(unary.logical_not(data), ids, count))
+
+
+_FOLDS = {
+    "reduce_sum": segments.unsorted_segment_sum,
+    "reduce_prod": segments.unsorted_segment_prod,
+    "reduce_min": segments.unsorted_segment_min,
+    "reduce_max": segments.unsorted_segment_max,
+    "reduce_any": _any,
+    "reduce_all": _all,
+}
+for _name, _fold in _FOLDS.items():
+    form("ragged", _name)(functools.partial(reduction, fold=_fold))
 
 
 # ------------------------------------------------------------------------------------------------ strings
 
 
+@replacement("ragged", "reduce_join")
 def reduce_join(
     inputs: Any,
     axis: Any = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import tideflow as tf
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
@@ -12,7 +13,6 @@ from tideflow.ops.arrays import creation, indexing
 from tideflow.ops.helpers.axes import size_sum
 from tideflow.ops.math import binary, casting
 from tideflow.ops.sparse.ragged_tensors import ragged_gather_op, ragged_range_op
-from tideflow.ragged import tensor as ragged_tensor
 
 _ALL = slice(None)
 
@@ -40,7 +40,7 @@ def _outer(value: Any, keys: Sequence[Any]) -> Any:
     """The keys applied from the first dimension on."""
     if not keys:
         return value
-    if not isinstance(value, ragged_tensor.RaggedTensor):
+    if not isinstance(value, tf.RaggedTensor):
         return value[tuple(keys)]
     head, *rest = keys
     if head is None:
@@ -52,9 +52,9 @@ def _outer(value: Any, keys: Sequence[Any]) -> Any:
 
 def _one_row(value: Any) -> Any:
     """A tensor as the only row of a ragged one; what is not ragged only gets another dimension."""
-    if not isinstance(value, ragged_tensor.RaggedTensor):
+    if not isinstance(value, tf.RaggedTensor):
         return value[None]
-    return ragged_tensor.RaggedTensor.from_row_lengths(value, [value.nrows()], validate=False)
+    return tf.RaggedTensor.from_row_lengths(value, [value.nrows()], validate=False)
 
 
 def _row(ragged: Any, number: Any) -> Any:
@@ -84,7 +84,7 @@ def gathered_rows(ragged: Any, numbers: Tensor) -> Any:
         numbers,
         OUTPUT_RAGGED_RANK=rank + ragged.ragged_rank - 1,
     )
-    return ragged_tensor.RaggedTensor.from_nested_row_splits(
+    return tf.RaggedTensor.from_nested_row_splits(
         outputs.output_dense_values, outputs.output_nested_splits, validate=False
     )
 
@@ -97,12 +97,12 @@ def _inner(ragged: Any, keys: Sequence[Any]) -> Any:
     if head is None:
         inside = _inner(ragged, rest)
         ones = creation.range(ragged.nrows() + 1)
-        return ragged_tensor.RaggedTensor.from_row_splits(inside, ones, validate=False)
+        return tf.RaggedTensor.from_row_splits(inside, ones, validate=False)
     if not isinstance(head, slice):
         raise ValueError("Cannot index into an inner ragged dimension.")
     ragged = _cut_rows(ragged, head)
     values = ragged.values
-    if isinstance(values, ragged_tensor.RaggedTensor):
+    if isinstance(values, tf.RaggedTensor):
         return ragged.with_values(_inner(values, rest))
     return ragged.with_values(values[(_ALL, *rest)]) if rest else ragged
 
@@ -130,11 +130,11 @@ def _cut_rows(ragged: Any, part: slice) -> Any:
         starts + first, starts + last, casting.cast(step, dtype), T=dtype, Tsplits=dtype
     )
     values = ragged.values
-    if isinstance(values, ragged_tensor.RaggedTensor):
+    if isinstance(values, tf.RaggedTensor):
         kept = gathered_rows(values, places)
     else:
         kept = indexing.gather(values, places)
-    return ragged_tensor.RaggedTensor.from_row_splits(kept, splits, validate=False)
+    return tf.RaggedTensor.from_row_splits(kept, splits, validate=False)
 
 
 def _place(place: Any, lengths: Tensor, low: Tensor, high: Tensor) -> Tensor:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import tideflow as tf
+from tideflow.dispatch import register_class
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -269,9 +271,7 @@ class RaggedTensor:
 
     @property
     def _type_spec(self) -> Any:
-        from tideflow.ragged.spec import RaggedTensorSpec  # which needs this class
-
-        return RaggedTensorSpec.from_value(self)
+        return tf.RaggedTensorSpec.from_value(self)
 
     @property
     def ragged_rank(self) -> int:
@@ -565,3 +565,5 @@ def _fed(key: RaggedTensor, value: Any) -> list[tuple[Tensor, Any]]:
 
 
 register_session_run_conversion_functions(RaggedTensor, _fetched, _fed, RaggedTensor._parts)
+register_class(RaggedTensor, "ragged")
+register_class(RaggedTensorValue, "ragged")

@@ -1,4 +1,4 @@
-"""Accumulators: gradients add up here until enough are there, and those that come too late are dropped.
+"""Accumulators: gradients are summed until enough of them have arrived; those that arrive late are dropped.
 
 A gradient belongs to a step. One older than the accumulator's step is stale: it is dropped, silently. Taking
 the gradients out moves the accumulator to its next step.
@@ -10,7 +10,7 @@ import collections
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -19,7 +19,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import ABSENT, PendingValue, wait_for
+from tideflow.runtime.waiting import ABSENT, PendingValue
 
 _log = logging.getLogger("tideflow")
 
@@ -45,35 +45,37 @@ class Accumulator:
         self.step = 0
         self._session_closed = session_closed
         self._lock = threading.Lock()
-        self._line: collections.deque[_Taking] = collections.deque()
+        self._takes: collections.deque[_Take] = collections.deque()  # in line
         self._forget()
 
     # ------------------------------------------------------------------ the sum, which kinds differ in
 
     def _forget(self) -> None:
         self._sum: torch.Tensor | None = None
-        self._is_own = False  # the first gradient is somebody's; what we added up is ours to write into
+        self._is_own = False  # the first gradient is a step's value; a sum is the accumulator's to write into
 
-    def _add(self, gradient: torch.Tensor) -> None:
-        shape = TensorShape(tuple(gradient.shape))
+    def _add(self, *gradient: Any) -> None:
+        (value,) = gradient
+        shape = TensorShape(tuple(value.shape))
         expected = self.shape if self._sum is None else TensorShape(tuple(self._sum.shape))
         if not expected.is_compatible_with(shape):
             raise self._mismatch(expected, shape)
         if self._sum is None:
-            self._sum = unshared(gradient)
+            self._sum = unshared(value)
         elif self._is_own:
-            self._sum.add_(gradient)
+            self._sum.add_(value)
         else:
-            self._sum, self._is_own = self._sum + gradient, True
+            self._sum, self._is_own = self._sum + value, True
 
     def _reduced(self) -> Any:
+        assert self._sum is not None, "a take is served once there are gradients"
         return self._mean(self._sum, self.count)
 
-    def _mean(self, total: torch.Tensor, counts: Any) -> torch.Tensor:
+    def _mean(self, total: torch.Tensor, counts: int | torch.Tensor) -> torch.Tensor:
         if self.reduction_type == "SUM":
             return total
         if total.dtype.is_floating_point or total.dtype.is_complex:
-            return total / counts
+            return torch.div(total, counts)
         return torch.div(total, counts, rounding_mode="trunc")
 
     def _mismatch(self, expected: TensorShape, found: TensorShape) -> InvalidArgumentError:
@@ -88,18 +90,18 @@ class Accumulator:
                 return
             self._add(*gradient)
             self.count += 1
-            self._call_the_first()
+            self._wake_first()
 
-    def take(self, required: int, suspendable: bool = False) -> Any:
-        """Sum or mean of all that came, once at least `required` are there; who asked first gets them. A pending value
-        for it, where the step can be left.
+    def take(self, required: int) -> PendingValue:
+        """Sum or mean of all gradients, once at least `required` have arrived; steps that ask are served in
+        order.
         """
         if required < 1:
             raise errors.invalid_argument(f"Argument num_required must be >= 1, but is {required}")
-        pending = _Taking(self, required)
+        take = _Take(self, required)
         with self._lock:
-            self._line.append(pending)
-        return pending if suspendable else wait_for(pending)
+            self._takes.append(take)
+        return take
 
     def _taken(self) -> Any:
         taken = self._reduced()
@@ -108,10 +110,10 @@ class Accumulator:
         self.step += 1
         return taken
 
-    def _call_the_first(self) -> None:
-        """Tells who is first in line if there is enough for him."""
-        if self._line and self.count >= self._line[0].required:
-            self._line[0].call()
+    def _wake_first(self) -> None:
+        """Wakes the step that is first in line, if there is enough for it."""
+        if self._takes and self.count >= self._takes[0].required:
+            self._takes[0].wake()
 
     def set_step(self, step: int) -> None:
         """Gradients of earlier steps are stale from now on."""
@@ -123,13 +125,15 @@ class Accumulator:
             self.step = step
 
     def wake(self) -> None:
-        """Has everyone in line look around: the session closes."""
+        """Has every step in line re-check whether it may wait longer: its session closes, or it was
+        cancelled.
+        """
         with self._lock:
-            for pending in self._line:
-                pending.call()
+            for take in self._takes:
+                take.wake()
 
     def report(self) -> dict[str, Any]:
-        """How much has come, and who waits for more."""
+        """How many gradients have arrived, and how many steps wait for more."""
         with self._lock:
             return {
                 "name": self.name,
@@ -138,36 +142,44 @@ class Accumulator:
                 "capacity": None,
                 "closed": False,
                 "waiting to enqueue": 0,
-                "waiting to dequeue": len(self._line),
+                "waiting to dequeue": len(self._takes),
             }
 
 
-class _Taking(PendingValue):
-    """The pending value of someone in line for the gradients."""
+class _Take(PendingValue):
+    """A step in line for the gradients."""
 
     def __init__(self, accumulator: Accumulator, required: int):
         self._accumulator, self.required = accumulator, required
         self.what = f"take of {required} gradients from '{accumulator.name}', which has too few"
-        self.call: Callable[[], Any] = lambda: None
+        self.wake: Callable[[], Any] = lambda: None
 
-    def get(self, call: Callable[[], Any]) -> Any:
+    def get(self, wake: Callable[[], Any]) -> Any:
         accumulator = self._accumulator
         with accumulator._lock:
-            if accumulator._line[0] is not self or accumulator.count < self.required:
-                self.call = call
+            if accumulator._takes[0] is not self or accumulator.count < self.required:
+                self.wake = wake
                 return ABSENT
-            accumulator._line.popleft()
+            accumulator._takes.popleft()
             return accumulator._taken()
 
     def cancel(self) -> Any:
         accumulator = self._accumulator
         with accumulator._lock:
-            accumulator._line.remove(self)
-            accumulator._call_the_first()
+            accumulator._takes.remove(self)
+            accumulator._wake_first()
         return ABSENT
 
     def closed(self) -> bool:
         return self._accumulator._session_closed()
+
+
+class _Rows(NamedTuple):
+    """Summed rows of gradients: their indices, and from how many gradients each row is the sum."""
+
+    indices: torch.Tensor
+    values: torch.Tensor
+    counts: torch.Tensor
 
 
 class SparseAccumulator(Accumulator):
@@ -176,26 +188,28 @@ class SparseAccumulator(Accumulator):
     kind = "sparse accumulator"
 
     def _forget(self) -> None:
-        self._indices: torch.Tensor | None = None
-        self._values: torch.Tensor | None = None
-        self._counts: torch.Tensor | None = None
+        self._rows: _Rows | None = None
 
-    def _add(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
+    def _add(self, *gradient: Any) -> None:
+        indices, values, shape = gradient
         self._check(indices, values, shape)
-        if self._indices is None:
-            self._indices, self._values = unshared(indices), unshared(values)
-            self._counts = torch.ones_like(indices)
+        if self._rows is None:
+            self._rows = _Rows(unshared(indices), unshared(values), torch.ones_like(indices))
             return
+        total = self._rows
         if self.count == 1:
-            self._indices, self._values, self._counts = _of_one_gradient(self._indices, self._values)
-        parts = zip((self._indices, self._values, self._counts), _of_one_gradient(indices, values))
-        self._indices, self._values, self._counts = _rows_summed(*[torch.cat(pair) for pair in parts])
+            total = _of_one_gradient(total.indices, total.values)
+        self._rows = _summed(
+            _Rows(*[torch.cat(pair) for pair in zip(total, _of_one_gradient(indices, values), strict=True)])
+        )
 
-    def _reduced(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        counts = self._counts.reshape(-1, *[1] * (self._values.ndim - 1)).to(self._values.dtype)
-        first = self.shape.tuple[0] if self.shape.ndims else None
-        shape = [-1 if first is None else first, *self._values.shape[1:]]
-        return self._indices, self._mean(self._values, counts), torch.tensor(shape, dtype=torch.int64)
+    def _reduced(self) -> Any:
+        assert self._rows is not None, "a take is served once there are gradients"
+        indices, values, counts = self._rows
+        counts = counts.reshape(-1, *[1] * (values.ndim - 1)).to(values.dtype)
+        first = self.shape.tuple[0] if self.shape.tuple else None
+        shape = [-1 if first is None else first, *values.shape[1:]]
+        return indices, self._mean(values, counts), torch.tensor(shape, dtype=torch.int64)
 
     def _check(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
         if indices.ndim != 1:
@@ -219,32 +233,30 @@ class SparseAccumulator(Accumulator):
                 raise self._mismatch(self.shape, given)
         if not _begins_with(row, self.shape):
             raise self._mismatch(self.shape, row)
-        if self._values is not None and self._values.shape[1:] != values.shape[1:]:
-            raise self._mismatch(TensorShape([None, *self._values.shape[1:]]), row)
-        limit = self.shape.tuple[0] if self.shape.ndims else None
+        if self._rows is not None and self._rows.values.shape[1:] != values.shape[1:]:
+            raise self._mismatch(TensorShape([None, *self._rows.values.shape[1:]]), row)
+        limit = self.shape.tuple[0] if self.shape.tuple else None
         if limit is not None and len(indices) and not (indices.min() >= 0 and indices.max() < limit):
             raise errors.invalid_argument(f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}")
 
 
 def _begins_with(shape: TensorShape, prefix: TensorShape) -> bool:
-    """Whether a shape may be of those that begin so: an accumulator need not know how its rows look."""
+    """Whether a shape may begin with `prefix`: an accumulator need not know the shape of its rows."""
     if prefix.ndims is None:
         return True
-    return shape.ndims >= prefix.ndims and shape[: prefix.ndims].is_compatible_with(prefix)
+    rank = shape.ndims
+    return rank is not None and rank >= prefix.ndims and shape[: prefix.ndims].is_compatible_with(prefix)
 
 
-def _of_one_gradient(
-    indices: torch.Tensor, values: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """A gradient with each index once; a row that it has twice counts as one gradient's."""
-    distinct, summed, counts = _rows_summed(indices, values, torch.ones_like(indices))
-    return distinct, summed, counts.clamp_(max=1)
+def _of_one_gradient(indices: torch.Tensor, values: torch.Tensor) -> _Rows:
+    """The rows of one gradient, each index once; a row that the gradient has twice is counted once."""
+    rows = _summed(_Rows(indices, values, torch.ones_like(indices)))
+    return rows._replace(counts=rows.counts.clamp_(max=1))
 
 
-def _rows_summed(
-    indices: torch.Tensor, values: torch.Tensor, counts: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _summed(rows: _Rows) -> _Rows:
     """Each index once, in order, with the sum of its rows and of its counts."""
-    distinct, places = torch.unique(indices, return_inverse=True)
-    summed = values.new_zeros((len(distinct), *values.shape[1:])).index_add_(0, places, values)
-    return distinct, summed, torch.zeros_like(distinct).index_add_(0, places, counts)
+    distinct, places = torch.unique(rows.indices, return_inverse=True)
+    summed = rows.values.new_zeros((len(distinct), *rows.values.shape[1:]))
+    summed.index_add_(0, places, rows.values)
+    return _Rows(distinct, summed, torch.zeros_like(distinct).index_add_(0, places, rows.counts))

@@ -1,4 +1,4 @@
-"""Barriers: components of an element come one by one, by key; who takes gets elements that are complete."""
+"""Barriers: the components of an element are inserted one by one, by key; steps take complete elements."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.queues import PriorityQueue
 from tideflow.runtime.values import unshared
+from tideflow.runtime.waiting import PendingValue
 
 _FIRST_INDEX = -(1 << 63)
 
 
 class Barrier:
-    """Complete elements wait in a queue. What brought a key first decides its place: keys that came together
-    have one index, and are in the order in which they became complete.
+    """Complete elements wait in a queue, ordered by the insert that first brought their key: keys of the same
+    insert have one index, and come in the order in which they became complete.
     """
 
     def __init__(
@@ -105,8 +106,10 @@ class Barrier:
                 )
             new.add(key)
 
-    def take(self, count: int, allow_small_batch: bool) -> list[Any]:
-        """Indices, keys and components of `count` elements; fewer, where allowed, once nothing more comes."""
+    def take(self, count: int, allow_small_batch: bool) -> list[Any] | PendingValue:
+        """Indices, keys and components of `count` elements; fewer, where allowed, once the barrier is closed.
+        A pending value where the step has to wait.
+        """
         with self._lock:
             if self.closed:
                 there = self.ready.size()
@@ -121,7 +124,7 @@ class Barrier:
         return self.ready.dequeue_many(count, up_to=allow_small_batch)
 
     def close(self, cancel_pending_enqueues: bool) -> None:
-        """No new keys; what is incomplete may still be completed, unless that is cancelled too."""
+        """No new keys; incomplete elements may still be completed, unless that is cancelled too."""
         with self._lock:
             if self.closed and (self._cancelled or not cancel_pending_enqueues):
                 raise errors.cancelled(f"Barrier '{self.name}' is already closed.")
@@ -136,9 +139,9 @@ class Barrier:
             self.ready.close()
 
     def wake(self) -> None:
-        """Has everyone in line look around: the session closes."""
+        """Has every step in line re-check whether it may wait longer."""
         self.ready.wake()
 
     def report(self) -> dict[str, Any]:
-        """How many elements are complete, and who waits for them."""
+        """How many elements are complete, and how many steps wait for them."""
         return {**self.ready.report(), "kind": "Barrier", "closed": self.closed}

@@ -1,9 +1,9 @@
-"""Uniform numbers into normal ones, by the transform of Box and Muller, to the bit as TensorFlow has them.
+"""Normal numbers from uniform ones by the Box-Muller transform, with the same bits as TensorFlow's.
 
 TensorFlow takes single-precision `log`, `sin` and `cos` from the C library. Those of glibc (2.28 and later)
 are short polynomials in double precision, rounded once at the end, and not always to the nearest float:
-NumPy's differ from them in one value out of five. So the same polynomials stand here. A uniform float has 23
-random bits; over all of these no bit of the three functions differs from glibc's.
+NumPy's differ from them in one value out of five. So this module has the same polynomials. A uniform float
+has 23 random bits; for all of them, no bit of the three functions differs from glibc's.
 
 In double precision the functions are NumPy's: normal numbers are within two units in the last place.
 """
@@ -13,15 +13,15 @@ import math
 import numpy as np
 
 SMALLEST = 1.0e-7
-"""Smaller uniform numbers are taken for this one, so that the logarithm stays finite."""
+"""Smaller uniform numbers are replaced by this one, so that the logarithm stays finite."""
 
 
 def _hexadecimal(numbers: str) -> np.ndarray:
     return np.array([float.fromhex(number) for number in numbers.split()])
 
 
-# log(z 2**k) = k log(2) + log(c) + log(z / c), where c is the one near z out of sixteen, and the last term a
-# polynomial in z / c - 1. Coefficients of the highest powers come first, here and below.
+# log(z 2**k) = k log(2) + log(c) + log(z / c), where c is the nearest to z of sixteen numbers, and the last
+# term is a polynomial in z / c - 1. Coefficients of the highest powers come first, here and below.
 _INVERSE_C = _hexadecimal("""
     0x1.661ec79f8f3bep+0  0x1.571ed4aaf883dp+0  0x1.49539f0f010bp+0   0x1.3c995b0b80385p+0
     0x1.30d190c8864a5p+0  0x1.25e227b0b8eap+0   0x1.1bb4a4a1a343fp+0  0x1.12358f08ae5bap+0
@@ -41,7 +41,7 @@ _COS_POLYNOMIAL = _hexadecimal("""
 
 
 def box_muller(uniforms: np.ndarray) -> np.ndarray:
-    """Pairs of uniform numbers in [0, 1), side by side in the last axis, into pairs of normal ones."""
+    """Turns pairs of uniform numbers in [0, 1), adjacent in the last axis, into pairs of normal numbers."""
     pairs = uniforms.reshape(-1, 2)
     above_zero = np.maximum(pairs[:, 0], pairs.dtype.type(SMALLEST))
     angle = pairs[:, 1].astype(np.float64)
@@ -96,7 +96,7 @@ def _sin_cos_single(angle: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _polynomial(coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
-    result = x * coefficients[0]
+    result: np.ndarray = x * coefficients[0]
     for coefficient in coefficients[1:-1]:
         result += coefficient
         result *= x
@@ -105,7 +105,7 @@ def _polynomial(coefficients: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _rotate(sine: np.ndarray, cosine: np.ndarray, quadrant: np.ndarray) -> None:
-    """Sine and cosine, as the bits of floats, of an angle become those of it plus `quadrant` right angles."""
+    """Rotates an angle by `quadrant` right angles: changes its sine and cosine, as the bits of floats."""
     exchanged = sine ^ cosine
     exchanged &= -(quadrant & 1)
     sine ^= exchanged

@@ -1,8 +1,8 @@
-"""Candidate samplers: classes drawn from a range, each with the probability that its sampler gives it.
+"""Candidate samplers: they draw classes from a range, each class with a probability of its own.
 
-A sampler turns random words into a sequence of draws, the same as TensorFlow's. Of these, `sample` takes the
-first so many, or the first so many that differ. Then a class is expected in the sample p * n times, or, if
-finding n different ones took t draws, with probability 1 - (1 - p) ** t.
+A sampler turns random words into the same sequence of draws as TensorFlow. `sample` takes the first n draws,
+or the first n different ones. The expected count of a class in the sample is p * n or, if it took t draws to
+find n different classes, 1 - (1 - p) ** t.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tideflow.runtime.distributions import unit_numbers
 from tideflow.runtime.philox import Philox
 
 RESERVED_PER_CANDIDATE = 512
-"""Blocks that an op sets aside for each candidate it draws."""
+"""Blocks of the stream that an op reserves for each candidate it draws."""
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
@@ -24,29 +24,29 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 class Sampler(abc.ABC):
     """Draws classes of [0, size)."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.size = size
 
     @property
     def possible(self) -> int:
-        """How many classes can be drawn at all."""
+        """The number of classes with a probability above zero."""
         return self.size
 
     @abc.abstractmethod
     def draws(self, words: Words) -> np.ndarray:
-        """The next draws, as many as come cheaply; it may be called again for more."""
+        """The next draws, as many as are available at once. Further calls return further draws."""
 
     @abc.abstractmethod
     def probability(self, classes: np.ndarray) -> np.ndarray:
-        """How likely a draw is each of these."""
+        """The probability that one draw is each of these classes."""
 
-    def learn(self, classes: np.ndarray) -> None:  # noqa: B027 - most have nothing to learn
-        """Takes note of classes that occurred."""
+    def learn(self, classes: np.ndarray) -> None:  # noqa: B027 - most samplers have nothing to learn
+        """Counts classes that occurred in the data."""
 
     def sample(
         self, generator: Philox, count: int, unique: bool, others: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """`count` classes, how often each was to be expected among them, and the same of `others`."""
+        """Draws `count` classes; returns them, their expected counts, and the expected counts of `others`."""
         sequence = self._sequence(Words(generator, count))
         taken, tries = _first_different(sequence, count) if unique else _first(sequence, count)
         classes = np.array(taken, np.int64)
@@ -61,18 +61,19 @@ class Sampler(abc.ABC):
         if tries == count:
             return probability * np.float32(count)
         with np.errstate(all="ignore"):
-            return -np.expm1(np.float32(tries) * np.log1p(-probability))
+            expected: np.ndarray = -np.expm1(np.float32(tries) * np.log1p(-probability))
+        return expected
 
 
 class Words:
-    """Random words one after another."""
+    """A sequence of random words."""
 
-    def __init__(self, generator: Philox, count: int):
+    def __init__(self, generator: Philox, count: int) -> None:
         self._generator, self._place, self._chunk = generator, 0, max(8, count)
         self._left = np.empty(0, np.uint32)
 
     def take(self, width: int) -> np.ndarray:
-        """The next words, as many as come cheaply, in rows of `width`; at least one row."""
+        """The next words in rows of `width`, as many as are available at once, and at least one row."""
         found = self._left
         if len(found) < width:
             more = self._generator.words(self._place, self._chunk).reshape(-1)
@@ -83,7 +84,7 @@ class Words:
         return found[: rows * width].reshape(rows, width)
 
     def put_back(self, words: np.ndarray) -> None:
-        """Words that were taken but not used."""
+        """Returns words that were taken but not used."""
         self._left = np.concatenate([words, self._left])
 
 
@@ -101,18 +102,18 @@ def _first_different(sequence: Iterator[int], count: int) -> tuple[list[int], in
 
 
 def _skew(size: int, bits: int) -> int:
-    """Numbers below this would make small remainders too likely: they are drawn again."""
+    """The number of values to reject, from 0 up, so that the remainders modulo `size` are equally likely."""
     return 0 if size & (size - 1) == 0 else (1 << bits) % size
 
 
 class All:
-    """No sampler at all: every class, once."""
+    """Not a random sampler: it returns every class once."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.size = self.possible = size
 
     def learn(self, classes: np.ndarray) -> None:
-        """There is nothing to learn."""
+        """Does nothing."""
 
     def sample(
         self, generator: Philox, count: int, unique: bool, others: np.ndarray
@@ -122,7 +123,7 @@ class All:
 
 
 class Uniform(Sampler):
-    """Every class is as likely as any other."""
+    """All classes are equally likely."""
 
     def draws(self, words: Words) -> np.ndarray:
         numbers = words.take(2).view(np.uint64)[:, 0]
@@ -133,21 +134,24 @@ class Uniform(Sampler):
 
 
 class LogUniform(Sampler):
-    """Class k with probability log((k + 2) / (k + 1)) / log(size + 1): as words sorted by frequency are."""
+    """Class k has probability log((k + 2) / (k + 1)) / log(size + 1), like words sorted by frequency."""
 
     def draws(self, words: Words) -> np.ndarray:
         numbers = unit_numbers(words.take(2), _FLOAT64)[:, 0]
-        return (np.exp(numbers * np.log1p(float(self.size))).astype(np.int64) - 1) % self.size
+        drawn: np.ndarray = np.exp(numbers * np.log1p(float(self.size))).astype(np.int64) - 1
+        drawn %= self.size
+        return drawn
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         with np.errstate(all="ignore"):
-            return np.log((classes + 2.0) / (classes + 1.0)) / np.log1p(float(self.size))
+            likely: np.ndarray = np.log((classes + 2.0) / (classes + 1.0)) / np.log1p(float(self.size))
+        return likely
 
 
 class Unigram(Sampler):
-    """Each class as likely as it has been seen so far; at first each has been seen once."""
+    """The probability of a class is proportional to its count so far. All counts begin at 1."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         super().__init__(size)
         self._seen = np.ones(size, np.int32)
 
@@ -167,26 +171,26 @@ class Unigram(Sampler):
 
 
 class FixedUnigram(Sampler):
-    """Each class as likely as its weight says: Vose's alias method.
+    """The probability of a class is proportional to its weight; by Vose's alias method.
 
-    A bucket for each class holds the class itself up to some height and one other above it; a number picks
-    the bucket, another the height.
+    Each class has a bucket, which contains the class itself up to some height and one other class above it.
+    One random number selects the bucket, another the height.
     """
 
-    def __init__(self, weights: Sequence[float]):
+    def __init__(self, weights: Sequence[float]) -> None:
         super().__init__(len(weights))
         self._weights = np.array(weights, np.float32)
-        self._total = np.cumsum(self._weights)[-1]  # one by one, as TensorFlow adds
+        self._total = np.cumsum(self._weights)[-1]  # added one by one, as TensorFlow does
         self._height, self._other = _buckets(self._weights)
 
     @property
     def possible(self) -> int:
-        return np.count_nonzero(self._weights)
+        return int(np.count_nonzero(self._weights))
 
     def draws(self, words: Words) -> np.ndarray:
         pairs = words.take(2)
         skewed = np.flatnonzero(pairs[:, 1] < _skew(self.size, 32))
-        if len(skewed):  # the pair that begins with this height ends with a later word
+        if len(skewed):  # the word is rejected: the height is paired with a later word
             first = skewed[0]
             words.put_back(np.concatenate([pairs[first, :1], pairs[first + 1 :].reshape(-1)]))
             pairs = pairs[:first]
@@ -196,13 +200,14 @@ class FixedUnigram(Sampler):
 
     def probability(self, classes: np.ndarray) -> np.ndarray:
         known = (classes >= 0) & (classes < self.size)
-        return np.where(known, self._weights[np.where(known, classes, 0)], 0) / self._total
+        likely: np.ndarray = np.where(known, self._weights[np.where(known, classes, 0)], 0) / self._total
+        return likely
 
 
 def _buckets(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The height of each bucket's own class, and the class above it.
 
-    What a rare class leaves free in its bucket is filled from a frequent one, which may become rare by that.
+    The free part of a rare class's bucket is filled from a frequent class, which may become rare by that.
     """
     size = len(weights)
     height = ((weights * np.float32(size)).astype(np.float64) / weights.astype(np.float64).sum()).tolist()
@@ -214,6 +219,6 @@ def _buckets(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         other[low] = high
         height[high] -= 1 - height[low]
         (rare if height[high] < 1 else frequent).append(high)
-    for place in rare + frequent:  # full, but for rounding
+    for place in rare + frequent:  # full, except for rounding errors
         height[place] = 1.0
     return np.array(height, np.float32), np.array(other, np.int64)

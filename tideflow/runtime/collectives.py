@@ -1,8 +1,8 @@
-"""Collectives: the members of a group meet, each with a value, and each leaves with what was made of all.
+"""Collectives: every member of a group brings a value, and every member gets what was made of all of them.
 
-A group is a number of devices, known by its key; what its members do together is an instance, known by a key
-of its own, which they meet for again and again, step after step. Members in one process meet in memory. In a
-cluster, the last of a process' members to come speaks for all of them to the other processes
+A group is a number of devices, known by its key. What its members do together is an instance, known by a key
+of its own: they meet for it once a step, in rounds. Members of one process meet in memory. In a cluster, the
+last member of a process to arrive exchanges values with the other processes on behalf of all of them
 (`runtime/process_groups.py`).
 """
 
@@ -19,7 +19,7 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import StepContext
 
 MERGE: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "Add": torch.add,
@@ -50,21 +50,33 @@ class Terms:
 
 @dataclass
 class Member:
-    """Who comes: its device, the operation that speaks for it, and what it brings (a receiver: nothing)."""
+    """A member that takes part: its device, the operation that runs for it, its value (None of a receiver),
+    and the step on behalf of which it waits.
+    """
 
     device: str
     operation: str
     value: torch.Tensor | None
+    context: StepContext
+    closed: Callable[[], bool]  # whether its session has ended
+
+    def wait(self, condition: threading.Condition, ready: Callable[[], bool], what: str) -> None:
+        """Blocks, holding the condition's lock, until `ready`."""
+        self.context.wait(condition, ready, self.closed, what)
+
+    def time_left(self, what: str) -> float:
+        """How many seconds its step may sleep; raises where it may wait no longer."""
+        return self.context.time_left(self.closed, what)
 
 
 class Others(Protocol):
     """The members in other processes."""
 
-    def local_members(self, terms: Terms, device: str, closed: Callable[[], bool]) -> int:
+    def local_members(self, terms: Terms, member: Member) -> int:
         """How many members of the group are in this process, once all of them are known."""
 
-    def exchange(self, terms: Terms, value: torch.Tensor | None, closed: Callable[[], bool]) -> torch.Tensor:
-        """What was made of this process' value and the others'."""
+    def exchange(self, terms: Terms, value: torch.Tensor | None, member: Member) -> torch.Tensor:
+        """What was made of this process' value and the others'; `member` waits for it."""
 
 
 @dataclass
@@ -82,7 +94,7 @@ class _Round:
         return self.result is not None or self.error is not None
 
     def admit(self, member: Member, terms: Terms) -> None:
-        """Takes a member in; InvalidArgumentError for one who has come for something else."""
+        """Takes a member in; InvalidArgumentError for one whose terms are not the others'."""
         if self.terms is None:
             self.terms = terms
         elif self.terms != terms:
@@ -101,16 +113,11 @@ class _Instance:
         self._round = _Round()
 
     def meet(
-        self,
-        member: Member,
-        terms: Terms,
-        need: int,
-        conclude: Callable[[list[Member]], torch.Tensor],
-        closed: Callable[[], bool],
+        self, member: Member, terms: Terms, need: int, conclude: Callable[[list[Member]], torch.Tensor]
     ) -> torch.Tensor:
-        """Waits for `need` members; the last one has `conclude` make the result for all of them."""
+        """Waits for `need` members; the last to arrive calls `conclude`, which makes the result for all."""
         with self._changed:
-            self._wait_for_turn(member, terms, closed)
+            self._wait_for_turn(member, terms)
             joined = self._round
             joined.admit(member, terms)
             is_last = len(joined.members) == need
@@ -119,41 +126,38 @@ class _Instance:
                 self._round = _Round()
                 self._changed.notify_all()
             else:
-                self._wait_for_result(joined, member, terms, need, closed)
+                self._wait_for_result(joined, member, terms, need)
         if is_last:
             with self._finishing(joined):
                 joined.result = conclude([joined.members[device] for device in sorted(joined.members)])
         if joined.error is not None:
             raise joined.error
+        assert joined.result is not None, "a round that is over has a result or an error"
         return joined.result
 
-    def _wait_for_turn(self, member: Member, terms: Terms, closed: Callable[[], bool]) -> None:
-        """A device that is in this round already comes for the next one: it is another step's."""
+    def _wait_for_turn(self, member: Member, terms: Terms) -> None:
+        """A device that is in this round already comes for the next one, on behalf of another step."""
         there = self._round.members.get(member.device)
         if there is not None and there.operation != member.operation:
             raise errors.invalid_argument(
                 f"'{member.operation}' and '{there.operation}' both take part in {terms.what} on device "
                 f"'{member.device}': each member must be on a device of its own",
             )
-        wait(
+        member.wait(
             self._changed,
             lambda: member.device not in self._round.members,
-            closed,
             f"'{member.operation}' for the end of the last round of {terms.what}",
         )
 
-    def _wait_for_result(
-        self, joined: _Round, member: Member, terms: Terms, need: int, closed: Callable[[], bool]
-    ) -> None:
+    def _wait_for_result(self, joined: _Round, member: Member, terms: Terms, need: int) -> None:
         try:
-            wait(
+            member.wait(
                 self._changed,
                 lambda: joined.is_over,
-                closed,
                 f"'{member.operation}' in {terms.what}, where {len(joined.members)} of {need} members are",
             )
         except BaseException:
-            if not joined.is_full:  # nobody may count on who has left
+            if not joined.is_full:  # a member that has left must not be counted
                 joined.members.pop(member.device, None)
                 if not joined.members:
                     joined.terms = None
@@ -162,7 +166,7 @@ class _Instance:
 
     @contextmanager
     def _finishing(self, joined: _Round) -> Iterator[None]:
-        """Whatever becomes of the last member, the others hear of it."""
+        """Tells the other members how it ended, whatever happens to the last one."""
         try:
             yield
         except Exception as error:
@@ -183,29 +187,25 @@ class Collectives:
         self._instances: dict[tuple[int, Any], _Instance] = {}
         self.others: Others | None = None
 
-    def meet(self, member: Member, terms: Terms, closed: Callable[[], bool]) -> torch.Tensor:
-        """Brings a member's value to its instance and returns the result, when all are there."""
+    def meet(self, member: Member, terms: Terms) -> torch.Tensor:
+        """Brings a member's value to its instance; returns the result when all members have arrived."""
         with self._lock:
             instance = self._instances.setdefault((terms.group_key, terms.instance_key), _Instance())
         others = self.others
-        need = terms.group_size
-        if others is not None:
-            need = others.local_members(terms, member.device, closed)
+        need = terms.group_size if others is None else others.local_members(terms, member)
         between_tasks = others if need < terms.group_size else None
         result = instance.meet(
-            member, terms, need, lambda members: _concluded(members, terms, between_tasks, closed), closed
+            member, terms, need, lambda members: _concluded(members, terms, between_tasks, member)
         )
         return result if member.value is None else result.to(member.value.device)
 
 
-def _concluded(
-    members: list[Member], terms: Terms, others: Others | None, closed: Callable[[], bool]
-) -> torch.Tensor:
-    """What all members leave with."""
+def _concluded(members: list[Member], terms: Terms, others: Others | None, last: Member) -> torch.Tensor:
+    """What all members get."""
     values = [member.value for member in members if member.value is not None]
     made = _made_here(values, terms)
     if others is not None:
-        made = others.exchange(terms, made, closed)
+        made = others.exchange(terms, made, last)
     elif made is None:
         raise errors.invalid_argument(f"Nobody sends in {terms.what}: there must be one sender")
     if terms.final_op != "Div":
@@ -229,12 +229,14 @@ def _made_here(values: list[torch.Tensor], terms: Terms) -> torch.Tensor | None:
 
 def of(resources: ResourceManager) -> Collectives:
     """The collectives of a task or a session."""
-    return resources.get_or_create("", "collectives", "", Collectives)
+    found: Collectives = resources.get_or_create("", "collectives", "", Collectives)
+    return found
 
 
 def in_one_process(resources: ResourceManager) -> Collectives:
-    """The collectives that never leave the process, whatever cluster it is in."""
-    return resources.get_or_create("", "collectives of one process", "", Collectives)
+    """The collectives whose members are all in this process, whatever cluster it is in."""
+    found: Collectives = resources.get_or_create("", "collectives of one process", "", Collectives)
+    return found
 
 
 def configure(resources: ResourceManager, others: Others | None) -> None:

@@ -1,4 +1,4 @@
-"""Elements together: batches, padded or sparse ones, windows; and taken apart again."""
+"""Batches, padded and sparse batches, windows, and the elements of batches again."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from tideflow.runtime.datasets import (
     shape_text,
     stacked,
 )
+from tideflow.runtime.waiting import StepContext
 
 
 class Batch(OfOne):
-    """`size` elements together; fewer at the end, unless the rest is dropped."""
+    """Batches of `size` elements; the last one may be smaller, unless the remainder is dropped."""
 
-    def __init__(self, source: Dataset, size: int, drop_remainder: bool):
+    def __init__(self, source: Dataset, size: int, drop_remainder: bool) -> None:
         super().__init__(source)
         if size <= 0:
             raise refuse("Batch size must be greater than zero.")
@@ -38,8 +39,8 @@ class Batch(OfOne):
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate_many(iteration)
 
-        def pull() -> Element:
-            rows = following(self.size)
+        def pull(context: StepContext) -> Element:
+            rows = following(context, self.size)
             if self.drop_remainder and len(rows[0]) < self.size:
                 raise End
             return rows
@@ -54,24 +55,24 @@ class Batch(OfOne):
 
 
 class _FilledBatch(Batch):
-    """Batches of elements of different sizes: `joined` says how those become one."""
+    """Batches of elements of different sizes. Subclasses define how elements are joined."""
 
     def joined(self, taken: list[Element]) -> Element:
-        """Elements as one."""
-        raise AssertionError("every kind of batch says how its elements become one")
+        """One batch of these elements."""
+        raise AssertionError("each subclass defines `joined`")
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
         ended = False
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal ended
             if ended:
                 raise End
             taken: list[Element] = []
             try:
                 for _ in range(self.size):
-                    taken.append(following())
+                    taken.append(following(context))
             except End:
                 ended = True
                 if not taken or self.drop_remainder:
@@ -82,7 +83,7 @@ class _FilledBatch(Batch):
 
 
 class PaddedBatch(_FilledBatch):
-    """Batches of elements of different sizes, each padded to the given or the largest one."""
+    """Batches of elements of different sizes, each padded to the given size or the largest in the batch."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class PaddedBatch(_FilledBatch):
         padded_shapes: Sequence[Sequence[int]],
         padding: Sequence[Any],
         drop_remainder: bool,
-    ):
+    ) -> None:
         super().__init__(source, size, drop_remainder)
         self._shapes, self._padding = padded_shapes, padding
 
@@ -117,19 +118,20 @@ def _padded(component: int, values: Sequence[Any], sizes: Sequence[int], blank: 
     largest = [found if size < 0 else size for size, found in zip(sizes, largest, strict=True)]
     if all(list(value.shape) == largest for value in values):
         return stacked(values)
+    filled: Any
     if isinstance(first, torch.Tensor):
-        made = first.new_full((len(values), *largest), blank.item())
+        filled = first.new_full((len(values), *largest), blank.item())
     else:
-        made = np.full((len(values), *largest), blank[()], dtype=object)
+        filled = np.full((len(values), *largest), blank[()], dtype=object)
     for i, value in enumerate(values):
-        made[(i, *(slice(size) for size in value.shape))] = value
-    return made
+        filled[(i, *(slice(size) for size in value.shape))] = value
+    return filled
 
 
 class SparseBatch(_FilledBatch):
-    """Batches of dense elements of different sizes as one sparse tensor each, in the cells of a variant."""
+    """Batches of dense elements of different sizes. A batch is a sparse tensor, in the cells of a variant."""
 
-    def __init__(self, source: Dataset, size: int, row_shape: Sequence[int]):
+    def __init__(self, source: Dataset, size: int, row_shape: Sequence[int]) -> None:
         super().__init__(source, size, drop_remainder=False)
         self._row_shape = list(row_shape)
 
@@ -164,19 +166,19 @@ class Unbatch(OfOne):
         following = self.source.iterate(iteration)
         rows = iter_pull(())
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal rows
             while True:
                 try:
-                    return rows()
+                    return rows(context)
                 except End:
-                    rows = Rows(_of_one_size(following())).iterate(iteration)
+                    rows = Rows(_of_one_size(following(context))).iterate(iteration)
 
         return pull
 
 
 def _of_one_size(batch: Element) -> Element:
-    """The batch, whose components have as many rows each."""
+    """The batch itself. Raises InvalidArgumentError unless its components have the same number of rows."""
     for i, value in enumerate(batch):
         if not value.ndim:
             raise refuse("Input element must have a non-scalar value in each component.")
@@ -189,11 +191,12 @@ def _of_one_size(batch: Element) -> Element:
 
 
 class Window(OfOne):
-    """Windows of elements: for each component, a dataset of `size` values that are `stride` apart; the next
-    begins `shift` later.
+    """Windows of elements: for each component, a dataset of `size` values that are `stride` apart.
+
+    Each window begins `shift` elements after the one before.
     """
 
-    def __init__(self, source: Dataset, size: int, shift: int, stride: int, drop_remainder: bool):
+    def __init__(self, source: Dataset, size: int, shift: int, stride: int, drop_remainder: bool) -> None:
         super().__init__(source)
         for name, value in (("size", size), ("shift", shift), ("stride", stride)):
             if value <= 0:
@@ -207,20 +210,20 @@ class Window(OfOne):
         seen: list[Element] = []
         ended = False
 
-        def fill(count: int) -> None:
+        def fill(context: StepContext, count: int) -> None:
             nonlocal ended
             try:
                 while len(seen) < count and not ended:
-                    seen.append(following())
+                    seen.append(following(context))
             except End:
                 ended = True
 
-        def pull() -> Element:
-            fill(span)
+        def pull(context: StepContext) -> Element:
+            fill(context, span)
             if not seen or len(seen) < span and self._drop_remainder:
                 raise End
             window = seen[: span : self._stride]
-            fill(self._shift)
+            fill(context, self._shift)
             del seen[: self._shift]
             return tuple(as_cell(Elements([(v,) for v in values])) for values in zip(*window, strict=True))
 

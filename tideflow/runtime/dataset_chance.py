@@ -1,4 +1,7 @@
-"""Datasets of chance: random numbers, and elements in random order, which for given seeds is TensorFlow's."""
+"""Random datasets: random numbers, and elements in random order.
+
+For given seeds both are TensorFlow's own.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,11 @@ from tideflow.runtime.datasets import (
     refuse,
 )
 from tideflow.runtime.philox import Philox
+from tideflow.runtime.waiting import StepContext
 
 
 def seeds_or_chance(seed: int, seed2: int) -> tuple[int, int]:
-    """The seeds, or a pair that nobody has chosen where both are zero."""
+    """The seeds, or a random pair if both are zero."""
     if seed or seed2:
         return seed, seed2
     first, second = np.random.default_rng().integers(1, 1 << 62, 2)
@@ -42,25 +46,26 @@ def random_words(seed: int, seed2: int) -> Iterator[int]:
 
 
 class Random(Dataset):
-    """Random 32-bit numbers without end."""
+    """An infinite sequence of random 32-bit numbers."""
 
-    def __init__(self, seed: int, seed2: int):
+    def __init__(self, seed: int, seed2: int) -> None:
         self._seeds = seeds_or_chance(seed, seed2)
 
     def iterate(self, iteration: Iteration) -> Pull:
         words = random_words(*self._seeds)
-        return lambda: (torch.tensor(next(words)),)
+        return lambda context: (torch.tensor(next(words)),)
 
     def cardinality(self) -> int:
         return INFINITE
 
 
 class Shuffle(OfOne):
-    """Elements from anywhere among the next `size`. Each pass has an order of its own, unless all are to have
-    the same.
+    """Elements in random order: each is drawn from a buffer of the next `size`.
+
+    Each pass has a different order if `reshuffle` is set.
     """
 
-    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, reshuffle: bool = True):
+    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, reshuffle: bool = True) -> None:
         super().__init__(source)
         self.size, self.reshuffle = _buffer_size(size), reshuffle
         self.seeds = seeds_or_chance(seed, seed2)
@@ -75,11 +80,9 @@ class Shuffle(OfOne):
 
 
 class ShuffleAndRepeat(OfOne):
-    """Shuffled epochs, one stream of chance for all; the next is read while the last elements of one are
-    still given out.
-    """
+    """Shuffled epochs with one random stream. The next epoch is read into the buffer while one epoch ends."""
 
-    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, count: int):
+    def __init__(self, source: Dataset, size: int, seed: int, seed2: int, count: int) -> None:
         super().__init__(source)
         self._size, self._count = _buffer_size(size), count
         self._seeds = seeds_or_chance(seed, seed2)
@@ -98,17 +101,17 @@ def _buffer_size(size: int) -> int:
 
 
 def _shuffled(source: Dataset, count: int, size: int, words: Iterator[int], iteration: Iteration) -> Pull:
-    """`count` epochs of a dataset (without end if negative), each shuffled, in a buffer that they share."""
+    """`count` epochs of a dataset (infinitely many if negative), each shuffled, in one buffer."""
     epochs: collections.deque[collections.deque[Element]] = collections.deque([collections.deque()])
     held, number = 0, 0
     following: Pull | None = None if not count else source.iterate(iteration)
     part = iteration
 
-    def fill() -> None:
+    def fill(context: StepContext) -> None:
         nonlocal held, number, following, part
         while following is not None and held < size:
             try:
-                epochs[-1].append(following())
+                epochs[-1].append(following(context))
                 held += 1
             except End:
                 number += 1
@@ -121,15 +124,15 @@ def _shuffled(source: Dataset, count: int, size: int, words: Iterator[int], iter
                 following = source.iterate(part)
                 epochs.append(collections.deque())
 
-    def pull() -> Element:
+    def pull(context: StepContext) -> Element:
         nonlocal held
-        fill()
+        fill(context)
         if not held:
             raise End
         while not epochs[0]:
             epochs.popleft()
         first = epochs[0]
-        # The one chosen changes places with the first, which leaves.
+        # The first element moves to the place of the chosen one, so that only the first place is removed.
         chosen = next(words) % len(first)
         element, first[chosen] = first[chosen], first[0]
         first.popleft()
@@ -140,7 +143,7 @@ def _shuffled(source: Dataset, count: int, size: int, words: Iterator[int], iter
 
 
 def fused(dataset: Dataset) -> Dataset:
-    """Repeat(Shuffle(x)) -> ShuffleAndRepeat(x), all over a pipeline."""
+    """Repeat(Shuffle(x)) -> ShuffleAndRepeat(x), everywhere in a pipeline."""
     if isinstance(dataset, Repeat) and isinstance(dataset.source, Shuffle) and dataset.source.reshuffle:
         shuffle = dataset.source
         return ShuffleAndRepeat(fused(shuffle.source), shuffle.size, *shuffle.seeds, dataset.count)

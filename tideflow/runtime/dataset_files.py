@@ -1,4 +1,4 @@
-"""Datasets of what files hold: lines, records, fields; and a dataset that is kept in a file."""
+"""Datasets of the contents of files: lines, records, rows; and a dataset that is cached in a file."""
 
 from __future__ import annotations
 
@@ -28,23 +28,25 @@ from tideflow.runtime.datasets import (
     refuse,
 )
 from tideflow.runtime.values import to_numpy, to_torch
+from tideflow.runtime.waiting import StepContext
 
-_TOGETHER = 256  # records
+_RECORDS_AT_A_TIME = 256
 
 
 def string(value: bytes) -> np.ndarray:
-    """A string as a value."""
+    """A value that is a string."""
     return np.array(value, dtype=object)
 
 
 def one_string(value: bytes) -> Element:
-    """A string as an element."""
+    """An element that is a string."""
     return (string(value),)
 
 
 class Files(Dataset):
-    """The contents of files, one file after the other: what `parse` makes of each thing that `read` finds. A
-    file that cannot be read is an error once; the next one follows.
+    """The contents of files, one file after the other: `read` lists a file's items, `parse` makes elements.
+
+    A file that cannot be read raises an error once; the next pull continues with the next file.
     """
 
     def __init__(
@@ -52,12 +54,12 @@ class Files(Dataset):
         paths: Sequence[bytes],
         read: Callable[[bytes], Iterator[Any]],
         parse: Callable[[Any], Element] = one_string,
-    ):
+    ) -> None:
         self._paths, self._read, self._parse = list(paths), read, parse
 
     def iterate(self, iteration: Iteration) -> Pull:
         found, parse = self._contents(), self._parse
-        return lambda: parse(found())
+        return lambda context: parse(found())
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
         if self._parse is not one_string:
@@ -65,7 +67,7 @@ class Files(Dataset):
         paths = iter(self._paths)
         contents: Iterator[bytes] = iter(())
 
-        def pull(count: int) -> Element:
+        def pull(context: StepContext, count: int) -> Element:
             nonlocal contents
             found: list[bytes] = []
             while len(found) < count:
@@ -105,7 +107,7 @@ class Files(Dataset):
 
 
 def lines(path: bytes, compression: str) -> Iterator[bytes]:
-    """The lines of a file, without their ends."""
+    """The lines of a file, without their line ends."""
     with open_for_reading(path, compression) as file:
         for line in file:
             yield line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
@@ -114,7 +116,7 @@ def lines(path: bytes, compression: str) -> Iterator[bytes]:
 def records(path: bytes, compression: str) -> Iterator[bytes]:
     """The records of a TFRecord file."""
     with RecordFile(path, compression) as file:
-        while batch := file.take(_TOGETHER)[1]:
+        while batch := file.take(_RECORDS_AT_A_TIME)[1]:
             yield from batch
 
 
@@ -133,7 +135,7 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
 
 
 def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -> Iterator[bytes]:
-    """The records of a CSV file; a quoted field may run over several lines."""
+    """The records of a CSV file. A quoted field may contain line ends."""
     with open_for_reading(path, compression) as file:
         pending = b""
         skip = header
@@ -152,8 +154,8 @@ def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -
 
 
 def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:
-    """The rows that a query of an SQLite database gives."""
-    import sqlite3
+    """The rows that a query of an SQLite database returns."""
+    import sqlite3  # loaded when asked for
 
     connection = None
     try:
@@ -179,17 +181,15 @@ def _cell(value: Any, dtype: DType) -> Any:
 
 
 class FileCache(OfOne):
-    """The other dataset, kept in a file of records once it has been gone through: a record for each
-    component.
-    """
+    """The source, cached in a TFRecord file by the first complete pass: a record for each component."""
 
-    def __init__(self, source: Dataset, filename: str, components: int):
+    def __init__(self, source: Dataset, filename: str, components: int) -> None:
         super().__init__(source)
         self._path, self._components = f"{filename}.cached", components
 
     def iterate(self, iteration: Iteration) -> Pull:
         if os.path.exists(self._path):
-            return iter_pull(self._kept())
+            return iter_pull(self._cached())
         following = self.source.iterate(iteration)
         path = f"{self._path}.lock"
         writer: TFRecordWriter | None = None
@@ -203,7 +203,7 @@ class FileCache(OfOne):
                 if os.path.exists(path):
                     os.remove(path)
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal writer, ended
             if ended:
                 raise End
@@ -216,7 +216,7 @@ class FileCache(OfOne):
                 writer = TFRecordWriter(path)
                 iteration.at_end(close)
             try:
-                element = following()
+                element = following(context)
             except End:
                 ended = True
                 writer.flush()
@@ -230,7 +230,7 @@ class FileCache(OfOne):
 
         return pull
 
-    def _kept(self) -> Iterator[Element]:
+    def _cached(self) -> Iterator[Element]:
         with RecordFile(self._path) as file:
             element: list[Any] = []
             for _, record in file:
@@ -243,8 +243,8 @@ class FileCache(OfOne):
         return self.source.cardinality()
 
 
-def checked_compression(name: Any) -> str:
-    """A compression's name."""
+def checked_compression(name: str | bytes) -> str:
+    """The name of a compression. Raises InvalidArgumentError if it is unknown."""
     word = name.decode() if isinstance(name, bytes) else name
     if word not in ("", "GZIP", "ZLIB"):
         raise refuse(f"Unsupported compression_type: {word}.")
@@ -252,7 +252,7 @@ def checked_compression(name: Any) -> str:
 
 
 def written_to_records(given: Iterator[Element], path: bytes, compression: str) -> None:
-    """Writes the elements, strings, into a TFRecord file."""
+    """Writes elements, which are strings, into a TFRecord file."""
     with TFRecordWriter(path, compression or None) as writer:
         for (record,) in given:
             writer.write(record[()])

@@ -1,6 +1,6 @@
-"""Datasets made by functions of elements: map, filter, interleave, scan, groups.
+"""Datasets that apply functions to elements: map, filter, interleave, scan, groups.
 
-A function is a callable from an element's values to a tuple of values: the plan of a graph.
+A function takes the values of an element and returns a tuple of values. It is the compiled plan of a graph.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ from tideflow.runtime.datasets import (
     many_of,
     refuse,
 )
+from tideflow.runtime.waiting import StepContext
 
 
 class Map(OfOne):
-    """What a function makes of each element; where the function is out of range, the dataset ends."""
+    """The result of a function for each element. An OutOfRangeError of the function ends the dataset."""
 
-    def __init__(self, source: Dataset, function: Function):
+    def __init__(self, source: Dataset, function: Function) -> None:
         super().__init__(source)
         self._function = function
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, function = self.source.iterate(iteration), self._function
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             try:
-                return function(*following())
+                return function(context, *following(context))
             except OutOfRangeError:
                 raise End from None
 
@@ -54,35 +55,35 @@ class Map(OfOne):
     def iterate_many(self, iteration: Iteration) -> PullMany:
         if isinstance(self._function, RowFunction):
             return rows_mapped(self._function, self.source.iterate_many(iteration), called)
-        return many_of(self.iterate(iteration), as_a_whole=True)  # as TensorFlow, which fuses the two
+        return many_of(self.iterate(iteration), as_a_whole=True)  # TensorFlow fuses map and batch
 
     def cardinality(self) -> int:
         return self.source.cardinality()
 
 
 class Filter(OfOne):
-    """The elements for which a predicate holds."""
+    """The elements for which a predicate is true."""
 
-    def __init__(self, source: Dataset, predicate: Function):
+    def __init__(self, source: Dataset, predicate: Function) -> None:
         super().__init__(source)
         self._predicate = predicate
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, predicate = self.source.iterate(iteration), self._predicate
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             while True:
-                element = following()
-                if holds(predicate(*element)):
+                element = following(context)
+                if holds(predicate(context, *element)):
                     return element
 
         return pull
 
 
 class TakeWhile(OfOne):
-    """The elements in front of the first for which a predicate does not hold."""
+    """The elements before the first for which a predicate is false."""
 
-    def __init__(self, source: Dataset, predicate: Function):
+    def __init__(self, source: Dataset, predicate: Function) -> None:
         super().__init__(source)
         self._predicate = predicate
 
@@ -90,12 +91,12 @@ class TakeWhile(OfOne):
         following, predicate = self.source.iterate(iteration), self._predicate
         ended = False
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal ended
             if ended:
                 raise End
-            element = following()
-            if holds(predicate(*element)):
+            element = following(context)
+            if holds(predicate(context, *element)):
                 return element
             ended = True
             raise End
@@ -104,37 +105,37 @@ class TakeWhile(OfOne):
 
 
 def holds(result: Element) -> bool:
-    """What a predicate said."""
+    """The result of a predicate as a bool."""
     (truth,) = result
     if truth.ndim or truth.dtype != torch.bool:
         raise refuse("Filter predicate `f` must return a scalar bool.")
-    return truth.item()
+    return bool(truth.item())
 
 
 class FlatMap(OfOne):
-    """The elements of the datasets that a function makes of each element, one dataset after the other."""
+    """A function returns a dataset for each element; these are the elements of all of them, in order."""
 
-    def __init__(self, source: Dataset, function: Function):
+    def __init__(self, source: Dataset, function: Function) -> None:
         super().__init__(source)
         self._function = function
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
-        part: Iteration | None = None
-        rest: Pull | None = None
+        current: tuple[Iteration, Pull] | None = None
 
-        def pull() -> Element:
-            nonlocal part, rest
+        def pull(context: StepContext) -> Element:
+            nonlocal current
             while True:
-                if rest is None:
-                    made = _made(self._function, following())
+                if current is None:
+                    made = _made(context, self._function, following(context))
                     part = iteration.inner()
-                    rest = made.iterate(part)
+                    current = part, made.iterate(part)
+                part, rest = current
                 try:
-                    return rest()
+                    return rest(context)
                 except End:
                     part.stop()
-                    rest = None
+                    current = None
 
         return pull
 
@@ -142,28 +143,32 @@ class FlatMap(OfOne):
         following = self.source.iterate(iteration)
         part: Iteration | None = None
 
-        def next_part(_: bool) -> PullMany:
+        def next_part(context: StepContext, _: bool) -> PullMany:
             nonlocal part
             if part is not None:
                 part.stop()
-            made = _made(self._function, following())
+            made = _made(context, self._function, following(context))
             part = iteration.inner()
             return made.iterate_many(part)
 
         return many_in_turn(next_part)
 
 
-def _made(function: Function, element: Element) -> Dataset:
-    (variant,) = function(*element)
+def _made(context: StepContext, function: Function, element: Element) -> Dataset:
+    (variant,) = function(context, *element)
     return dataset_in(variant)
 
 
 class Interleave(OfOne):
-    """The elements of `cycle` datasets at a time, `block` from each in turn; `threads` has each of them read
-    ahead by a thread.
+    """The elements of `cycle` datasets at a time, `block` elements from each in turn.
+
+    A function returns a dataset for each element of the source. If `threads` is set, each dataset has a
+    thread that reads ahead.
     """
 
-    def __init__(self, source: Dataset, function: Function, cycle: int, block: int, threads: bool = False):
+    def __init__(
+        self, source: Dataset, function: Function, cycle: int, block: int, threads: bool = False
+    ) -> None:
         super().__init__(source)
         if cycle <= 0:
             raise refuse("cycle_length must be greater than zero.")
@@ -176,13 +181,13 @@ class Interleave(OfOne):
         slots: list[tuple[Iteration, Pull] | None] = [None] * self._cycle
         at, taken, ended = 0, 0, False
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal at, taken, ended
             while not ended or any(slots):
                 slot = slots[at]
                 if slot is not None:
                     try:
-                        element = slot[1]()
+                        element = slot[1](context)
                     except End:
                         slot[0].stop()
                         slots[at] = None
@@ -196,33 +201,33 @@ class Interleave(OfOne):
                     at, taken = (at + 1) % self._cycle, 0
                     continue
                 try:
-                    slots[at] = self._begun(following(), iteration)
+                    slots[at] = self._begun(context, following(context), iteration)
                 except End:
                     ended = True
             raise End
 
         return pull
 
-    def _begun(self, element: Element, iteration: Iteration) -> tuple[Iteration, Pull]:
-        made, part = _made(self._function, element), iteration.inner()
+    def _begun(self, context: StepContext, element: Element, iteration: Iteration) -> tuple[Iteration, Pull]:
+        made, part = _made(context, self._function, element), iteration.inner()
         rest = made.iterate(part)
         return part, ahead(rest, self._block, part) if self._threads else rest
 
 
 class Scan(OfOne):
-    """What a function makes of a state and each element: the next state, and an element."""
+    """A function takes a state and each element; it returns the next state and an element of this dataset."""
 
-    def __init__(self, source: Dataset, initial: Sequence[Any], function: Function):
+    def __init__(self, source: Dataset, initial: Sequence[Any], function: Function) -> None:
         super().__init__(source)
         self._initial, self._function = tuple(initial), function
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, state = self.source.iterate(iteration), self._initial
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal state
             try:
-                result = self._function(*state, *following())
+                result = self._function(context, *state, *following(context))
             except OutOfRangeError:
                 raise End from None
             state = result[: len(state)]
@@ -234,20 +239,23 @@ class Scan(OfOne):
         return self.source.cardinality()
 
 
-def reduced(source: Dataset, initial: Sequence[Any], function: Function, iteration: Iteration) -> Element:
-    """What is left of a state when a function has put every element into it."""
+def reduced(
+    source: Dataset, initial: Sequence[Any], function: Function, iteration: Iteration, context: StepContext
+) -> Element:
+    """The final state of a function that takes the state and each element and returns the next state."""
     state = tuple(initial)
-    for element in elements(source, iteration):
-        state = function(*state, *element)
+    for element in elements(source, iteration, context):
+        state = function(context, *state, *element)
     return state
 
 
 class GroupByWindow(OfOne):
-    """Elements by key; once a group has `window_size(key)` of them, what `reduce` makes of the key and a
-    dataset of the group follows.
+    """Groups elements by key. When a group has `window_size(key)` elements, the elements of a dataset follow.
+
+    `reduce` makes that dataset of the key and a dataset of the group.
     """
 
-    def __init__(self, source: Dataset, key: Function, reduce: Function, window_size: Function):
+    def __init__(self, source: Dataset, key: Function, reduce: Function, window_size: Function) -> None:
         super().__init__(source)
         self._key, self._reduce, self._window_size = key, reduce, window_size
 
@@ -255,21 +263,20 @@ class GroupByWindow(OfOne):
         following = self.source.iterate(iteration)
         groups: dict[int, list[Element]] = {}
         sizes: dict[int, int] = {}
-        part: Iteration | None = None
-        rest: Pull | None = None
+        current: tuple[Iteration, Pull] | None = None
         ended = False
 
-        def full_group() -> int:
+        def full_group(context: StepContext) -> int:
             nonlocal ended
             while not ended:
                 try:
-                    element = following()
+                    element = following(context)
                 except End:
                     ended = True
                     break
-                key = int(self._key(*element)[0])
+                key = int(self._key(context, *element)[0])
                 if key not in sizes:
-                    sizes[key] = int(self._window_size(torch.tensor(key))[0])
+                    sizes[key] = int(self._window_size(context, torch.tensor(key))[0])
                     if sizes[key] <= 0:
                         raise refuse(f"Window size must be greater than zero, but got {sizes[key]}.")
                 group = groups.setdefault(key, [])
@@ -280,30 +287,31 @@ class GroupByWindow(OfOne):
                 raise End
             return min(groups)
 
-        def pull() -> Element:
-            nonlocal part, rest
+        def pull(context: StepContext) -> Element:
+            nonlocal current
             while True:
-                if rest is None:
-                    key = full_group()
+                if current is None:
+                    key = full_group(context)
                     group = as_cell(Elements(groups.pop(key)))
-                    made = dataset_in(self._reduce(torch.tensor(key), group)[0])
+                    made = dataset_in(self._reduce(context, torch.tensor(key), group)[0])
                     part = iteration.inner()
-                    rest = made.iterate(part)
+                    current = part, made.iterate(part)
+                part, rest = current
                 try:
-                    return rest()
+                    return rest(context)
                 except End:
                     part.stop()
-                    rest = None
+                    current = None
 
         return pull
 
 
 class GroupByReducer(OfOne):
-    """One element for each key, in the order of the keys: a state into which all elements of the key went."""
+    """One element for each key, in the order of the keys: all elements of the key, reduced to one state."""
 
     def __init__(
         self, source: Dataset, key: Function, initial: Function, reduce: Function, finalize: Function
-    ):
+    ) -> None:
         super().__init__(source)
         self._key, self._initial, self._reduce, self._finalize = key, initial, reduce, finalize
 
@@ -311,19 +319,19 @@ class GroupByReducer(OfOne):
         states: dict[int, Element] = {}
         order: list[int] | None = None
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal order
             if order is None:
                 order = []
-                for element in elements(self.source, iteration):
-                    key = int(self._key(*element)[0])
+                for element in elements(self.source, iteration, context):
+                    key = int(self._key(context, *element)[0])
                     if key not in states:
-                        states[key] = self._initial(torch.tensor(key))
+                        states[key] = self._initial(context, torch.tensor(key))
                         bisect.insort(order, key)
-                    states[key] = self._reduce(*states[key], *element)
+                    states[key] = self._reduce(context, *states[key], *element)
                 order.reverse()
             if not order:
                 raise End
-            return self._finalize(*states.pop(order.pop()))
+            return self._finalize(context, *states.pop(order.pop()))
 
         return pull

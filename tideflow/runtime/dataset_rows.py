@@ -1,4 +1,4 @@
-"""Functions of elements that are called on many elements at once."""
+"""Functions of elements that run on many elements at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any
 
 from tideflow.graph.errors import OutOfRangeError
 from tideflow.runtime.datasets import Element, End, Function, Pull, PullMany, many_of, unstacked
+from tideflow.runtime.waiting import StepContext
 
 Call = tuple[Function, Element]
 
 
 @dataclass(frozen=True)
 class RowFunction:
-    """A function of an element that begins with what can be done to many of them at once. `first` does that;
-    `rest`, given an element and what `first` made of it, does what follows. Where nothing follows, `picked`
-    says which of the results of `first` are the function's.
+    """A function of an element whose first part can run on many elements at once.
+
+    `first` is that part. `rest` takes an element and the results of `first` for it, and computes the results
+    of the function. If `rest` is None, `picked` are the indices of the function's results among those of
+    `first`. `whole` is the function of one element.
     """
 
     whole: Function
@@ -25,48 +28,50 @@ class RowFunction:
     rest: Function | None
     picked: tuple[int, ...] = ()
 
-    def __call__(self, *values: Any) -> Element:
-        return self.whole(*values)
+    def __call__(self, context: StepContext, *values: Any) -> Element:
+        return self.whole(context, *values)
 
 
 def rows_mapped(
-    function: RowFunction, source: PullMany, results: Callable[[Callable[[], Call]], Pull]
+    function: RowFunction, source: PullMany, results: Callable[[Callable[[StepContext], Call]], Pull]
 ) -> PullMany:
-    """What a function makes of so many elements. `results` makes the results of calls that come one by one:
-    of those that are left when `first` was called on all of them.
+    """The results of a function for many elements at a time.
+
+    `first` runs on all of them. `results` turns a source of the remaining calls, one for each element, into a
+    source of their results.
     """
     calls: collections.deque[Call] = collections.deque()
     wanted = asked = 0
 
-    def following() -> Call:
+    def following(context: StepContext) -> Call:
         nonlocal wanted
         if not calls:
-            calls.extend(_calls(*_left_to_call(function, source(wanted if wanted > 0 else asked))))
+            calls.extend(_calls(*_left_to_call(function, source(context, wanted if wanted > 0 else asked))))
         wanted -= 1
         return calls.popleft()
 
     one_by_one = many_of(results(following), as_a_whole=True)
 
-    def pull(count: int) -> Element:
+    def pull(context: StepContext, count: int) -> Element:
         nonlocal wanted, asked
         wanted = asked = count
         if function.rest is None and not calls:
-            call, given = _left_to_call(function, source(count))
+            call, given = _left_to_call(function, source(context, count))
             if call is None:
                 return given
             calls.extend(_calls(call, given))
-        return one_by_one(count)
+        return one_by_one(context, count)
 
     return pull
 
 
-def called(following: Callable[[], Call]) -> Pull:
-    """The results of calls; where a function is out of range, they end."""
+def called(following: Callable[[StepContext], Call]) -> Pull:
+    """The results of calls. An OutOfRangeError of a function ends them."""
 
-    def pull() -> Element:
-        function, element = following()
+    def pull(context: StepContext) -> Element:
+        function, element = following(context)
         try:
-            return function(*element)
+            return function(context, *element)
         except OutOfRangeError:
             raise End from None
 
@@ -74,12 +79,13 @@ def called(following: Callable[[], Call]) -> Pull:
 
 
 def _left_to_call(function: RowFunction, rows: Element) -> tuple[Function | None, Element]:
-    """What is still to be called on each of many elements, when `first` was called on all, and on what; None
-    where these are the results.
+    """Calls `first` on many elements. Returns the function that remains to be called on each, and its inputs.
+
+    If no function remains, it is None, and the inputs are the results.
     """
     try:
         more = function.first(*rows)
-    except Exception:  # one of the elements is bad: which, and why, is found one by one
+    except Exception:  # an element is invalid: the calls on single elements will raise its error
         return function.whole, rows
     if function.rest is None:
         return None, tuple([more[i] for i in function.picked])
@@ -91,5 +97,5 @@ def _calls(function: Function | None, rows: Element) -> Iterator[Call]:
         yield function or _as_it_is, element
 
 
-def _as_it_is(*element: Any) -> Element:
+def _as_it_is(context: StepContext, *element: Any) -> Element:
     return element

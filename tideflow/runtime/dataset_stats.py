@@ -1,4 +1,4 @@
-"""Statistics of pipelines: how long elements take and how large they are, gathered while steps run."""
+"""Statistics of input pipelines: the latency and the size of elements, collected while steps run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 import torch
 
 from tideflow.runtime.datasets import Dataset, Element, Iteration, OfOne, Pull, Same
+from tideflow.runtime.waiting import StepContext
 
 
 class StatsAggregator:
-    """Numbers by tag."""
+    """Collects numbers by tag."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
         self._lock = threading.Lock()
         self._numbers: dict[str, list[float]] = {}
@@ -25,43 +26,44 @@ class StatsAggregator:
             self._numbers.setdefault(tag, []).append(number)
 
     def all(self) -> dict[str, list[float]]:
-        """Everything so far, tags in order."""
+        """All numbers so far, by tag, in the order of the tags."""
         with self._lock:
             return {tag: list(self._numbers[tag]) for tag in sorted(self._numbers)}
 
 
 class WithAggregator(Same):
-    """The other dataset, whose statistics go to an aggregator, under tags that begin with a prefix."""
+    """The source. Its statistics go to an aggregator, under tags that begin with a prefix."""
 
-    def __init__(self, source: Dataset, aggregator: StatsAggregator, prefix: str):
+    def __init__(self, source: Dataset, aggregator: StatsAggregator, prefix: str) -> None:
         super().__init__(source)
         self._aggregator, self._prefix = aggregator, f"{prefix}_" if prefix else ""
 
     def iterate(self, iteration: Iteration) -> Pull:
-        iteration.tell = lambda tag, number: self._aggregator.add(self._prefix + tag, number)
+        iteration.record = lambda tag, number: self._aggregator.add(self._prefix + tag, number)
         return super().iterate(iteration)
 
     iterate_many = Dataset.iterate_many
 
 
 class Measured(OfOne):
-    """The other dataset. What `measure` finds at each element is told to the aggregator, if there is one;
-    it is given the element and the microseconds that it took.
+    """The source.
+
+    For each element, `measure(element, microseconds)` is recorded, if there is an aggregator.
     """
 
-    def __init__(self, source: Dataset, tag: str, measure: Callable[[Element, float], float]):
+    def __init__(self, source: Dataset, tag: str, measure: Callable[[Element, float], float]) -> None:
         super().__init__(source)
         self._tag, self._measure = tag, measure
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             began = time.perf_counter()
-            element = following()
-            tell = iteration.tell
-            if tell is not None:
-                tell(self._tag, self._measure(element, 1e6 * (time.perf_counter() - began)))
+            element = following(context)
+            record = iteration.record
+            if record is not None:
+                record(self._tag, self._measure(element, 1e6 * (time.perf_counter() - began)))
             return element
 
         return pull

@@ -1,16 +1,15 @@
-"""Datasets that work ahead in threads. A thread ends when its pass over the dataset does."""
+"""Datasets that work ahead in threads. A thread ends when its pass over the dataset ends."""
 
 from __future__ import annotations
 
 import collections
+import functools
 import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
 
 from tideflow.graph.errors import OutOfRangeError
-from tideflow.runtime import waiting
 from tideflow.runtime.dataset_rows import Call, RowFunction, rows_mapped
 from tideflow.runtime.datasets import (
     Dataset,
@@ -25,17 +24,18 @@ from tideflow.runtime.datasets import (
     refuse,
 )
 from tideflow.runtime.ending import wait_at_exit
+from tideflow.runtime.waiting import StepContext
 
 AUTOTUNE = -1
-_AHEAD = 8  # elements that an untuned prefetch keeps
-_TRIED = 16  # calls of a function after which it is known whether threads pay
-_WORTH_A_THREAD = 2e-4  # seconds a call takes at least, to be worth handing over
+_AHEAD = 8  # elements that a prefetch with AUTOTUNE keeps
+_TRIAL_CALLS = 16  # calls whose duration decides whether a function runs in threads
+_WORTH_A_THREAD = 2e-4  # seconds; shorter calls take less time than passing them to a thread
 
 
 class Prefetch(OfOne):
-    """The other dataset, read `size` elements ahead by a thread."""
+    """The source, read `size` elements ahead by a thread."""
 
-    def __init__(self, source: Dataset, size: int):
+    def __init__(self, source: Dataset, size: int) -> None:
         super().__init__(source)
         if size < AUTOTUNE:
             raise refuse("buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
@@ -50,34 +50,33 @@ class Prefetch(OfOne):
 
 
 def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
-    """The same elements, made by a thread that is at most `size` of them ahead."""
+    """The same elements, pulled by a thread that is at most `size` elements ahead."""
     ready: collections.deque[Callable[[], Element]] = collections.deque()
     changed = threading.Condition()
     stopped = _Stop(changed)
     iteration.at_end(stopped.now)
     thread: threading.Thread | None = None
-    limits = iteration.limits
+    thread_context = iteration.context
 
     def work() -> None:
-        with waiting.under(limits):
-            while not stopped.is_set:
-                outcome, last = _outcome(following)
-                with changed:
-                    ready.append(outcome)
-                    changed.notify_all()
-                    if last:
-                        return
-                    while len(ready) >= size and not stopped.is_set:
-                        changed.wait(1.0)
+        while not stopped.is_set:
+            outcome, last = _outcome(functools.partial(following, thread_context))
+            with changed:
+                ready.append(outcome)
+                changed.notify_all()
+                if last:
+                    return
+                while len(ready) >= size and not stopped.is_set:
+                    changed.wait(1.0)
 
-    def pull() -> Element:
+    def pull(context: StepContext) -> Element:
         nonlocal thread
         with changed:
             if thread is None:
                 thread = threading.Thread(target=work, name="tideflow prefetch", daemon=True)
                 wait_at_exit(thread).start()
             if not ready:
-                waiting.wait(changed, lambda: bool(ready), lambda: stopped.is_set, "next element")
+                context.wait(changed, lambda: bool(ready), lambda: stopped.is_set, "next element")
             if len(ready) >= size:
                 changed.notify_all()
             outcome = ready[0]
@@ -89,9 +88,12 @@ def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
 
 
 class _Stop:
-    """A flag that wakes who waits. It knows nothing of the pass it belongs to, which so can be let go of."""
+    """A flag that wakes waiting threads.
 
-    def __init__(self, changed: threading.Condition):
+    It has no reference to its pass, so that the pass can be collected.
+    """
+
+    def __init__(self, changed: threading.Condition) -> None:
         self.is_set = False
         self._changed = changed
 
@@ -105,10 +107,10 @@ def _end() -> Element:
     raise End
 
 
-def _outcome(following: Pull) -> tuple[Callable[[], Element], bool]:
-    """What a pull came to, as a function that gives or raises it; and whether it was the last."""
+def _outcome(call: Callable[[], Element]) -> tuple[Callable[[], Element], bool]:
+    """The outcome of a call, as a function that returns or raises it; and whether it was the last."""
     try:
-        element = following()
+        element = call()
         return lambda: element, False
     except End:
         return _end, True
@@ -123,14 +125,20 @@ def _raising(error: BaseException) -> Callable[[], Element]:
     return again
 
 
-class ParallelMap(OfOne):
-    """What a function makes of each element, several calls at a time, in the order of the elements.
+def _failing(error: BaseException) -> Pull:
+    def pull(context: StepContext) -> Element:
+        raise error
 
-    Threads pay where the work is in kernels. A function that is done sooner than it could be handed over is
-    called right here.
+    return pull
+
+
+class ParallelMap(OfOne):
+    """The results of a function for each element, several calls at a time, in the order of the elements.
+
+    Threads help only if the calls are long. Short calls run on the thread that pulls.
     """
 
-    def __init__(self, source: Dataset, function: Function, parallel: int):
+    def __init__(self, source: Dataset, function: Function, parallel: int) -> None:
         super().__init__(source)
         if parallel < 1 and parallel != AUTOTUNE:
             raise refuse("num_parallel_calls must be greater than zero.")
@@ -139,46 +147,46 @@ class ParallelMap(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, function = self.source.iterate(iteration), self._function
-        return self._results(lambda: (function, following()), iteration)
+        return self._results(lambda context: (function, following(context)), iteration)
 
-    def _results(self, following: Callable[[], Call], iteration: Iteration) -> Pull:
+    def _results(self, following: Callable[[StepContext], Call], iteration: Iteration) -> Pull:
         """The results of calls, in their order."""
         pool: _Pool | None = None
-        pending: collections.deque[Callable[[], Element]] = collections.deque()
+        pending: collections.deque[Pull] = collections.deque()
         tried, seconds, ended = 0, 0.0, False
 
-        def here() -> Element:
+        def call_here(context: StepContext) -> Element:
             nonlocal tried, seconds
-            function, element = following()
+            function, element = following(context)
             began = time.perf_counter()
-            result = function(*element)
+            result = function(context, *element)
             tried += 1
             seconds += time.perf_counter() - began
             return result
 
-        def fill() -> None:
+        def fill(pool: _Pool, context: StepContext) -> None:
             nonlocal ended
             while len(pending) < self._parallel and not ended:
                 try:
-                    function, element = following()
+                    function, element = following(context)
                 except End:
                     ended = True
                 except Exception as error:
-                    pending.append(_raising(error))
+                    pending.append(_failing(error))
                 else:
                     pending.append(pool.submit(function, element))
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal pool
             try:
                 if pool is None:
-                    if tried < _TRIED or seconds < tried * _WORTH_A_THREAD or self._parallel == 1:
-                        return here()
+                    if tried < _TRIAL_CALLS or seconds < tried * _WORTH_A_THREAD or self._parallel == 1:
+                        return call_here(context)
                     pool = _Pool(self._parallel, iteration)
-                fill()
+                fill(pool, context)
                 if not pending:
                     raise End
-                return pending.popleft()()
+                return pending.popleft()(context)
             except OutOfRangeError:
                 raise End from None
 
@@ -186,7 +194,7 @@ class ParallelMap(OfOne):
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
         if not isinstance(self._function, RowFunction):
-            return many_of(self.iterate(iteration), as_a_whole=True)  # as TensorFlow, which fuses the two
+            return many_of(self.iterate(iteration), as_a_whole=True)  # TensorFlow fuses map and batch
         rows = self.source.iterate_many(iteration)
         return rows_mapped(self._function, rows, lambda following: self._results(following, iteration))
 
@@ -194,44 +202,59 @@ class ParallelMap(OfOne):
         return self.source.cardinality()
 
 
+class _PendingCall:
+    """A call that a thread of a pool makes, and its outcome."""
+
+    def __init__(self, function: Function, element: Element) -> None:
+        self.function, self.element = function, element
+        self.outcome: Callable[[], Element] | None = None
+
+
 class _Pool:
     """Threads that call functions."""
 
-    def __init__(self, count: int, iteration: Iteration):
-        self._calls: collections.deque[tuple[Function, Element, dict[str, Any]]] = collections.deque()
+    def __init__(self, count: int, iteration: Iteration) -> None:
+        self._calls: collections.deque[_PendingCall] = collections.deque()
         self._changed = threading.Condition()
         self._stop = _Stop(self._changed)
         iteration.at_end(self._stop.now)
         for _ in range(count):
-            arguments = self._calls, self._changed, self._stop, iteration.limits
+            arguments = self._calls, self._changed, self._stop, iteration.context
             thread = threading.Thread(target=_serve, args=arguments, name="tideflow map", daemon=True)
             wait_at_exit(thread).start()
 
-    def submit(self, function: Function, element: Element) -> Callable[[], Element]:
-        """Has a thread call the function; the result is what the returned function gives."""
-        done: dict[str, Any] = {}
+    def submit(self, function: Function, element: Element) -> Pull:
+        """Makes a thread call the function. The returned function waits for the result and returns it."""
+        call = _PendingCall(function, element)
         with self._changed:
-            self._calls.append((function, element, done))
+            self._calls.append(call)
             self._changed.notify_all()
 
-        def result() -> Element:
+        def result(context: StepContext) -> Element:
             with self._changed:
-                waiting.wait(self._changed, lambda: bool(done), lambda: self._stop.is_set, "next element")
-            return done["outcome"]()
+                context.wait(
+                    self._changed,
+                    lambda: call.outcome is not None,
+                    lambda: self._stop.is_set,
+                    "next element",
+                )
+                assert call.outcome is not None, "`wait` returns when it is set"
+            return call.outcome()
 
         return result
 
 
-def _serve(calls: collections.deque, changed: threading.Condition, stop: _Stop, limits: Any) -> None:
-    with waiting.under(limits):
-        while True:
-            with changed:
-                while not calls and not stop.is_set:
-                    changed.wait(1.0)
-                if stop.is_set:
-                    return
-                function, element, done = calls.popleft()
-            outcome, _ = _outcome(lambda function=function, element=element: function(*element))
-            with changed:
-                done["outcome"] = outcome
-                changed.notify_all()
+def _serve(
+    calls: collections.deque[_PendingCall], changed: threading.Condition, stop: _Stop, context: StepContext
+) -> None:
+    while True:
+        with changed:
+            while not calls and not stop.is_set:
+                changed.wait(1.0)
+            if stop.is_set:
+                return
+            call = calls.popleft()
+        outcome, _ = _outcome(functools.partial(call.function, context, *call.element))
+        with changed:
+            call.outcome = outcome
+            changed.notify_all()

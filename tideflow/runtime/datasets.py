@@ -1,10 +1,10 @@
-"""Datasets at run time: what an input pipeline is made of, and how elements are pulled through it.
+"""Datasets at run time: the parts of an input pipeline, and how elements are pulled through it.
 
-A dataset says how to go through its elements: `iterate` gives a function, and each call of it gives the next
-element (a tuple of values, one for each component) or raises `End`. An error is no end: the call after it
-goes on behind the element that failed. Batches are asked for as such: `iterate_many` gives a function that
-takes a number and gives so many elements as one. Everything that works for one pass over a dataset, threads
-above all, belongs to its `Iteration` and stops with it.
+`Dataset.iterate` returns a function; each call of it, with the context of the step or thread that pulls,
+returns the next element (a tuple of values, one for each component) or raises `End`. After an error, the next
+call continues behind the element that failed. A batch is pulled in one call: `iterate_many` returns a
+function that takes a number and returns that many elements, joined into one. Everything that works for one
+pass over a dataset, in particular its threads, belongs to the pass's `Iteration` and stops with it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import abc
 import contextlib
 import itertools
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,29 +23,29 @@ from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError, OutOfRangeError
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import to_numpy
-from tideflow.runtime.waiting import Limits
+from tideflow.runtime.waiting import StepContext
 
 Element = tuple[Any, ...]
-Pull = Callable[[], Element]
-PullMany = Callable[[int], Element]
-Function = Callable[..., Element]
+Pull = Callable[[StepContext], Element]
+PullMany = Callable[[StepContext, int], Element]
+Function = Callable[..., Element]  # of a StepContext and the values of an element
 
 INFINITE = -1
 UNKNOWN = -2
 
 
 class End(Exception):
-    """There are no more elements."""
+    """Raised by a pull when there are no more elements."""
 
 
 class Iteration:
-    """One pass over a dataset. The passes over the datasets inside it stop when it does."""
+    """One pass over a dataset. The passes over the datasets inside it stop with it."""
 
-    def __init__(self, resources: ResourceManager, outer: Iteration | None = None):
+    def __init__(self, resources: ResourceManager, outer: Iteration | None = None) -> None:
         self.resources = resources
-        self.limits = Limits()  # of what threads do for this pass
+        self.context = StepContext()  # of the threads of this pass
         self._outer = outer
-        self._tell: Callable[[str, float], None] | None = None
+        self._record: Callable[[str, float], None] | None = None
         self._stopped = False
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
@@ -54,29 +54,30 @@ class Iteration:
 
     @property
     def stopped(self) -> bool:
-        """Whether nobody wants further elements."""
+        """Whether no further elements are needed."""
         return self._stopped or self.resources.closed or self._outer is not None and self._outer.stopped
 
     @property
-    def tell(self) -> Callable[[str, float], None] | None:
-        """Where statistics of this pass go, by tag; None where nobody wants them."""
-        return self._tell if self._tell is not None or self._outer is None else self._outer.tell
+    def record(self) -> Callable[[str, float], None] | None:
+        """The function that records a statistic of this pass under a tag; None without an aggregator."""
+        return self._record if self._record is not None or self._outer is None else self._outer.record
 
-    @tell.setter
-    def tell(self, function: Callable[[str, float], None]) -> None:
-        self._tell = function
+    @record.setter
+    def record(self, function: Callable[[str, float], None]) -> None:
+        self._record = function
 
     def inner(self) -> Iteration:
-        """A pass over another dataset, on behalf of this one."""
+        """A pass over a dataset inside this one."""
         return Iteration(self.resources, self)
 
     def at_end(self, ending: Callable[[], None]) -> None:
-        """Has `ending` called when this pass stops."""
+        """Registers a function that is called when this pass stops."""
         self._endings.append(ending)
 
     def stop(self) -> None:
-        """Ends this pass, and whatever works for it."""
-        self._stopped = self.limits.cancelled = True
+        """Ends this pass, the passes inside it and their threads."""
+        self._stopped = True
+        self.context.cancel()
         for iteration in list(self._inner):
             iteration.stop()
         endings, self._endings = self._endings, []
@@ -89,18 +90,18 @@ class Iteration:
 
 
 class Dataset(abc.ABC):
-    """A sequence of elements that can be gone through any number of times."""
+    """A sequence of elements, over which any number of passes can go."""
 
     @abc.abstractmethod
     def iterate(self, iteration: Iteration) -> Pull:
-        """A function that gives the next element at each call."""
+        """A function that returns the next element at each call."""
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
-        """A function that gives so many elements at each call, joined into one; fewer at the end."""
+        """A function that returns a given number of elements, joined into one; fewer at the end."""
         return many_of(self.iterate(iteration))
 
     def cardinality(self) -> int:
-        """How many elements there are, or INFINITE, or UNKNOWN."""
+        """The number of elements, or INFINITE, or UNKNOWN."""
         return UNKNOWN
 
 
@@ -108,12 +109,12 @@ def refuse(message: str) -> InvalidArgumentError:
     return errors.invalid_argument(message)
 
 
-def elements(dataset: Dataset, iteration: Iteration) -> Iterator[Element]:
-    """All the elements, for a `for`."""
+def elements(dataset: Dataset, iteration: Iteration, context: StepContext) -> Iterator[Element]:
+    """All elements, as a Python iterator."""
     pull = dataset.iterate(iteration)
     with contextlib.suppress(End):
         while True:
-            yield pull()
+            yield pull(context)
 
 
 def unstacked(value: Any) -> Sequence[Any]:
@@ -124,23 +125,23 @@ def unstacked(value: Any) -> Sequence[Any]:
 
 
 def stacked(values: Sequence[Any]) -> Any:
-    """Values along a new first axis."""
+    """The values, stacked along a new first axis."""
     if isinstance(values[0], torch.Tensor):
-        return torch.stack(values)
+        return torch.stack(tuple(values))
     if any(value.ndim for value in values):
         return np.stack(values)
     return as_cells([value[()] for value in values])
 
 
 def as_cells(values: Sequence[Any]) -> np.ndarray:
-    """Strings, or other objects, as a vector."""
+    """A vector of strings or other objects."""
     made = np.empty(len(values), dtype=object)
     made[:] = values
     return made
 
 
 def joined(taken: Sequence[Element]) -> Element:
-    """Elements as one, each component along a new first axis."""
+    """The elements as one, each component stacked along a new first axis."""
     return tuple([_alike(i, values) for i, values in enumerate(zip(*taken, strict=True))])
 
 
@@ -157,8 +158,8 @@ def _alike(component: int, values: Sequence[Any]) -> Any:
         raise
 
 
-def _behind_each_other(parts: Sequence[Element]) -> Element:
-    """Joined elements as one."""
+def _concatenated(parts: Sequence[Element]) -> Element:
+    """Several joined elements as one, concatenated along the first axis."""
     if len(parts) == 1:
         return parts[0]
     columns = list(zip(*parts, strict=True))
@@ -168,19 +169,21 @@ def _behind_each_other(parts: Sequence[Element]) -> Element:
 
 
 def many_of(following: Pull, as_a_whole: bool = False) -> PullMany:
-    """Elements that come one by one, so many at a time. Where one fails, what follows it comes next; where
-    they are taken `as_a_whole`, what follows all of them.
+    """Elements of a pull, several at a time.
+
+    If an element fails, the next call continues behind it; with `as_a_whole`, behind all elements of the
+    call.
     """
     ended = False
 
-    def pull(count: int) -> Element:
+    def pull(context: StepContext, count: int) -> Element:
         nonlocal ended
         if ended:
             raise End
         taken: list[Element] = []
         try:
             for _ in range(count):
-                taken.append(following())
+                taken.append(following(context))
         except End:
             ended = True
             if not taken:
@@ -188,38 +191,40 @@ def many_of(following: Pull, as_a_whole: bool = False) -> PullMany:
         except Exception:
             for _ in range(count - len(taken) - 1 if as_a_whole else 0):
                 with contextlib.suppress(Exception):
-                    following()
+                    following(context)
             raise
         return joined(taken)
 
     return pull
 
 
-def many_in_turn(next_part: Callable[[bool], PullMany]) -> PullMany:
-    """The elements of one part behind those of another. `next_part` is told whether the part before gave any,
-    and raises `End` when there is none left.
+def many_in_turn(next_part: Callable[[StepContext, bool], PullMany]) -> PullMany:
+    """The elements of several parts, one part after the other.
+
+    `next_part(context, had_elements)` returns the next part, or raises `End` if there is none. Its second
+    argument says whether the part before had any elements.
     """
     rest: PullMany | None = None
-    gave = False
+    had_elements = False
 
-    def pull(count: int) -> Element:
-        nonlocal rest, gave
+    def pull(context: StepContext, count: int) -> Element:
+        nonlocal rest, had_elements
         parts: list[Element] = []
         while count:
             try:
                 if rest is None:
-                    rest, gave = next_part(gave), False
+                    rest, had_elements = next_part(context, had_elements), False
             except End:
                 if not parts:
                     raise
                 break
             try:
-                parts.append(rest(count))
+                parts.append(rest(context, count))
                 count -= len(parts[-1][0])
-                gave = True
+                had_elements = True
             except End:
                 rest = None
-        return _behind_each_other(parts)
+        return _concatenated(parts)
 
     return pull
 
@@ -232,9 +237,9 @@ def shape_text(value: Any) -> str:
 
 
 class Tensors(Dataset):
-    """One element."""
+    """A dataset of one element."""
 
-    def __init__(self, components: Sequence[Any]):
+    def __init__(self, components: Sequence[Any]) -> None:
         self._element = tuple(components)
 
     def iterate(self, iteration: Iteration) -> Pull:
@@ -247,7 +252,7 @@ class Tensors(Dataset):
 class Rows(Dataset):
     """The slices of tensors along their first axis."""
 
-    def __init__(self, components: Sequence[Any]):
+    def __init__(self, components: Sequence[Any]) -> None:
         for i, value in enumerate(components):
             if not value.ndim:
                 raise refuse(f"component {i} of the slices must have at least one dimension")
@@ -264,7 +269,9 @@ class Rows(Dataset):
     def iterate_many(self, iteration: Iteration) -> PullMany:
         start, total = 0, len(self.components[0])
 
-        def pull(count: int) -> Element:  # the rows of whole tensors need not be taken apart first
+        def pull(
+            context: StepContext, count: int
+        ) -> Element:  # a slice of the tensors, without splitting them into rows
             nonlocal start
             if start == total:
                 raise End
@@ -278,9 +285,9 @@ class Rows(Dataset):
 
 
 class Elements(Dataset):
-    """Elements that are there already: a window of others, a group."""
+    """A list of elements in memory: a window or a group of another dataset's elements."""
 
-    def __init__(self, given: Sequence[Element]):
+    def __init__(self, given: Sequence[Element]) -> None:
         self._given = given
 
     def iterate(self, iteration: Iteration) -> Pull:
@@ -293,7 +300,7 @@ class Elements(Dataset):
 class SparseRows(Dataset):
     """The slices of a sparse tensor along its first axis: indices, values and shape of each."""
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any):
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         rows = indices[:, 0].tolist()
         if any(a > b for a, b in itertools.pairwise(rows)):
             raise refuse("SparseTensor has non-consecutive indices")
@@ -312,9 +319,9 @@ class SparseRows(Dataset):
 
 
 class Range(Dataset):
-    """Numbers from `start` up (or down) to `stop`."""
+    """The numbers from `start` up (or down) to `stop`, without `stop`."""
 
-    def __init__(self, start: int, stop: int, step: int):
+    def __init__(self, start: int, stop: int, step: int) -> None:
         if not step:
             raise refuse("step must be a non-zero integer.")
         self._range = range(start, stop, step)
@@ -327,9 +334,9 @@ class Range(Dataset):
 
 
 class Generated(Dataset):
-    """What functions make: a state from `init`, then elements from `next` until it is out of range."""
+    """Elements of a generator: `init` makes a state, `following` an element until it is out of range."""
 
-    def __init__(self, init: Function, following: Function, finalize: Function):
+    def __init__(self, init: Function, following: Function, finalize: Function) -> None:
         self._init, self._following, self._finalize = init, following, finalize
 
     def iterate(self, iteration: Iteration) -> Pull:
@@ -340,16 +347,16 @@ class Generated(Dataset):
             nonlocal finished
             if state and not finished:
                 finished = True
-                self._finalize(*state[0])
+                self._finalize(StepContext(), *state[0])  # the step that pulled may be over
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             if finished:
                 raise End
             if not state:
-                state.append(self._init())
+                state.append(self._init(context))
                 iteration.at_end(finish)
             try:
-                return self._following(*state[0])
+                return self._following(context, *state[0])
             except OutOfRangeError:
                 finish()
                 raise End from None
@@ -357,11 +364,11 @@ class Generated(Dataset):
         return pull
 
 
-def iter_pull(given: Any) -> Pull:
-    """The elements of something that Python can iterate over, and that does not fail."""
+def iter_pull(given: Iterable[Element]) -> Pull:
+    """A pull of the elements of a Python iterable that does not fail."""
     step = iter(given).__next__
 
-    def pull() -> Element:
+    def pull(context: StepContext) -> Element:
         try:
             return step()
         except StopIteration:
@@ -370,18 +377,18 @@ def iter_pull(given: Any) -> Pull:
     return pull
 
 
-# ------------------------------------------------------------------ of one
+# ------------------------------------------------------------------------------------------------- one source
 
 
 class OfOne(Dataset):
-    """A dataset made of another one."""
+    """A dataset made of another one, its source."""
 
-    def __init__(self, source: Dataset):
+    def __init__(self, source: Dataset) -> None:
         self.source = source
 
 
 class Same(OfOne):
-    """The other dataset, as it is: what only advises how to run it."""
+    """The source unchanged, for transformations that only advise how to run it."""
 
     def iterate(self, iteration: Iteration) -> Pull:
         return self.source.iterate(iteration)
@@ -396,7 +403,7 @@ class Same(OfOne):
 class Take(OfOne):
     """The first `count` elements; all if it is negative."""
 
-    def __init__(self, source: Dataset, count: int):
+    def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self._count = count
 
@@ -406,11 +413,11 @@ class Take(OfOne):
             return following
         left = self._count
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal left
             if not left:
                 raise End
-            element = following()
+            element = following(context)
             left -= 1
             return element
 
@@ -422,11 +429,11 @@ class Take(OfOne):
             return following
         left = self._count
 
-        def pull(count: int) -> Element:
+        def pull(context: StepContext, count: int) -> Element:
             nonlocal left
             if not left:
                 raise End
-            rows = following(min(count, left))
+            rows = following(context, min(count, left))
             left -= len(rows[0])
             return rows
 
@@ -442,7 +449,7 @@ class Take(OfOne):
 class Skip(OfOne):
     """All but the first `count` elements; none if it is negative."""
 
-    def __init__(self, source: Dataset, count: int):
+    def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self._count = count
 
@@ -452,12 +459,12 @@ class Skip(OfOne):
         following = self.source.iterate(iteration)
         left = self._count
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal left
             while left:
-                following()
+                following(context)
                 left -= 1
-            return following()
+            return following(context)
 
         return pull
 
@@ -469,7 +476,7 @@ class Skip(OfOne):
 class Shard(OfOne):
     """Every `shards`-th element, from element `index` on."""
 
-    def __init__(self, source: Dataset, shards: int, index: int):
+    def __init__(self, source: Dataset, shards: int, index: int) -> None:
         super().__init__(source)
         if shards <= 0:
             raise refuse(f"Number of shards must be greater than zero (currently num_shards = {shards}).")
@@ -481,10 +488,10 @@ class Shard(OfOne):
         following = self.source.iterate(iteration)
         position = 0
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal position
             while True:
-                element = following()
+                element = following(context)
                 position += 1
                 if (position - 1) % self._shards == self._index:
                     return element
@@ -497,30 +504,31 @@ class Shard(OfOne):
 
 
 class Repeat(OfOne):
-    """The other dataset again and again; without end if `count` is negative."""
+    """The source `count` times; infinitely often if `count` is negative."""
 
-    def __init__(self, source: Dataset, count: int):
+    def __init__(self, source: Dataset, count: int) -> None:
         super().__init__(source)
         self.count = count
 
     def iterate(self, iteration: Iteration) -> Pull:
-        epoch, following, seen, number = iteration, None, False, 0
+        epoch, seen, number = iteration, False, 0
+        following: Pull | None = None
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             nonlocal epoch, following, seen, number
             while self.count < 0 or number < self.count:
                 if following is None:
                     epoch = iteration.inner()
                     following, seen = self.source.iterate(epoch), False
                 try:
-                    element = following()
+                    element = following(context)
                     seen = True
                     return element
                 except End:
                     epoch.stop()
                     following = None
                     number += 1
-                    if self.count < 0 and not seen:  # an empty dataset is empty forever
+                    if self.count < 0 and not seen:  # repeating an empty dataset would not end
                         raise
             raise End
 
@@ -529,11 +537,11 @@ class Repeat(OfOne):
     def iterate_many(self, iteration: Iteration) -> PullMany:
         epoch, number = iteration, 0
 
-        def next_epoch(gave: bool) -> PullMany:
+        def next_epoch(context: StepContext, had_elements: bool) -> PullMany:
             nonlocal epoch, number
             if number:
                 epoch.stop()
-            if number == self.count or self.count < 0 and number and not gave:
+            if number == self.count or self.count < 0 and number and not had_elements:
                 raise End
             epoch, number = iteration.inner(), number + 1
             return self.source.iterate_many(epoch)
@@ -548,15 +556,15 @@ class Repeat(OfOne):
 
 
 class IgnoreErrors(OfOne):
-    """The elements that can be made."""
+    """The elements of the source, without those that fail."""
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             while True:
                 try:
-                    return following()
+                    return following(context)
                 except End:
                     raise
                 except Exception:
@@ -567,15 +575,15 @@ class IgnoreErrors(OfOne):
 
 
 class Unique(OfOne):
-    """Each element once."""
+    """The elements of the source, without repetitions."""
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
         seen: set[Any] = set()
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             while True:
-                element = following()
+                element = following(context)
                 key = _key(element[0])
                 if key not in seen:
                     seen.add(key)
@@ -590,23 +598,23 @@ def _key(value: Any) -> Any:
 
 
 class MemoryCache(OfOne):
-    """The other dataset, kept in memory once it has been gone through."""
+    """The source, cached in memory by the first complete pass."""
 
-    def __init__(self, source: Dataset):
+    def __init__(self, source: Dataset) -> None:
         super().__init__(source)
-        self._kept: list[Element] | None = None
+        self._cached: list[Element] | None = None
 
     def iterate(self, iteration: Iteration) -> Pull:
-        if self._kept is not None:
-            return iter_pull(self._kept)
+        if self._cached is not None:
+            return iter_pull(self._cached)
         following = self.source.iterate(iteration)
         seen: list[Element] = []
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             try:
-                seen.append(following())
+                seen.append(following(context))
             except End:
-                self._kept = seen
+                self._cached = seen
                 raise
             return seen[-1]
 
@@ -616,18 +624,19 @@ class MemoryCache(OfOne):
         return self.source.cardinality()
 
 
-# ------------------------------------------------------------------------------------------------- of several
+# ---------------------------------------------------------------------------------------------- several
+# sources
 
 
 class Zip(Dataset):
-    """The elements of several datasets side by side, as long as all have some."""
+    """The elements of several datasets side by side, until the first dataset ends."""
 
-    def __init__(self, sources: Sequence[Dataset]):
+    def __init__(self, sources: Sequence[Dataset]) -> None:
         self.sources = list(sources)
 
     def iterate(self, iteration: Iteration) -> Pull:
         pulls = [source.iterate(iteration) for source in self.sources]
-        return lambda: tuple([value for pull in pulls for value in pull()])
+        return lambda context: tuple([value for pull in pulls for value in pull(context)])
 
     def cardinality(self) -> int:
         counts = [source.cardinality() for source in self.sources]
@@ -637,18 +646,18 @@ class Zip(Dataset):
 
 
 class Concatenate(Dataset):
-    """One dataset behind the other."""
+    """The elements of several datasets, one dataset after the other."""
 
-    def __init__(self, sources: Sequence[Dataset]):
+    def __init__(self, sources: Sequence[Dataset]) -> None:
         self.sources = list(sources)
 
     def iterate(self, iteration: Iteration) -> Pull:
         rest = [source.iterate(iteration) for source in self.sources]
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             while rest:
                 try:
-                    return rest[0]()
+                    return rest[0](context)
                 except End:
                     rest.pop(0)
             raise End
@@ -661,24 +670,27 @@ class Concatenate(Dataset):
 
 
 class Directed(Dataset):
-    """From one of several datasets each element, as the first of them says; the exhausted are passed over."""
+    """Elements of several datasets. Each element of `selector` is the index of the source to pull from.
 
-    def __init__(self, selector: Dataset, sources: Sequence[Dataset]):
+    An exhausted source is skipped.
+    """
+
+    def __init__(self, selector: Dataset, sources: Sequence[Dataset]) -> None:
         self._selector, self.sources = selector, list(sources)
 
     def iterate(self, iteration: Iteration) -> Pull:
         choose = self._selector.iterate(iteration)
         pulls: list[Pull | None] = [source.iterate(iteration) for source in self.sources]
 
-        def pull() -> Element:
+        def pull(context: StepContext) -> Element:
             while any(pulls):
-                index = int(choose()[0])
+                index = int(choose(context)[0])
                 if not 0 <= index < len(pulls):
                     raise refuse(f"Selector index out of range: {index} >= {len(pulls)}")
                 chosen = pulls[index]
                 if chosen is not None:
                     try:
-                        return chosen()
+                        return chosen(context)
                     except End:
                         pulls[index] = None
             raise End
@@ -686,11 +698,11 @@ class Directed(Dataset):
         return pull
 
 
-# ------------------------------------------------------------------------------------------------- as values
+# ------------------------------------------------------------------------------------------------- variants
 
 
 def as_cell(dataset: Any) -> np.ndarray:
-    """A dataset as a value: a variant of one cell."""
+    """A variant of one cell that contains a dataset."""
     cell = np.empty((), dtype=object)
     cell[()] = dataset
     return cell

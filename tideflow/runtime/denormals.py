@@ -1,8 +1,8 @@
-"""Numbers too small for a normalised float count as zero inside a step, as in TensorFlow's kernels.
+"""Denormal numbers count as zero inside a step, as in TensorFlow's kernels.
 
-Where a network has converged, optimizers' moments fade into such numbers, and a CPU takes many times longer
-over each. Outside of steps the process keeps its ways: NumPy's arithmetic in the user's thread is not
-touched.
+In a network that has converged, the optimizers' moments become denormal, and a CPU needs many times longer
+for each such number. Outside of steps the mode of the user's thread is unchanged, so that NumPy computes as
+usual.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 
 import torch
 
-_flush = torch.set_flush_denormal  # for the calling thread
+_flush = torch.set_flush_denormal  # sets the mode of the calling thread
 
 
-def flushing(function: Callable) -> Callable:
+def flushing(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with denormal numbers flushed to zero while it runs."""
 
     def run(*args: Any) -> Any:

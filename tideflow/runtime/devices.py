@@ -1,8 +1,8 @@
 """The devices of this process, by TensorFlow's names.
 
-A device is a name, how much memory it may take, and where torch runs its kernels and keeps its tensors: torch
-issues, allocates and copies. The CPU and CUDA's GPUs are here from the start; `register_device_type` lets
-others in, and nothing else in the house knows which there are.
+A device has a name, a memory limit and a torch device: torch runs the kernels, allocates and copies. The
+types CPU, GPU (CUDA), XPU and MPS are registered here; `register_device_type` adds others. No other module
+depends on which types there are.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import torch
 CPU = torch.device("cpu")
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
-# float32 means float32, as TensorFlow 1 had it: no 10-bit mantissas in convolutions.
+# float32 convolutions have the full precision, as in TensorFlow 1, not the 10-bit mantissas of TF32.
 torch.backends.cudnn.allow_tf32 = False
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device a step can run on: its full name and where torch puts its tensors."""
+    """A device that a step can run on: its full name and its torch device."""
 
     name: str
     device_type: str
     index: int
     torch_device: torch.device
     memory_limit_bytes: int
-    incarnation: int = 0  # another one after its task was started anew
+    incarnation: int = 0  # a random number of the task's process: it differs after a restart
     description: str = ""  # of the hardware
 
     @property
@@ -46,16 +46,16 @@ class Device:
 
 @dataclass
 class PlacementMemory:
-    """What placement remembers from one step of a session to the next."""
+    """What placement keeps from one step of a session to the next."""
 
-    kept: dict[str, Device] = field(default_factory=dict)  # where there is state, by the name of its op
-    told: set[str] = field(default_factory=set)  # the operations whose device was logged
+    kept: dict[str, Device] = field(default_factory=dict)  # the devices of state, by the name of its op
+    logged: set[str] = field(default_factory=set)  # the operations whose device was logged
     placed: Any = None  # the graph as it was last placed
 
 
 @dataclass(frozen=True)
 class Placement:
-    """What placement may choose from, and whether a constraint that cannot be met is waived."""
+    """The devices for placement, and whether it ignores constraints that cannot be met (`soft`)."""
 
     devices: tuple[Device, ...]
     soft: bool = False
@@ -68,7 +68,7 @@ class Placement:
         return any(device.device_type != "CPU" for device in self.devices)
 
 
-# ------------------------------------------------------------------------------------------- kinds of devices
+# ----------------------------------------------------------------------------------------------- device types
 
 
 def _no_description(index: int) -> str:
@@ -77,15 +77,15 @@ def _no_description(index: int) -> str:
 
 @dataclass(frozen=True)
 class DeviceType:
-    """A kind of device: its name in graphs, torch's name for it, how many there are and how large."""
+    """A type of device: its name in graphs, torch's name for it, the number of devices and their memory."""
 
     name: str
     torch_type: str
     count: Callable[[], int]
     memory: Callable[[int], int]  # bytes, by index
-    limit: Callable[[int, int], None] | None  # keeps this process to so many bytes, by index
+    limit: Callable[[int, int], None] | None  # limits this process to so many bytes, by index
     describe: Callable[[int], str]
-    priority: int  # of two devices that could run an op, the one of higher priority does
+    priority: int  # an op that could run on several devices runs on that of the highest priority
 
 
 _types: dict[str, DeviceType] = {}
@@ -101,10 +101,23 @@ def register_device_type(
     describe: Callable[[int], str] = _no_description,
     priority: int = 50,
 ) -> DeviceType:
-    """Lets a kind of device in: graphs name it `/device:NAME:0`, torch `torch_type:0`.
+    """Registers a type of device.
 
-    CPUs have priority 0: a kind below that is used only where it is asked for. ValueError where the name is
-    taken or is none, or where torch does not know the type.
+    Args:
+      name: The name in graphs: `/device:NAME:0`.
+      torch_type: torch's name: `torch_type:0`.
+      count: Returns the number of devices.
+      memory: Returns the memory of a device in bytes, by index.
+      limit: Limits this process to so many bytes of the device with an index; None if torch cannot do that.
+      describe: Returns a description of the hardware, by index.
+      priority: An op that could run on several devices runs on that of the highest priority. CPUs have 0: a
+        type below that is used only if the program requests it.
+
+    Returns:
+      The type.
+
+    Raises:
+      ValueError: If the name is taken or not an identifier, or if torch does not know the type.
     """
     if not name.isidentifier():
         raise ValueError(f"{name!r} cannot be a device type: letters, digits and underscores make a name.")
@@ -120,21 +133,21 @@ def register_device_type(
 
 
 def unregister_device_type(name: str) -> None:
-    """Forgets a kind of device."""
+    """Removes a type of device."""
     del _types[name]
 
 
 def device_type(name: str) -> DeviceType | None:
-    """What is known of a kind of device; a task elsewhere may have kinds that this one has not."""
+    """The type of this name; None if only other tasks have such devices."""
     return _types.get(name)
 
 
 def register_torch_module(name: str, torch_type: str, priority: int = 100) -> DeviceType:
-    """Lets in a kind of device that has a module of torch's usual form: `torch.cuda`, `torch.xpu`."""
+    """Registers a type of device with a torch module of the usual form: `torch.cuda`, `torch.xpu`."""
     module = torch.get_device_module(torch_type)
 
     def total(index: int) -> int:
-        return module.get_device_properties(index).total_memory
+        return int(module.get_device_properties(index).total_memory)
 
     def limit(index: int, size: int) -> None:
         module.set_per_process_memory_fraction(min(1.0, size / total(index)), index)
@@ -176,11 +189,12 @@ register_device_type(
 
 @dataclass(frozen=True)
 class Choice:
-    """What a process takes of the devices that its machine has.
+    """Which devices of its machine a process uses.
 
-    `counts`: how many CPUs to make, and at most how many of each other type. `visible`: which ones of a type,
-    and in which order. `parts`: devices, by type and index, that stand for several, each with its memory in
-    bytes (None: all there is). `fraction`: how much of an accelerator's memory may be taken; 0 is all of it.
+    `counts` is the number of CPU devices, and the largest number of each other type. `visible` has the
+    indices of the devices of a type, in the order of their new numbers. `parts` divides a device, by type and
+    index, into several: each entry is the memory of one in bytes, or None for all of it. `fraction` is the
+    part of an accelerator's memory that the process may use; 0 means all of it.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -209,7 +223,7 @@ def _devices_of(kind: DeviceType, choice: Choice, task: str) -> Iterator[Device]
 
 
 def _parts_of(kind: DeviceType, choice: Choice) -> Iterator[tuple[int, int]]:
-    """The devices behind the names, in order: which one of the machine, and its memory in bytes."""
+    """For each device of a type, in order: the index of the machine's device and the memory in bytes."""
     if kind.name == "CPU":
         parts = choice.parts.get(("CPU", 0)) or [None] * max(1, choice.counts.get("CPU", 1))
         yield from ((0, limit or kind.memory(0)) for limit in parts)
@@ -223,7 +237,7 @@ def _parts_of(kind: DeviceType, choice: Choice) -> Iterator[tuple[int, int]]:
 
 
 def keep_to_limits(devices: Sequence[Device]) -> None:
-    """Has torch refuse to take more of an accelerator than its devices may."""
+    """Makes torch refuse to allocate more memory of an accelerator than the limits of its devices allow."""
     allowed: dict[tuple[str, int], int] = {}
     for device in devices:
         key = device.device_type, device.torch_device.index or 0

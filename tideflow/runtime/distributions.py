@@ -1,22 +1,24 @@
 """TensorFlow's random distributions on the CPU, from a Philox stream: the same values, in the same order.
 
-Every function takes a source first: the `Stream` of a stateful op, which moves on with every call, or the
-generator of a stateless op, `Philox.stateless(seed, seed2)`, which gives the same values every time.
+The first argument of every function is a source: the `Stream` of a stateful op, which every call advances, or
+the generator of a stateless op, `Philox.stateless(seed, seed2)`, which returns the same values every time.
 
-No value depends on how the work is divided. In TensorFlow that holds with one exception: see `multinomial`.
+No value depends on how the work is divided among threads. TensorFlow has one exception: see `multinomial`.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import DTypeLike
 
-from .box_muller import box_muller
-from .philox import CHUNK, RESERVED_PER_OUTPUT, Philox, Stream
+from tideflow.runtime.box_muller import box_muller
+from tideflow.runtime.philox import CHUNK, RESERVED_PER_OUTPUT, Philox, Stream
 
-Source = Stream | Philox
+Source: TypeAlias = Stream | Philox
+_Transform: TypeAlias = Callable[[np.ndarray], np.ndarray]  # of blocks of words
 
 _MANTISSA_BITS = {"float16": 10, "bfloat16": 7, "float32": 23}
 """Random bits of a uniform number, by dtype: the lowest bits of a word."""
@@ -31,15 +33,15 @@ def uniform(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32)
     return _fill(source, shape, dtype, lambda words: unit_numbers(words, dtype))
 
 
-def unit_numbers(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Blocks of words into numbers in [0, 1) of a floating dtype; the words are not to be used again."""
+def unit_numbers(words: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Turns blocks of words into numbers in [0, 1) of a floating dtype. It overwrites the words."""
     if dtype == np.float64:
         return _unit_doubles(words)
     return _unit_floats(words, _MANTISSA_BITS[dtype.name]).astype(dtype, copy=False)
 
 
 def uniform_full_int(source: Source, shape: Sequence[int], dtype: DTypeLike = np.uint64) -> np.ndarray:
-    """Integers of 32 or 64 bits, any as likely as any other: the random words as they are."""
+    """Integers of 32 or 64 bits, all equally likely: the random words themselves."""
     dtype = np.dtype(dtype)
     return _fill(source, shape, dtype, lambda words: words.view(dtype))
 
@@ -58,8 +60,8 @@ def uniform_int(
     start = np.array(low, dtype).view(unsigned)
 
     def within(words: np.ndarray) -> np.ndarray:
-        # Unsigned, for the span may exceed the largest signed number; the sum wraps back into range.
-        remainders = words.view(unsigned) % span
+        # Unsigned, because the span may exceed the largest signed number; the sum wraps back into range.
+        remainders: np.ndarray = words.view(unsigned) % span
         remainders += start
         return remainders.view(dtype)
 
@@ -67,7 +69,7 @@ def uniform_int(
 
 
 def _unit_floats(words: np.ndarray, bits: int = 23) -> np.ndarray:
-    """Words into float32 numbers in [0, 1), of their lowest `bits`; in place."""
+    """Turns words into float32 numbers in [0, 1) of their lowest `bits`, in place."""
     words &= np.uint32((1 << bits) - 1)
     if bits < 23:
         words <<= np.uint32(23 - bits)
@@ -78,7 +80,7 @@ def _unit_floats(words: np.ndarray, bits: int = 23) -> np.ndarray:
 
 
 def _unit_doubles(words: np.ndarray) -> np.ndarray:
-    """Pairs of words, the upper first, into numbers in [0, 1) of 52 random bits."""
+    """Turns pairs of words, the upper one first, into numbers in [0, 1) of 52 random bits."""
     pairs = words.view(np.uint64)
     bits = pairs << np.uint64(32)
     bits |= pairs >> np.uint64(32)
@@ -93,20 +95,23 @@ def _unit_doubles(words: np.ndarray) -> np.ndarray:
 
 
 def standard_normal(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32) -> np.ndarray:
-    """Normal numbers with mean 0 and deviation 1; half precision is single precision, rounded."""
+    """Normal numbers with mean 0 and standard deviation 1. Half precision is rounded single precision."""
     dtype = np.dtype(dtype)
     return _fill(source, shape, dtype, lambda words: normal_numbers(words, dtype))
 
 
-def normal_numbers(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Blocks of words into normal numbers of a floating dtype; the words are not to be used again."""
+def normal_numbers(words: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Turns blocks of words into normal numbers of a floating dtype. It overwrites the words."""
     if dtype == np.float64:
         return _normal_doubles(words)
     return _normal_floats(words).astype(dtype, copy=False)
 
 
 def truncated_normal(source: Source, shape: Sequence[int], dtype: DTypeLike = np.float32) -> np.ndarray:
-    """Normal numbers within 2 of zero; for one further away the next of its group's reserve is taken."""
+    """Normal numbers within 2 of zero.
+
+    A number outside is replaced by the next that its group has reserved.
+    """
     dtype = np.dtype(dtype)
     normals = _normal_doubles if dtype == np.float64 else _normal_floats
     group = _per_block(dtype)
@@ -120,8 +125,8 @@ def truncated_normal(source: Source, shape: Sequence[int], dtype: DTypeLike = np
     return result.reshape(-1)[:size].reshape(shape)
 
 
-def _truncated_groups(generator: Philox, starts: np.ndarray, normals: Callable) -> np.ndarray:
-    """For each start the first numbers within 2 of zero, as many as a block has, from that block on."""
+def _truncated_groups(generator: Philox, starts: np.ndarray, normals: _Transform) -> np.ndarray:
+    """For each start, the first numbers within 2 of zero from that block on, as many as one block has."""
     result = normals(generator.blocks(starts))
     group = result.shape[1]
     rows = np.unique(np.flatnonzero(~(np.abs(result) < 2)) // group)
@@ -146,13 +151,13 @@ def _normal_doubles(words: np.ndarray) -> np.ndarray:
     return box_muller(_unit_doubles(words))
 
 
-# Permutations and categories
+# Permutations and classes
 
 
 def permutation(source: Source, size: int) -> np.ndarray:
-    """The order that RandomShuffle puts `size` rows in: row i of its output is row result[i] of its input.
+    """The order of RandomShuffle for `size` rows: row i of its output is row result[i] of its input.
 
-    Not to be called for a tensor without elements: TensorFlow leaves the stream alone then.
+    Do not call it for a tensor without elements: TensorFlow does not advance the stream then.
     """
     if size <= 1:
         return np.arange(size)
@@ -163,12 +168,13 @@ def permutation(source: Source, size: int) -> np.ndarray:
 
 
 def _apply_exchanges(targets: np.ndarray) -> np.ndarray:
-    """The identity after exchanging entries 0 and targets[0], then 1 and targets[1], … (none to the left).
+    """The identity after exchanging entries 0 and targets[0], then 1 and targets[1], and so on.
 
-    Step by step this would be a loop over elements. Instead: step i puts at i, for good, what its target t
-    holds. That came from entry j, with the last earlier step j to that target; or none did, and t holds t.
-    And what entry j held came with the last step whose target was j. So every entry points to an earlier one
-    or to itself, and following the pointers to their ends, each time twice as far, takes few passes.
+    No target is left of its step. A loop over the steps would be slow. Instead: step i moves the content of
+    its target t to entry i, where it stays. That content came from entry j, by the last earlier step j with
+    target t, or it is t itself if there was no such step. And the content of entry j came by the last step
+    with target j. So every entry points to an earlier one or to itself. Following all pointers to their ends,
+    twice as far in each pass, takes few passes.
     """
     size = len(targets) + 1
     steps = np.arange(size)
@@ -181,23 +187,23 @@ def _apply_exchanges(targets: np.ndarray) -> np.ndarray:
 
     moves = np.flatnonzero(targets != steps)
     origin = steps.copy()
-    origin[targets[moves]] = moves  # of several steps to one target the last stays
+    origin[targets[moves]] = moves  # of several steps with one target, the last one counts
     while True:
         further = origin[origin]
         if np.array_equal(further, origin):
             break
         origin = further
-    # A step to itself takes what its own entry holds, which is what `origin` of it says.
+    # A step whose target is itself keeps the content of its entry, which `origin` has.
     return np.where(targets == steps, origin, np.where(previous >= 0, origin[previous], targets))
 
 
 def multinomial(
     source: Source, logits: np.ndarray, num_samples: int, dtype: DTypeLike = np.int64
 ) -> np.ndarray:
-    """`num_samples` classes for each row of `logits` [batch, classes], unnormalized log probabilities.
+    """Draws `num_samples` classes for each row of `logits` [batch, classes], unnormalized log probabilities.
 
     TensorFlow divides a large batch (more than 4,200 / (classes + num_samples log2(classes)) rows) among its
-    threads, and each part starts at a place of the stream that rows before it may have used: then its values
+    threads, and each part starts at a place of the stream that earlier rows may have used: then its values
     depend on the number of cores. The values here are those of one thread.
     """
     batch, classes = logits.shape
@@ -219,7 +225,7 @@ def multinomial(
 
 
 def _cumulative_weights(logits: np.ndarray) -> np.ndarray:
-    """Running sums of exp(logit - the row's largest); a logit that is not finite weighs nothing."""
+    """Cumulative sums of exp(logit - the row's largest logit). A logit that is not finite has weight 0."""
     logits = logits.astype(np.float64)
     finite = np.isfinite(logits)
     largest = np.max(logits, axis=1, keepdims=True, initial=np.finfo(np.float64).min, where=finite)
@@ -228,7 +234,7 @@ def _cumulative_weights(logits: np.ndarray) -> np.ndarray:
 
 
 def _count_up_to(rising: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """For each bound, how many entries of its row of `rising` do not exceed it: a binary search."""
+    """For each bound, the number of entries in its row of `rising` up to the bound, by binary search."""
     width = rising.shape[1]
     rows = np.arange(len(rising))[:, None]
     count = np.zeros(bounds.shape, np.int64)
@@ -261,7 +267,7 @@ def poisson(
 class _Lanes:
     """A generator for each output: rejection makes one output use more random numbers than another."""
 
-    def __init__(self, generator: Philox, first: int, count: int):
+    def __init__(self, generator: Philox, first: int, count: int) -> None:
         self.generator = generator
         self.next_block = np.arange(first, first + count, dtype=np.uint64) * np.uint64(RESERVED_PER_OUTPUT)
 
@@ -272,25 +278,29 @@ class _Lanes:
 
 
 class _Pairs:
-    """Numbers for each lane, made two at a time and used the second first."""
+    """Numbers for each lane, made two at a time. The second of the two is used first."""
 
-    def __init__(self, lanes: _Lanes, transform: Callable[[np.ndarray], np.ndarray]):
+    def __init__(self, lanes: _Lanes, transform: _Transform) -> None:
         self.lanes, self.transform = lanes, transform
         self.values = np.empty((len(lanes.next_block), 2))
         self.left = np.zeros(len(lanes.next_block), np.intp)
 
     def take(self, lanes: np.ndarray) -> np.ndarray:
-        """The next number of each of these lanes, no lane twice."""
+        """The next number of each of these lanes, which must differ."""
         spent = lanes[self.left[lanes] == 0]
         if len(spent):
             self.values[spent] = self.transform(self.lanes.blocks(spent))
             self.left[spent] = 2
         self.left[lanes] -= 1
-        return self.values[lanes, self.left[lanes]]
+        taken: np.ndarray = self.values[lanes, self.left[lanes]]
+        return taken
 
 
 def _gamma_lanes(lanes: _Lanes, alpha: np.ndarray) -> np.ndarray:
-    """Marsaglia and Tsang's method; 1 is the exponential distribution, a smaller alpha is boosted by 1."""
+    """Marsaglia and Tsang's method.
+
+    Alpha 1 is the exponential distribution; a smaller alpha is boosted by 1.
+    """
     normals, uniforms = _Pairs(lanes, _normal_doubles), _Pairs(lanes, _unit_doubles)
     boosted = alpha < 1
     d = alpha + np.where(boosted, 2 / 3, -1 / 3)
@@ -304,7 +314,7 @@ def _gamma_lanes(lanes: _Lanes, alpha: np.ndarray) -> np.ndarray:
     while len(lanes_now := np.flatnonzero(waiting)):
         x = normals.take(lanes_now)
         v = 1 + c[lanes_now] * x
-        positive = ~(v <= 0)  # so that the NaN of a negative alpha gets through, and is the result
+        positive = ~(v <= 0)  # not `v > 0`: the NaN of a negative alpha is the result
         lanes_now, x, v = lanes_now[positive], x[positive], v[positive]
         v = v * v * v
         u = uniforms.take(lanes_now)
@@ -319,14 +329,14 @@ def _gamma_lanes(lanes: _Lanes, alpha: np.ndarray) -> np.ndarray:
 
 
 def _flush_denormals(numbers: np.ndarray) -> np.ndarray:
-    """Denormal numbers become zero: TensorFlow's kernels run with them switched off, and gammas show it."""
+    """Replaces denormal numbers by zero, as TensorFlow's kernels do; gamma values are often that small."""
     numbers[np.abs(numbers) < np.finfo(numbers.dtype).tiny] = 0
     return numbers
 
 
 def _poisson_lanes(lanes: _Lanes, rate: np.ndarray, largest: float) -> np.ndarray:
     uniforms = _Pairs(lanes, _unit_doubles)
-    # TensorFlow gives NaN for an infinite rate and never returns from a rate that is NaN.
+    # TensorFlow returns NaN for an infinite rate, and does not return at all for a rate that is NaN.
     result = np.full(len(rate), np.nan)
     _count_arrivals(uniforms, rate, np.flatnonzero(rate < 10), result)
     _transform_and_reject(uniforms, rate, np.flatnonzero((rate >= 10) & np.isfinite(rate)), largest, result)
@@ -334,7 +344,7 @@ def _poisson_lanes(lanes: _Lanes, rate: np.ndarray, largest: float) -> np.ndarra
 
 
 def _count_arrivals(uniforms: _Pairs, rate: np.ndarray, lanes: np.ndarray, result: np.ndarray) -> None:
-    """Knuth's method: how many uniform numbers have a product above exp(-rate)."""
+    """Knuth's method: counts the uniform numbers whose product is above exp(-rate)."""
     result[lanes] = 0
     product = np.ones(len(lanes))
     limit = np.exp(-rate[lanes])
@@ -348,9 +358,10 @@ def _count_arrivals(uniforms: _Pairs, rate: np.ndarray, lanes: np.ndarray, resul
 def _transform_and_reject(
     uniforms: _Pairs, rate: np.ndarray, lanes: np.ndarray, largest: float, result: np.ndarray
 ) -> None:
-    """Hörmann's method (PTRS): a transformed uniform number, accepted by the probability of its floor.
+    """Hörmann's method (PTRS): a transformed uniform number is accepted by the probability of its floor.
 
-    What a lane has in reserve is enough, unless the dtype is too small for its rate: then it stays as it is.
+    The numbers that a lane has reserved suffice, unless the dtype is too small for the rate: then the result
+    is left as it is.
     """
     for _ in range(RESERVED_PER_OUTPUT):
         if len(lanes) == 0:
@@ -375,8 +386,8 @@ def _transform_and_reject(
 # Shared
 
 
-def _per_block(dtype: np.dtype) -> int:
-    """How many values of this dtype a block of four words makes."""
+def _per_block(dtype: np.dtype[Any]) -> int:
+    """The number of values of this dtype in a block of four words."""
     return 2 if dtype.itemsize == 8 else 4
 
 
@@ -384,8 +395,8 @@ def _chunks(count: int) -> Iterator[tuple[int, int]]:
     return ((start, min(start + CHUNK, count)) for start in range(0, count, CHUNK))
 
 
-def _fill(source: Source, shape: Sequence[int], dtype: np.dtype, transform: Callable) -> np.ndarray:
-    """An array of what `transform` makes of consecutive blocks of words; of the last perhaps only a part."""
+def _fill(source: Source, shape: Sequence[int], dtype: np.dtype[Any], transform: _Transform) -> np.ndarray:
+    """An array of the values that `transform` makes of consecutive blocks of words."""
     size, group = math.prod(shape), _per_block(dtype)
     generator = source.reserve_outputs(size)
     result = np.empty((-(-size // group), group), dtype)
@@ -395,9 +406,13 @@ def _fill(source: Source, shape: Sequence[int], dtype: np.dtype, transform: Call
 
 
 def _fill_lanes(
-    source: Source, shape: Sequence[int], parameter: np.ndarray, dtype: np.dtype, sample: Callable
+    source: Source,
+    shape: Sequence[int],
+    parameter: np.ndarray,
+    dtype: np.dtype[Any],
+    sample: Callable[[_Lanes, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """`shape` outputs for each entry of `parameter`: a lane for each, first those of the first entry."""
+    """`shape` outputs for each entry of `parameter`, each in a lane; those of the first entry come first."""
     each, entries = math.prod(shape), parameter.size
     size = each * entries
     result = np.empty(size, dtype)
@@ -407,6 +422,6 @@ def _fill_lanes(
         with np.errstate(all="ignore"):
             for start, stop in _chunks(size):
                 values = sample(_Lanes(generator, start, stop - start), parameters[start:stop])
-                # By way of float32, as TensorFlow converts to half precision.
+                # TensorFlow converts to half precision by way of float32.
                 result[start:stop] = values.astype(np.float32) if dtype.itemsize == 2 else values
-    return result.reshape(entries, each).T.reshape((*shape, *parameter.shape))
+    return np.reshape(result.reshape(entries, each).T, (*shape, *parameter.shape))

@@ -1,7 +1,7 @@
-"""The end of the process: what works in the background ends before the interpreter does.
+"""The end of the process: background threads end before the interpreter does.
 
-A thread that is in the middle of a kernel when the interpreter goes takes the process down with it. So the
-sessions that are still open are closed first, which wakes whoever waits, and their threads are waited for.
+A thread that runs a kernel while the interpreter shuts down crashes the process. So the sessions that are
+still open are closed first, which wakes the threads that wait on their behalf, and then those are joined.
 """
 
 from __future__ import annotations

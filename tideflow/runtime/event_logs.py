@@ -1,4 +1,4 @@
-"""Logs that steps write to by themselves: the state behind a summary writer's handle."""
+"""Event files that steps write: the state behind a summary writer's handle."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tideflow.io.local_files import local_path, make_folder
 
 
 class EventLog:
-    """A file of events, opened by a step, closed by one or with the session."""
+    """An event file that a step opens. A step closes it, or it is closed with the session."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self._name = name
         self._lock = threading.Lock()
         self._file: EventFile | None = None
 
     def open(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:
-        """Makes the file, unless the log is open: then it stays as it is."""
+        """Makes the file, unless the log is open already."""
         with self._lock:
             if self._file is not None:
                 return
@@ -36,28 +36,28 @@ class EventLog:
             self._pending, self._flushed = 0, time.monotonic()
 
     def write(self, event: Event) -> None:
-        """Adds an event; it is on the disk when enough have come, or enough time has passed."""
+        """Adds an event. The file is flushed after `max_queue` events or `flush_millis` milliseconds."""
         with self._lock:
-            self._opened().write(event)
+            file = self._opened()
+            file.write(event)
             self._pending += 1
             if self._pending > self._most or time.monotonic() - self._flushed > self._seconds:
-                self._flush()
+                self._flush(file)
 
     def flush(self) -> None:
-        """What was written is on the disk afterwards."""
+        """Writes all events to the disk."""
         with self._lock:
-            self._opened()
-            self._flush()
+            self._flush(self._opened())
 
     def close(self) -> None:
-        """Ends the file; `open` makes another."""
+        """Closes the file. `open` makes another."""
         with self._lock:
             self._opened()
             self._file = None
             self._end()
 
-    def _flush(self) -> None:
-        self._file.flush()
+    def _flush(self, file: EventFile) -> None:
+        file.flush()
         self._pending, self._flushed = 0, time.monotonic()
 
     def _opened(self) -> EventFile:

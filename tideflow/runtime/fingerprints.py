@@ -1,40 +1,40 @@
-"""Hashes of byte strings that TensorFlow's files and models rely on, bit for bit.
+"""Hashes of byte strings on which TensorFlow's files and models depend, bit for bit.
 
 `fingerprint64` is FarmHash's Fingerprint64, which never changes; `hash64` is the older hash behind
 `tf.strings.to_hash_bucket`, a Murmur hash; `keyed_hash64` is SipHash-2-4.
 
-The arithmetic is modulo 2**64. It is written once, for Python integers and for arrays of uint64 alike: many
-strings of one length are hashed together, a single one without NumPy.
+The arithmetic is modulo 2**64. The same code serves Python integers and arrays of uint64: many strings of one
+length are hashed together, a single string without NumPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-Word = Any  # an int below 2**64, or an array of uint64
+Word: TypeAlias = Any  # an int below 2**64, or an array of uint64
 
 _ALL = 2**64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 _MURMUR, _MURMUR_SEED = 0xC6A4A7935BD1E995, 0xDECAFCAFFE
-_TOGETHER = 16  # fewer strings of one length are hashed one by one, which is faster then
+_FEW = 16  # fewer strings of one length are hashed one by one, which is faster
 
 
 def fingerprint64(data: bytes) -> int:
     """FarmHash's Fingerprint64 of the bytes, as an unsigned number."""
-    return _farm(_OneString(data))
+    return int(_farm(_OneString(data)))
 
 
 def hash64(data: bytes) -> int:
     """TensorFlow's Hash64 of the bytes, as an unsigned number."""
-    return _murmur(_OneString(data))
+    return int(_murmur(_OneString(data)))
 
 
 def keyed_hash64(data: bytes, key: tuple[int, int]) -> int:
     """SipHash-2-4 of the bytes under a key of two 64-bit numbers, as an unsigned number."""
-    return _sip(_OneString(data), key)
+    return int(_sip(_OneString(data), key))
 
 
 def fingerprints(strings: np.ndarray) -> np.ndarray:
@@ -55,23 +55,31 @@ def keyed_hashes(strings: np.ndarray, key: tuple[int, int]) -> np.ndarray:
 # ------------------------------------------------------------------------------------------------ strings
 
 
-class _OneString:
-    """A byte string as the hashes see it: little-endian words at any offset."""
+class _Bytes(Protocol):
+    """One string, or several of one length, as little-endian words."""
 
-    def __init__(self, data: bytes):
+    length: int
+
+    def word(self, offset: int, size: int = 8) -> Word:
+        """The number in `size` bytes at `offset`, which counts from the end if it is negative."""
+
+
+class _OneString:
+    """A string. A word is an int."""
+
+    def __init__(self, data: bytes) -> None:
         self._data = data
         self.length = len(data)
 
     def word(self, offset: int, size: int = 8) -> Word:
-        """The number in `size` bytes at `offset`, counted from the end where it is negative."""
         offset += self.length if offset < 0 else 0
         return int.from_bytes(self._data[offset : offset + size], "little")
 
 
 class _ManyStrings:
-    """Strings of one length, seen as one: a word is an array of numbers."""
+    """Strings of one length. A word is an array of numbers, one for each string."""
 
-    def __init__(self, strings: list[bytes]):
+    def __init__(self, strings: list[bytes]) -> None:
         self.length = len(strings[0])
         self._bytes = np.frombuffer(b"".join(strings), np.uint8).reshape(len(strings), self.length)
 
@@ -82,11 +90,11 @@ class _ManyStrings:
         return padded.view("<u8")[:, 0]
 
 
-def _hash_each(strings: np.ndarray, function: Callable) -> np.ndarray:
+def _hash_each(strings: np.ndarray, function: Callable[[_Bytes], Word]) -> np.ndarray:
     flat = strings.reshape(-1)
     found = np.empty(flat.size, np.uint64)
     for places in _by_length(flat):
-        if len(places) < _TOGETHER:
+        if len(places) < _FEW:
             found[places] = [function(_OneString(flat[place])) for place in places]
         else:
             found[places] = function(_ManyStrings(flat[places].tolist()))
@@ -94,7 +102,7 @@ def _hash_each(strings: np.ndarray, function: Callable) -> np.ndarray:
 
 
 def _by_length(strings: np.ndarray) -> Iterable[np.ndarray]:
-    """The places of strings of each length."""
+    """The indices of the strings of each length."""
     lengths = np.fromiter(map(len, strings), np.int64, strings.size)
     order = np.argsort(lengths, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if strings.size else ()
@@ -116,7 +124,7 @@ def _mix(u: Word, v: Word, factor: int) -> Word:
     return _shift_mix((v ^ a) * factor & _ALL) * factor & _ALL
 
 
-def _farm(data: Any) -> Word:
+def _farm(data: _Bytes) -> Word:
     if data.length > 64:
         return _farm_long(data)
     if data.length > 32:
@@ -135,14 +143,12 @@ def _farm(data: Any) -> Word:
     return data.word(0, 0) + _K2
 
 
-def _factor(data: Any) -> int:
+def _factor(data: _Bytes) -> int:
     return _K2 + 2 * data.length
 
 
-def _halves(data: Any) -> tuple[Word, Word, Word]:
-    """Both operands of the last mix of 17 to 32 bytes; longer strings mix them further, with the first
-    word.
-    """
+def _halves(data: _Bytes) -> tuple[Word, Word, Word]:
+    """Both operands of the last mix for 17 to 32 bytes, and the first word, which longer strings use too."""
     factor = _factor(data)
     a, b = data.word(0) * _K1 & _ALL, data.word(8)
     c, d = data.word(-8) * factor & _ALL, data.word(-16) * _K2 & _ALL
@@ -152,7 +158,7 @@ def _halves(data: Any) -> tuple[Word, Word, Word]:
     return left, a + _rotate(b + _K2 & _ALL, 18) + c & _ALL, a
 
 
-def _farm_33_to_64(data: Any) -> Word:
+def _farm_33_to_64(data: _Bytes) -> Word:
     factor = _factor(data)
     y, right, a = _halves(data)
     z = _mix(y, right, factor)
@@ -162,8 +168,8 @@ def _farm_33_to_64(data: Any) -> Word:
     return _mix(left, e + _rotate(f + a & _ALL, 18) + g & _ALL, factor)
 
 
-def _farm_long(data: Any) -> Word:
-    """Blocks of 64 bytes go through a state of seven words; the last 64 bytes once more, to end with."""
+def _farm_long(data: _Bytes) -> Word:
+    """Mixes blocks of 64 bytes into a state of seven words, and the last 64 bytes once more at the end."""
     rest = (data.length - 1) % 64
     x = data.word(0) + (81 * _K2 & _ALL) & _ALL
     y = 81 * _K1 + 113 & _ALL
@@ -190,7 +196,7 @@ def _farm_long(data: Any) -> Word:
     return _mix(left, _mix(v[1], w[1], factor) + z & _ALL, factor)
 
 
-def _weak(data: Any, start: int, a: Word, b: Word) -> tuple[Word, Word]:
+def _weak(data: _Bytes, start: int, a: Word, b: Word) -> tuple[Word, Word]:
     """Two words of state with 32 bytes mixed in."""
     first, second, third, last = (data.word(start + offset) for offset in (0, 8, 16, 24))
     a = a + first & _ALL
@@ -202,7 +208,7 @@ def _weak(data: Any, start: int, a: Word, b: Word) -> tuple[Word, Word]:
 # ------------------------------------------------------------------------------------------------ Murmur
 
 
-def _murmur(data: Any) -> Word:
+def _murmur(data: _Bytes) -> Word:
     rest = data.length % 8
     h = data.word(0, 0) + (_MURMUR_SEED ^ data.length * _MURMUR & _ALL)
     for start in range(0, data.length - rest, 8):
@@ -216,7 +222,7 @@ def _murmur(data: Any) -> Word:
 # ------------------------------------------------------------------------------------------------ SipHash
 
 
-def _sip(data: Any, key: tuple[int, int]) -> Word:
+def _sip(data: _Bytes, key: tuple[int, int]) -> Word:
     rest = data.length % 8
     zero = data.word(0, 0)
     constants = 0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573

@@ -1,4 +1,4 @@
-"""Iterators: a session's place in a dataset, which steps move on."""
+"""Iterators: a session's position in a dataset, which steps advance."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tideflow.graph.errors import OutOfRangeError
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import StepContext
 
 _STATE, _ENDED = b"tideflow iterator at ", b", ended"
 _STATE_FORM = re.compile(rb"tideflow iterator at \d+(, ended)?")
 
 
 class DatasetIterator:
-    """Goes through one dataset after the other: whatever it is given last."""
+    """Iterates over the dataset that it was given last."""
 
     def __init__(
         self,
@@ -28,30 +28,30 @@ class DatasetIterator:
         types: Sequence[DType],
         shapes: Sequence[TensorShape],
         resources: ResourceManager,
-        first: Callable[[], Dataset] | None = None,
-    ):
+        first: Callable[[StepContext], Dataset] | None = None,
+    ) -> None:
         self.name, self.types, self.shapes = name, list(types), list(shapes)
         self._resources = resources
-        self._first = first  # makes the dataset of an iterator that is never given one
+        self._first = first  # makes the dataset of a one-shot iterator
         self._changed = threading.Condition()
-        self._busy = False  # a step is taking an element
+        self._busy = False  # whether a step is taking an element
         self._iteration: Iteration | None = None
         self._dataset: Dataset | None = None
         self._pull: Pull | None = None
         self._taken = 0
         self._ended = False
 
-    def start(self, dataset: Dataset) -> None:
-        """Begins with a dataset; what worked for the one before stops."""
+    def start(self, dataset: Dataset, context: StepContext) -> None:
+        """Begins a pass over a dataset. The pass over the previous dataset stops."""
         self._stop()
-        with self._turn():
+        with self._alone(context):
             self._begin(dataset)
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """One step at a time."""
+    def _alone(self, context: StepContext) -> Iterator[None]:
+        """Waits until no other step uses the iterator, and keeps others out during the `with` block."""
         with self._changed:
-            wait(
+            context.wait(
                 self._changed,
                 lambda: not self._busy,
                 lambda: self._resources.closed,
@@ -65,22 +65,23 @@ class DatasetIterator:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _begin(self, dataset: Dataset) -> None:
+    def _begin(self, dataset: Dataset) -> Pull:
         self._stop()
         self._iteration = Iteration(self._resources)
         self._dataset = dataset
         self._pull = dataset.iterate(self._iteration)
         self._taken = 0
         self._ended = False
+        return self._pull
 
-    def next(self) -> Element:
-        """The next element; OutOfRangeError at the end."""
-        with self._turn():
-            self._begin_first()
+    def next(self, context: StepContext) -> Element:
+        """The next element. Raises OutOfRangeError at the end."""
+        with self._alone(context):
+            pull = self._begun(context)
             if self._ended:
                 raise end_of_sequence()
             try:
-                element = self._pull()
+                element = pull(context)
                 self._taken += 1
             except End:
                 self._ended = True
@@ -89,51 +90,53 @@ class DatasetIterator:
         self._check(element)
         return element
 
-    def _begin_first(self) -> None:
+    def _begun(self, context: StepContext) -> Pull:
+        """The pull of the current pass. A one-shot iterator begins its pass here."""
         if self._pull is None and self._first is not None:
-            self._begin(self._first())
+            self._begin(self._first(context))
         if self._pull is None:
             raise errors.failed_precondition(
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run "
                 "the initializer operation for this iterator before getting the next element.",
             )
+        return self._pull
 
-    def state(self) -> bytes:
-        """Where the iterator is: how many elements of its dataset were taken."""
-        with self._turn():
-            self._begin_first()
+    def state(self, context: StepContext) -> bytes:
+        """The position of the iterator: the number of elements taken from its dataset."""
+        with self._alone(context):
+            self._begun(context)
             return b"%s%d%s" % (_STATE, self._taken, _ENDED if self._ended else b"")
 
-    def restore(self, state: bytes) -> None:
-        """Back to a state: the dataset begins again, and as many elements are passed over."""
+    def restore(self, state: bytes, context: StepContext) -> None:
+        """Restores a position: begins the dataset again and skips as many elements."""
         if not _STATE_FORM.fullmatch(state):
             raise errors.invalid_argument(
                 f"Cannot restore '{self.name}': {state[:40]!r} is not the state of an iterator."
             )
-        with self._turn():
+        with self._alone(context):
             if self._first is not None:
-                self._begin(self._first())
-            self._begin_first()
-            if self._taken or self._ended:
-                self._begin(self._dataset)
+                self._begin(self._first(context))
+            pull = self._begun(context)
+            if (self._taken or self._ended) and self._dataset is not None:
+                pull = self._begin(self._dataset)
             count = int(state.removeprefix(_STATE).removesuffix(_ENDED))
             with contextlib.suppress(End):
                 for _ in range(count):
-                    self._pull()
+                    pull(context)
                     self._taken += 1
             self._ended = state.endswith(_ENDED) or self._taken < count
 
     def _check(self, element: Element) -> None:
         for i, (value, shape) in enumerate(zip(element, self.shapes)):
             known, found = shape.tuple, tuple(value.shape)
-            if known not in (None, found) and not shape.is_compatible_with(TensorShape(found)):
+            if known is not None and known != found and not shape.is_compatible_with(TensorShape(found)):
                 raise errors.invalid_argument(
                     f"Expected element shape {brackets(known)} for component {i} of '{self.name}', got "
                     f"{brackets(found)}",
                 )
 
     def wake(self) -> None:
-        """The session may have closed: then nobody wants further elements."""
+        """Wakes waiting steps; called when the session may have been closed. Then the pass stops."""
         if self._resources.closed:
             self._stop()
         with self._changed:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import StepContext
 
 
 class Mutex:
-    """Held by one `Lock` at a time. Who waits also wakes when the session closes or his time is over."""
+    """A mutex, held by one `Lock` at a time.
 
-    def __init__(self, name: str):
+    A waiting step stops when the session closes or at its deadline.
+    """
+
+    def __init__(self, name: str) -> None:
         self.name = name
         self._changed = threading.Condition()
         self._held = False
 
-    def lock(self, resources: Any) -> Lock:
-        """Waits until nobody holds the mutex, then does."""
+    def lock(self, resources: Any, context: StepContext) -> Lock:
+        """Waits until the mutex is free, and acquires it."""
         with self._changed:
-            wait(
+            context.wait(
                 self._changed,
                 lambda: not self._held,
                 resources.store.is_closed,
@@ -34,15 +37,15 @@ class Mutex:
             self._changed.notify()
 
     def wake(self) -> None:
-        """Has those who wait look around."""
+        """Wakes the waiting steps, which check whether the session has been closed."""
         with self._changed:
             self._changed.notify_all()
 
 
 class Lock:
-    """A mutex being held. It is let go when a step says so, or when the step ends without a word."""
+    """An acquired mutex. The step releases it, or it is released when the step ends."""
 
-    def __init__(self, mutex: Mutex):
+    def __init__(self, mutex: Mutex) -> None:
         self._mutex: Mutex | None = mutex
 
     def release(self) -> None:

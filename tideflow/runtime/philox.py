@@ -1,7 +1,7 @@
-"""Philox4x32-10, the counter-based generator behind TensorFlow's random ops, over whole arrays at once.
+"""Philox4x32-10, the counter-based generator of TensorFlow's random ops, for whole arrays at once.
 
-A key and a 128-bit counter name a block of four 32-bit words; the block after it has the counter plus one.
-Nothing else is state, so any part of a stream can be computed at any time and in any order.
+A key and a 128-bit counter determine a block of four 32-bit words; the next block has the counter plus one.
+There is no other state, so any part of a stream can be computed at any time and in any order.
 
     generator = Philox.from_seeds(seed, seed2)          # a place in a stream: a value, safe to share
     generator.words(0, 10)                              # the first 10 blocks, as a (10, 4) array of uint32
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 CHUNK = 1 << 13
-"""Blocks to compute at a time: few enough for the cache, many enough to spread the cost of calling NumPy."""
+"""Blocks to compute at a time: few enough for the cache, and many enough that calls of NumPy are cheap."""
 
 RESERVED_PER_OUTPUT = 256
-"""Blocks that an op sets aside for each value it returns, whether it needs them or not."""
+"""Blocks that an op reserves for each value it returns, whether it needs them or not."""
 
 _MASK32 = (1 << 32) - 1
 _MASK64 = (1 << 64) - 1
@@ -52,7 +52,7 @@ class Philox:
 
     @classmethod
     def stateless(cls, seed: int, seed2: int) -> "Philox":
-        """The generator of a stateless op: one block, with the seeds as its counter, is key and counter."""
+        """The generator of a stateless op: its key and counter are the block whose counter are the seeds."""
         counter = (seed & _MASK64) | (seed2 & _MASK64) << 64
         key, upper = (int(half) for half in cls(_STATELESS_KEY, counter).words(0, 1).view(np.uint64)[0])
         return cls(key, upper << 64)
@@ -107,19 +107,19 @@ def _round_keys(key: int) -> np.ndarray:
 
 
 class Stream:
-    """The generator of one stateful op, shared by its runs: each takes the next part of it for itself.
+    """The generator of one stateful op, which all of its runs share: each run reserves the next part.
 
-    Seeds that are both zero mean "no seed": the stream then starts at a place nobody can foretell.
+    If both seeds are zero, the op has no seed, and the stream starts at a random place.
     """
 
-    def __init__(self, seed: int = 0, seed2: int = 0):
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
         if seed == 0 and seed2 == 0:
             seed, seed2 = secrets.randbits(64), secrets.randbits(64)
         self._next = Philox.from_seeds(seed, seed2)
         self._lock = threading.Lock()
 
     def reserve_blocks(self, count: int) -> Philox:
-        """A generator good for `count` blocks, which nobody else will get."""
+        """A generator of `count` blocks, which no other run will get."""
         with self._lock:
             reserved = self._next
             self._next = reserved.skip(count)

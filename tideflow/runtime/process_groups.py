@@ -1,9 +1,9 @@
 """Collectives between processes, through torch.distributed: Gloo on CPUs, NCCL on GPUs.
 
-The tasks meet at a store that the first of them keeps. Every member of a group announces itself there; when
-all have, each process knows which processes take part. Each instance has a process group of its own, so that
-the order in which a process comes to its instances does not matter. Once a member is lost or a wait has been
-given up, that process group is no good any more: whoever comes to it again is told so.
+The tasks find each other through a key-value store that the first of them keeps. Every member of a group
+announces itself there; when all have, each process knows which processes take part. Each instance has a
+process group of its own, so that processes may run their instances in different orders. Once a member is lost
+or a step has stopped waiting, that process group cannot be used again: later rounds of the instance fail.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
-from tideflow.runtime.collectives import Terms
-from tideflow.runtime.waiting import limits, time_left
+from tideflow.runtime.collectives import Member, Terms
 
-_SHORTEST_SLEEP, _LONGEST_SLEEP = 20e-6, 2e-3  # seconds between looks at what is under way
+_SHORTEST_SLEEP, _LONGEST_SLEEP = 20e-6, 2e-3  # seconds between two checks whether an exchange is done
+
+
+_Exchange = Callable[["Terms", "Group", Any, Member], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class ProcessGroups:
     """This task's connections to the tasks it does collectives with.
 
     `address` (host:port) is where the task of rank 0 keeps the store; `host` is where others reach this task.
-    `incarnation` sets apart what an earlier life of the cluster left at the same address. Nothing of this is
-    authenticated or encrypted: off the loopback, `insecure` has to be said.
+    `incarnation` tells this run of the cluster from earlier ones at the same address. These connections are
+    neither authenticated nor encrypted: off the loopback, `insecure` must be True.
     """
 
     def __init__(
@@ -78,14 +81,14 @@ class ProcessGroups:
         self._process_groups: dict[tuple[int, Any, str], Any] = {}
         self._broken: dict[tuple[int, Any], str] = {}
 
-    # -------------------------------------------------------------------------------- who takes part
+    # -------------------------------------------------------------------------------- members
 
-    def local_members(self, terms: Terms, device: str, closed: Callable[[], bool]) -> int:
+    def local_members(self, terms: Terms, member: Member) -> int:
         """How many members of the group are here, once all have announced themselves."""
-        return self._group(terms, device, closed).members[self.rank]
+        return self._group(terms, member).members[self.rank]
 
-    def _group(self, terms: Terms, device: str, closed: Callable[[], bool]) -> Group:
-        key = terms.group_key
+    def _group(self, terms: Terms, member: Member) -> Group:
+        key, device = terms.group_key, member.device
         if key in self._groups and (key, device) in self._announced:
             return self._groups[key]
         with self._lock:
@@ -93,18 +96,18 @@ class ProcessGroups:
             self._announced.add((key, device))
         prefix = f"{self._prefix}/group/{key}"
         if is_new:
-            number = self._asked(lambda store: store.add(f"{prefix}/count", 1), closed)
+            number = self._asked(lambda store: store.add(f"{prefix}/count", 1), member)
             if number > terms.group_size:
                 raise errors.invalid_argument(
                     f"Device '{device}' of task {self.rank} is one more than the {terms.group_size} members "
                     f"of group {key}: the group is complete, or the task has been restarted alone.",
                 )
-            told = f"{self.rank} {terms.group_size}"
-            self._asked(lambda store: store.set(f"{prefix}/{number}", told), closed)
+            announced = f"{self.rank} {terms.group_size}"
+            self._asked(lambda store: store.set(f"{prefix}/{number}", announced), member)
         found = self._awaited(
             [f"{prefix}/{number}" for number in range(1, terms.group_size + 1)],
             f"all {terms.group_size} members of group {key}",
-            closed,
+            member,
         )
         members: dict[int, int] = {}
         for rank, size in (text.split() for text in found):
@@ -118,14 +121,15 @@ class ProcessGroups:
 
     # -------------------------------------------------------------------------------- the exchange
 
-    def exchange(self, terms: Terms, value: torch.Tensor | None, closed: Callable[[], bool]) -> torch.Tensor:
+    def exchange(self, terms: Terms, value: torch.Tensor | None, member: Member) -> torch.Tensor:
         """What was made of this task's value and those of the group's other tasks."""
         group = self._groups[terms.group_key]
         key = terms.group_key, terms.instance_key
         if key in self._broken:
             raise errors.unavailable(f"No more of {terms.what}: it has failed before ({self._broken[key]})")
+        run: _Exchange = getattr(self, f"_{terms.kind}")
         try:
-            return getattr(self, f"_{terms.kind}")(terms, group, value, closed)
+            return run(terms, group, value, member)
         except OpError as error:
             self._give_up(key, error, error.message)
             raise
@@ -140,70 +144,64 @@ class ProcessGroups:
                 f"A member was lost in {terms.what}, between tasks {group.ranks}: {reason}"
             ) from error
 
-    def _reduce(
-        self, terms: Terms, group: Group, value: torch.Tensor, closed: Callable[[], bool]
-    ) -> torch.Tensor:
+    def _reduce(self, terms: Terms, group: Group, value: torch.Tensor, member: Member) -> torch.Tensor:
         from torch.distributed import AllreduceOptions, ReduceOp
 
         operations = {"Add": ReduceOp.SUM, "Mul": ReduceOp.PRODUCT, "Min": ReduceOp.MIN, "Max": ReduceOp.MAX}
         options = AllreduceOptions()
-        options.reduceOp = operations[terms.merge_op]
+        options.reduceOp = ReduceOp(operations[terms.merge_op])
         total = value.clone(memory_format=torch.contiguous_format)
-        processes = self._process_group(terms, group, total.device, closed)
-        self._finished(processes.allreduce([total], options), terms, closed)
+        processes = self._process_group(terms, group, total.device, member)
+        self._finished(processes.allreduce([total], options), terms, member)
         return total
 
-    def _gather(
-        self, terms: Terms, group: Group, value: torch.Tensor, closed: Callable[[], bool]
-    ) -> torch.Tensor:
+    def _gather(self, terms: Terms, group: Group, value: torch.Tensor, member: Member) -> torch.Tensor:
         counts = [group.members[rank] for rank in group.ranks]
         rows = terms.shape[0]
         padded = value.new_zeros((max(counts) * rows, *terms.shape[1:]))  # all send as much as the largest
         padded[: len(value)] = value
         parts = [torch.empty_like(padded) for _ in counts]
-        processes = self._process_group(terms, group, value.device, closed)
-        self._finished(processes.allgather([parts], [padded]), terms, closed)
+        processes = self._process_group(terms, group, value.device, member)
+        self._finished(processes.allgather([parts], [padded]), terms, member)
         return torch.cat([part[: count * rows] for part, count in zip(parts, counts)])
 
     def _broadcast(
-        self, terms: Terms, group: Group, value: torch.Tensor | None, closed: Callable[[], bool]
+        self, terms: Terms, group: Group, value: torch.Tensor | None, member: Member
     ) -> torch.Tensor:
         from torch.distributed import BroadcastOptions
 
         key = f"{self._prefix}/sender/{terms.group_key}/{terms.instance_key}"
         if value is not None:
-            self._asked(lambda store: store.set(key, str(self.rank)), closed)
-        (sender,) = self._awaited([key], f"the sender in {terms.what}", closed)
+            self._asked(lambda store: store.set(key, str(self.rank)), member)
+        (sender,) = self._awaited([key], f"the sender in {terms.what}", member)
         if value is not None and int(sender) != self.rank:
             raise errors.invalid_argument(f"Tasks {self.rank} and {sender} both send in {terms.what}")
         options = BroadcastOptions()
         options.rootRank = group.ranks.index(int(sender))
         data = torch.empty(terms.shape, dtype=terms.dtype) if value is None else value.contiguous()
-        processes = self._process_group(terms, group, data.device, closed)
-        self._finished(processes.broadcast([data], options), terms, closed)
+        processes = self._process_group(terms, group, data.device, member)
+        self._finished(processes.broadcast([data], options), terms, member)
         return data
 
-    def _finished(self, work: Any, terms: Terms, closed: Callable[[], bool]) -> None:
-        """Waits for what is under way; the step may end first."""
-        step, pauses = limits(), _pauses()
+    def _finished(self, work: Any, terms: Terms, member: Member) -> None:
+        """Waits for an exchange; the step may be cancelled or run out of time first."""
+        pauses = _pauses()
         while not work.is_completed():
-            time_left(step, closed, f"{terms.what}, between tasks")
+            member.time_left(f"{terms.what}, between tasks")
             time.sleep(next(pauses))
         work.wait()
 
-    def _process_group(
-        self, terms: Terms, group: Group, device: torch.device, closed: Callable[[], bool]
-    ) -> Any:
+    def _process_group(self, terms: Terms, group: Group, device: torch.device, member: Member) -> Any:
         key = terms.group_key, terms.instance_key, device.type
         if key not in self._process_groups:
-            from torch.distributed import PrefixStore
+            from torch._C._distributed_c10d import PrefixStore
 
             name = "/".join(map(str, (self._prefix, "instance", *key)))
-            # Making one waits for the others inside of torch: first see that they are all on their way.
-            self._asked(lambda store: store.set(f"{name}/{self.rank}", "here"), closed)
+            # Its constructor blocks until all tasks call it, and cannot be cancelled: wait for them first.
+            self._asked(lambda store: store.set(f"{name}/{self.rank}", "here"), member)
             there = [f"{name}/{rank}" for rank in group.ranks]
-            self._awaited(there, f"tasks {group.ranks} to begin {terms.what}", closed)
-            store = PrefixStore(name, self._store(closed))
+            self._awaited(there, f"tasks {group.ranks} to begin {terms.what}", member)
+            store = PrefixStore(name, self._store(member))
             made = self._made_process_group(store, group.ranks.index(self.rank), len(group.ranks), device)
             self._process_groups[key] = made
         return self._process_groups[key]
@@ -215,16 +213,16 @@ class ProcessGroups:
             options = distributed.ProcessGroupNCCL.Options()
             options._timeout = self._timeout
             return distributed.ProcessGroupNCCL(store, rank, size, options)
-        gloo = distributed.ProcessGroupGloo
+        gloo: Any = distributed.ProcessGroupGloo
         options = gloo._Options()
         options._devices = [gloo.create_device(hostname=self._host)]
         options._timeout = self._timeout
         return gloo(store, rank, size, options)
 
     def _give_up(self, key: tuple[int, Any], error: Exception, reason: str) -> None:
-        """What is under way is left; who waits for this task hears of it as its connections close. They stay
-        open for as long as anything holds them, as the calls do in which the error came up, and close when
-        nothing is under way any more: a thread of its own waits for that.
+        """Abandons the instance's exchanges. The other tasks notice when the connections close, which happens
+        when nothing refers to the process groups any more: not the frames of the error, hence `clear_frames`,
+        and not an exchange that still runs, for whose end a thread waits.
         """
         traceback.clear_frames(error.__traceback__)
         self._broken[key] = reason
@@ -233,14 +231,14 @@ class ProcessGroups:
 
     # -------------------------------------------------------------------------------- the store
 
-    def _store(self, closed: Callable[[], bool]) -> Any:
+    def _store(self, member: Member) -> Any:
         with self._lock:
             if self._made_store is None:
-                from torch.distributed import TCPStore
+                from torch._C._distributed_c10d import TCPStore
 
                 host, port = self._store_at
                 if self.rank != 0:
-                    self._wait_for_first_task(closed)
+                    self._wait_for_first_task(member)
                 self._made_store = TCPStore(
                     host,
                     port,
@@ -251,35 +249,34 @@ class ProcessGroups:
                 )
             return self._made_store
 
-    def _wait_for_first_task(self, closed: Callable[[], bool]) -> None:
-        """Waits until the store can be reached: torch's own wait cannot be left."""
-        step = limits()
+    def _wait_for_first_task(self, member: Member) -> None:
+        """Waits until the store can be reached: torch's own wait for it cannot be cancelled."""
         host, port = self._store_at
         for pause in _pauses():
-            time_left(step, closed, f"Task {self.rank} waits for task 0 at {host}:{port}")
+            member.time_left(f"Task {self.rank} waits for task 0 at {host}:{port}")
             with contextlib.suppress(OSError), socket.create_connection(self._store_at, timeout=1):
                 return
             time.sleep(pause)
 
-    def _asked(self, question: Callable[[Any], Any], closed: Callable[[], bool]) -> Any:
+    def _asked(self, question: Callable[[Any], Any], member: Member) -> Any:
         try:
-            return question(self._store(closed))
+            return question(self._store(member))
         except RuntimeError as error:
             host, port = self._store_at
             raise errors.unavailable(
                 f"The store of collectives at {host}:{port}, of task 0, is lost: {error}"
             ) from error
 
-    def _awaited(self, keys: list[str], what: str, closed: Callable[[], bool]) -> list[str]:
-        """The values of keys of the store, when all of them are there."""
-        step, pauses = limits(), _pauses()
-        while not self._asked(lambda store: store.check(keys), closed):
-            time_left(step, closed, f"Task {self.rank} waits for {what}")
+    def _awaited(self, keys: list[str], what: str, member: Member) -> list[str]:
+        """The values of these keys, once the store has all of them."""
+        pauses = _pauses()
+        while not self._asked(lambda store: store.check(keys), member):
+            member.time_left(f"Task {self.rank} waits for {what}")
             time.sleep(next(pauses))
-        return [self._asked(lambda store, key=key: store.get(key), closed).decode() for key in keys]
+        return [self._asked(partial(_value_in_store, key), member).decode() for key in keys]
 
     def close(self) -> None:
-        """Ends all connections; what is under way fails."""
+        """Closes all connections; exchanges that still run fail."""
         for made in list(self._process_groups):
             self._process_groups.pop(made).abort()
         self._made_store = None
@@ -288,11 +285,16 @@ class ProcessGroups:
 def _close(process_groups: list[Any]) -> None:
     for one in process_groups:
         one.abort()
-    process_groups.clear()  # the last to hold them: they close their connections as they end
+    process_groups.clear()  # the last references: their connections close now
+
+
+def _value_in_store(key: str, store: Any) -> bytes:
+    value: bytes = store.get(key)
+    return value
 
 
 def _pauses() -> Iterator[float]:
-    """How long to sleep between looks: at first hardly."""
+    """How long to sleep between two checks, growing from the shortest to the longest."""
     pause = _SHORTEST_SLEEP
     while True:
         yield pause

@@ -1,13 +1,15 @@
-"""Queues: elements wait here between steps. Who cannot go on waits in line, and is woken in order.
+"""Queues: elements that wait between steps. A step that finds a queue full or empty waits in line, and steps
+in line are served in order.
 
 An element is a tuple of values, one for each component. Elements come and go in rows: a tuple of values with
-one more axis in front, along which the elements lie. What came in together stays together as long as it can,
-so that a batch costs hardly more than an element. Nothing is lost: a dequeue that gives up, because its step
-is cancelled or late, puts back what it had taken.
+one more axis in front, along which the elements lie. Rows that were enqueued together stay together as long
+as possible, so that a batch costs hardly more than an element. No element is lost: a dequeue that ends early,
+because its step was cancelled or late, puts back what it had taken.
 """
 
 from __future__ import annotations
 
+import abc
 import collections
 import heapq
 import itertools
@@ -20,32 +22,79 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import OpError
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.runtime.philox import Philox
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import ABSENT, PendingValue, wait_for
+from tideflow.runtime.waiting import ABSENT, PendingValue
 
-Element = tuple
-Rows = tuple
+Element = tuple[Any, ...]
+Rows = tuple[Any, ...]
 
 
-class _Enqueuer:
-    """Someone in line with rows to put in."""
+class _InLine(PendingValue):
+    """An enqueue or a dequeue that waits in line; its value is what the kernel returns."""
 
-    __slots__ = ("call", "error", "left", "rows")
+    def __init__(self, queue: Queue):
+        self.queue = queue
+        self.error: OpError | None = None
+        self.wake: Callable[[], Any] = lambda: None  # when it is done, or its thread should re-check
 
-    def __init__(self, rows: Rows):
+    @property
+    @abc.abstractmethod
+    def is_done(self) -> bool:
+        """Whether the queue has served it in full."""
+
+    @abc.abstractmethod
+    def result(self) -> Any:
+        """What the kernel returns, when it is done."""
+
+    @abc.abstractmethod
+    def leave(self) -> bool:
+        """Gives up the place in line, with the queue's lock held; False where it has been served already."""
+
+    def get(self, wake: Callable[[], Any]) -> Any:
+        with self.queue._lock:
+            if self.error is not None:
+                raise self.error
+            if not self.is_done:
+                self.wake = wake
+                return ABSENT
+        return self.result()
+
+    def cancel(self) -> Any:
+        with self.queue._lock:
+            if self.leave():
+                self.queue._serve()
+                return ABSENT
+        return self.get(lambda: None)
+
+    def closed(self) -> bool:
+        return self.queue._session_closed()
+
+
+class _Enqueue(_InLine):
+    """Rows that wait for room."""
+
+    def __init__(self, queue: Queue, rows: Rows, what: str):
+        super().__init__(queue)
         self.rows = rows
-        self.left = len(rows[0])
-        self.error: Exception | None = None
-        self.call: Callable[[], Any] | None = None  # when it is done, or should look around
+        self.left = len(rows[0])  # rows that are not in the queue yet
+        self.what = what
 
     @property
     def is_done(self) -> bool:
         return not self.left
 
     def result(self) -> None:
-        """What its step gets: nothing but that it goes on."""
+        return None
+
+    def leave(self) -> bool:
+        line = self.queue._enqueues
+        if self not in line:
+            return False
+        line.remove(self)
+        return True
 
     def give(self, count: int) -> Rows:
         """The next `count` rows."""
@@ -54,19 +103,18 @@ class _Enqueuer:
         return _cut(self.rows, start, start + count)
 
 
-class _Dequeuer:
-    """Someone in line for rows, with what he has so far."""
+class _Dequeue(_InLine):
+    """A wait for rows, with those that it has got so far."""
 
-    __slots__ = ("call", "error", "join", "partial", "parts", "taken", "wanted")
-
-    def __init__(self, wanted: int, join: Callable[[list[Rows]], list[Any]], partial: bool = False):
+    def __init__(
+        self, queue: Queue, wanted: int, join: Callable[[list[Rows]], list[Any]], partial: bool = False
+    ):
+        super().__init__(queue)
         self.wanted = wanted
         self.join = join
         self.partial = partial  # fewer than wanted will do, once the queue is closed
         self.parts: list[Rows] = []
         self.taken = 0
-        self.error: Exception | None = None
-        self.call: Callable[[], Any] | None = None
 
     @property
     def is_done(self) -> bool:
@@ -74,6 +122,14 @@ class _Dequeuer:
 
     def result(self) -> list[Any]:
         return self.join(self.parts)
+
+    def leave(self) -> bool:
+        line = self.queue._dequeues
+        if self not in line:
+            return False
+        line.remove(self)
+        self.queue._put_back(self.parts)
+        return True
 
 
 class Queue:
@@ -96,8 +152,8 @@ class Queue:
         self.closed = False
         self._session_closed = session_closed
         self._lock = threading.Lock()
-        self._enqueuers: collections.deque[_Enqueuer] = collections.deque()
-        self._dequeuers: collections.deque[_Dequeuer] = collections.deque()
+        self._enqueues: collections.deque[_Enqueue] = collections.deque()
+        self._dequeues: collections.deque[_Dequeue] = collections.deque()
         self._clear()
 
     # ------------------------------------------------------------------ the store, which kinds differ in
@@ -135,60 +191,55 @@ class Queue:
         """How many may be taken out now."""
         return self._count
 
-    # ------------------------------------------------------------------ what steps do
+    # ------------------------------------------------------------------ what kernels call
 
-    # Each waits, or gives a pending value where it `suspendable`.
+    # Each returns a pending value where the step has to wait.
 
-    def enqueue(self, values: Sequence[Any], suspendable: bool = False) -> PendingValue | None:
-        """One element; waits for room."""
-        return self._enqueue_rows(self._as_rows(values), "enqueue", suspendable)
+    def enqueue(self, values: Sequence[Any]) -> PendingValue | None:
+        """Puts one element in, when there is room."""
+        return self._enqueue_rows(self._as_rows(values), "enqueue")
 
-    def enqueue_many(self, values: Sequence[Any], suspendable: bool = False) -> PendingValue | None:
-        """The rows of `values`, an element each; waits for room."""
+    def enqueue_many(self, values: Sequence[Any]) -> PendingValue | None:
+        """Puts the rows of `values` in, an element each, when there is room."""
         rows = self._checked_rows(values)
-        return self._enqueue_rows(rows, "enqueue_many", suspendable) if len(rows[0]) else None
+        return self._enqueue_rows(rows, "enqueue_many") if len(rows[0]) else None
 
-    def _enqueue_rows(self, rows: Rows, what: str, suspendable: bool) -> PendingValue | None:
+    def _enqueue_rows(self, rows: Rows, what: str) -> PendingValue | None:
         with self._lock:
             self._refuse_if_closed()
-            if not self._enqueuers and len(rows[0]) <= self.capacity - self.size():
+            if not self._enqueues and len(rows[0]) <= self.capacity - self.size():
                 self._put(rows)
-                if self._dequeuers:
+                if self._dequeues:
                     self._serve()
                 return None
-            what = f"{what} into '{self.name}', which is full"
-            pending = self._stand_in_line(self._enqueuers, _Enqueuer(rows), what)
-        return pending if suspendable else wait_for(pending)
+            waiting = _Enqueue(self, rows, f"{what} into '{self.name}', which is full")
+            self._enqueues.append(waiting)
+            self._serve()
+            return waiting
 
-    def dequeue(self, suspendable: bool = False) -> list[Any] | PendingValue:
-        """One element; waits for one."""
+    def dequeue(self) -> list[Any] | PendingValue:
+        """Takes one element out, when there is one."""
         with self._lock:
-            if not self._dequeuers and self._available():
+            if not self._dequeues and self._available():
                 parts = self._take(1)
-                if self._enqueuers:
+                if self._enqueues:
                     self._serve()
                 return _only(parts)
-            what = f"dequeue from '{self.name}', which is empty"
-            pending = self._stand_in_line(self._dequeuers, _Dequeuer(1, _only), what)
-        return pending if suspendable else wait_for(pending)
+            return self._wait_in_line(_Dequeue(self, 1, _only), f"dequeue from '{self.name}', which is empty")
 
-    def dequeue_many(
-        self, count: int, up_to: bool = False, suspendable: bool = False
-    ) -> list[Any] | PendingValue:
-        """`count` elements, stacked by component; `up_to`: fewer, once the queue is closed."""
+    def dequeue_many(self, count: int, up_to: bool = False) -> list[Any] | PendingValue:
+        """Takes `count` elements out, stacked by component; `up_to`: fewer, once the queue is closed."""
         if count < 0:
             raise errors.invalid_argument(f"{self.kind} '{self.name}' requested {count} < 0 elements")
         self._check_shapes_known("DequeueMany" if not up_to else "DequeueUpTo")
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
-        attempt = _Dequeuer(count, self._joined, partial=up_to)
+        dequeue = _Dequeue(self, count, self._joined, partial=up_to)
         with self._lock:
-            if not self._dequeuers and not self._enqueuers and count <= self._available():
-                self._fill(attempt)
-                return attempt.result()
-            what = f"dequeue of {count} from '{self.name}', which has too few"
-            pending = self._stand_in_line(self._dequeuers, attempt, what)
-        return pending if suspendable else wait_for(pending)
+            if not self._dequeues and not self._enqueues and count <= self._available():
+                self._fill(dequeue)
+                return dequeue.result()
+            return self._wait_in_line(dequeue, f"dequeue of {count} from '{self.name}', which has too few")
 
     def close(self, cancel_pending_enqueues: bool = False) -> None:
         """No more elements come in; those inside can still be taken out."""
@@ -197,22 +248,24 @@ class Queue:
                 raise errors.cancelled(f"Queue '{self.name}' is already closed.")
             self.closed = True
             if cancel_pending_enqueues:
-                for attempt in self._enqueuers:
-                    attempt.error = errors.cancelled(
+                for enqueue in self._enqueues:
+                    enqueue.error = errors.cancelled(
                         f"Enqueue operation was cancelled: '{self.name}' was closed"
                     )
-                    _call(attempt)
-                self._enqueuers.clear()
+                    enqueue.wake()
+                self._enqueues.clear()
             self._serve()
 
     def wake(self) -> None:
-        """Has everyone in line look around: the session closes."""
+        """Has every step in line re-check whether it may wait longer: its session closes, or it was
+        cancelled.
+        """
         with self._lock:
-            for attempt in (*self._enqueuers, *self._dequeuers):
-                _call(attempt)
+            for waiting in (*self._enqueues, *self._dequeues):
+                waiting.wake()
 
     def report(self) -> dict[str, Any]:
-        """How full the queue is, and who waits for it."""
+        """How full the queue is, and how many steps wait for it."""
         with self._lock:
             return {
                 "name": self.name,
@@ -220,74 +273,66 @@ class Queue:
                 "size": self.size(),
                 "capacity": self.capacity,
                 "closed": self.closed,
-                "waiting to enqueue": len(self._enqueuers),
-                "waiting to dequeue": len(self._dequeuers),
+                "waiting to enqueue": len(self._enqueues),
+                "waiting to dequeue": len(self._dequeues),
             }
 
-    # ------------------------------------------------------------------ standing in line
+    # ------------------------------------------------------------------ the lines
 
-    def _stand_in_line(
-        self, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str
-    ) -> PendingValue:
-        """The pending value of who goes to the end of a line."""
-        line.append(attempt)
+    def _wait_in_line(self, dequeue: _Dequeue, what: str) -> PendingValue:
+        dequeue.what = what
+        self._dequeues.append(dequeue)
         self._serve()
-        return _InLine(self, line, attempt, what)
-
-    def _give_up(self, line: collections.deque, attempt: _Enqueuer | _Dequeuer) -> None:
-        line.remove(attempt)
-        if line is self._dequeuers:
-            self._put_back(attempt.parts)
-        self._serve()
+        return dequeue
 
     def _serve(self) -> None:
-        """Lets those in front go on as far as they can, and calls whoever is done."""
-        while self._serve_enqueuer() or self._serve_dequeuer():
+        """Serves both lines from the front as far as possible, and wakes the steps that are done."""
+        while self._serve_enqueue() or self._serve_dequeue():
             pass
 
-    def _serve_enqueuer(self) -> bool:
-        if not self._enqueuers:
+    def _serve_enqueue(self) -> bool:
+        if not self._enqueues:
             return False
-        attempt = self._enqueuers[0]
-        room = min(attempt.left, self.capacity - self.size())
+        enqueue = self._enqueues[0]
+        room = min(enqueue.left, self.capacity - self.size())
         if room <= 0:
             return False
-        self._put(attempt.give(room))
-        if attempt.is_done:
-            _call(self._enqueuers.popleft())
+        self._put(enqueue.give(room))
+        if enqueue.is_done:
+            self._enqueues.popleft().wake()
         return True
 
-    def _serve_dequeuer(self) -> bool:
-        if not self._dequeuers:
+    def _serve_dequeue(self) -> bool:
+        if not self._dequeues:
             return False
-        attempt = self._dequeuers[0]
-        if self.closed and not self._enqueuers and self._available() < attempt.wanted:
-            self._end_of_queue(attempt)
-        moved = self._fill(attempt)
-        if attempt.is_done or attempt.error is not None:
-            _call(self._dequeuers.popleft())
+        dequeue = self._dequeues[0]
+        if self.closed and not self._enqueues and self._available() < dequeue.wanted:
+            self._end_of_queue(dequeue)
+        moved = self._fill(dequeue)
+        if dequeue.is_done or dequeue.error is not None:
+            self._dequeues.popleft().wake()
             return True
         return moved
 
-    def _fill(self, attempt: _Dequeuer) -> bool:
-        count = min(attempt.wanted, self._available())
+    def _fill(self, dequeue: _Dequeue) -> bool:
+        count = min(dequeue.wanted, self._available())
         if count <= 0:
             return False
-        attempt.parts += self._take(count)
-        attempt.taken += count
-        attempt.wanted -= count
+        dequeue.parts += self._take(count)
+        dequeue.taken += count
+        dequeue.wanted -= count
         return True
 
-    def _end_of_queue(self, attempt: _Dequeuer) -> None:
-        """Closed, and too few left: what is there for who takes that, an error for who wants all."""
-        there, requested = self._available(), attempt.wanted + attempt.taken
-        attempt.wanted = 0
-        if attempt.partial and there + attempt.taken:
-            attempt.wanted = there
+    def _end_of_queue(self, dequeue: _Dequeue) -> None:
+        """The queue is closed and has too few elements: a partial dequeue gets those, another one fails."""
+        there, requested = self._available(), dequeue.wanted + dequeue.taken
+        dequeue.wanted = 0
+        if dequeue.partial and there + dequeue.taken:
+            dequeue.wanted = there
             return
-        self._put_back(attempt.parts)
-        attempt.parts = []
-        attempt.error = errors.out_of_range(
+        self._put_back(dequeue.parts)
+        dequeue.parts = []
+        dequeue.error = errors.out_of_range(
             f"{self.kind} '_{self.name}' is closed and has insufficient elements (requested {requested}, "
             f"current size {self.size()})",
         )
@@ -304,7 +349,7 @@ class Queue:
             found = tuple(value.shape)
             if shape.tuple != found and not shape.is_compatible_with(TensorShape(found)):
                 raise errors.invalid_argument(
-                    f"Shape mismatch in tuple component {i}. Expected {brackets(shape.tuple)}, got "
+                    f"Shape mismatch in tuple component {i}. Expected {brackets(shape.tuple or ())}, got "
                     f"{brackets(found)}",
                 )
         return tuple([unshared(value)[None] for value in values])
@@ -324,7 +369,7 @@ class Queue:
             if not shape.is_compatible_with(TensorShape(tuple(value.shape[1:]))):
                 raise errors.invalid_argument(
                     f"Shape mismatch in tuple component {i}. Expected "
-                    f"{brackets([values[0].shape[0], *shape.tuple])}, got "
+                    f"{brackets([values[0].shape[0], *(shape.tuple or ())])}, got "
                     f"{brackets(value.shape)}",
                 )
         return tuple(map(unshared, values))
@@ -341,42 +386,7 @@ class Queue:
         return np.zeros(shape, object) if dtype.torch is None else torch.zeros(shape, dtype=dtype.torch)
 
     def _joined(self, parts: list[Rows]) -> list[Any]:
-        return (
-            list(parts[0]) if len(parts) == 1 else [_behind_each_other(v) for v in zip(*parts, strict=True)]
-        )
-
-
-class _InLine(PendingValue):
-    """The pending value of someone in line."""
-
-    def __init__(self, queue: Queue, line: collections.deque, attempt: _Enqueuer | _Dequeuer, what: str):
-        self._queue, self._line, self._attempt, self.what = queue, line, attempt, what
-
-    def get(self, call: Callable[[], Any]) -> Any:
-        attempt = self._attempt
-        with self._queue._lock:
-            if attempt.error is not None:
-                raise attempt.error
-            if not attempt.is_done:
-                attempt.call = call
-                return ABSENT
-        return attempt.result()
-
-    def cancel(self) -> Any:
-        attempt = self._attempt
-        with self._queue._lock:
-            if attempt in self._line:
-                self._queue._give_up(self._line, attempt)
-                return ABSENT
-        return self.get(lambda: None)
-
-    def closed(self) -> bool:
-        return self._queue._session_closed()
-
-
-def _call(attempt: _Enqueuer | _Dequeuer) -> None:
-    if attempt.call is not None:
-        attempt.call()
+        return list(parts[0]) if len(parts) == 1 else [_concatenated(v) for v in zip(*parts, strict=True)]
 
 
 class RandomShuffleQueue(Queue):
@@ -486,7 +496,7 @@ def _cut(rows: Rows, start: int, stop: int) -> Rows:
 
 
 def _only(parts: list[Rows]) -> list[Any]:
-    """The one element that these rows are."""
+    """The element that these rows hold."""
     (rows,) = parts
     return [_first(value) for value in rows]
 
@@ -496,16 +506,16 @@ def _first(value: Any) -> Any:
 
 
 def _elements(rows: Rows) -> Iterator[Element]:
-    """Rows one by one; strings alone are bytes."""
+    """The rows as elements; a string of an element is plain bytes."""
     return zip(*[v.unbind(0) if isinstance(v, torch.Tensor) else list(v) for v in rows], strict=True)
 
 
 def _stacked(elements: list[Element]) -> Rows:
-    """What `_elements` took apart."""
+    """Elements as rows: the inverse of `_elements`."""
     return tuple([_column(values) for values in zip(*elements, strict=True)])
 
 
-def _column(values: Sequence[Any]) -> Any:
+def _column(values: tuple[Any, ...]) -> Any:
     if isinstance(values[0], torch.Tensor):
         return torch.stack(values)
     if isinstance(values[0], np.ndarray):
@@ -515,21 +525,20 @@ def _column(values: Sequence[Any]) -> Any:
     return made
 
 
-def _behind_each_other(values: Sequence[Any]) -> Any:
+def _concatenated(values: tuple[Any, ...]) -> Any:
     return torch.cat(values) if isinstance(values[0], torch.Tensor) else np.concatenate(values)
 
 
-def _padded(values: Sequence[Any]) -> Any:
-    """Rows behind each other, filled up to the largest."""
+def _padded(values: tuple[Any, ...]) -> Any:
+    """Rows one after the other, padded with zeros to the largest."""
     first, shapes = values[0], {tuple(value.shape[1:]) for value in values}
     if len(shapes) == 1:
-        return _behind_each_other(values)
+        return _concatenated(values)
     largest = [max(sizes) for sizes in zip(*shapes, strict=True)]
     count = sum(map(len, values))
-    if isinstance(first, torch.Tensor):
-        made = first.new_zeros((count, *largest))
-    else:
-        made = np.full((count, *largest), b"", object)
+    is_tensor = isinstance(first, torch.Tensor)
+    size = (count, *largest)
+    made: Any = first.new_zeros(size) if is_tensor else np.full(size, b"", object)
     end = 0
     for value in values:
         start, end = end, end + len(value)

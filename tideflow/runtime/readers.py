@@ -1,7 +1,7 @@
-"""Readers: they take names from a queue and give out the records behind each name.
+"""Readers: they take names from a queue and return the records of the file with each name.
 
-What a queue element stands for is a unit of work. A batch never crosses the border of two units, and a unit
-is completed once its end was met, which for most kinds is the read after its last record.
+Each element of the queue is a unit of work. A batch never contains records of two units. A unit is completed
+when a read finds its end; for most kinds of readers that is the read after its last record.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import functools
 import itertools
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import OpError
@@ -22,20 +23,20 @@ from tideflow.io.databases import lmdb_items
 from tideflow.io.local_files import read_bytes
 from tideflow.io.records import RecordFile, open_for_reading
 from tideflow.runtime.queues import Queue
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import StepContext
 
-Pair = tuple[bytes, bytes]
-Batch = tuple[list[bytes], list[bytes]]  # keys and values
+Pair: TypeAlias = tuple[bytes, bytes]
+Batch: TypeAlias = tuple[list[bytes], list[bytes]]  # keys and values
 
 
 class Reader:
-    """What all kinds share: work, counts, and one step at a time."""
+    """The base of all readers: units of work, counts, and one step at a time."""
 
     kind = ""
-    ends_with_its_record = False  # the only record of a unit completes it
+    ends_with_its_record = False  # whether a unit has one record, which completes it
     serializable = False
 
-    def __init__(self, name: str, session_closed: Callable[[], bool]):
+    def __init__(self, name: str, session_closed: Callable[[], bool]) -> None:
         self.name = name
         self._session_closed = session_closed
         self._changed = threading.Condition()
@@ -52,44 +53,47 @@ class Reader:
 
     def _records(self, work: bytes) -> Iterator[Pair]:
         """The keys and values of a unit of work."""
-        raise AssertionError("every kind of reader says what its records are")
+        raise AssertionError("each subclass lists its records")
 
-    # ------------------------------------------------------------------ what steps do
+    # ------------------------------------------------------------------ reading
 
-    def read(self, queue: Queue) -> Pair:
+    def read(self, queue: Queue, context: StepContext) -> Pair:
         """The next record; waits for work."""
-        with self._alone():
-            keys, values = self._next_records(queue, 1)
+        with self._alone(context):
+            keys, values = self._next_records(queue, 1, context)
             return keys[0], values[0]
 
-    def read_up_to(self, queue: Queue, count: int) -> Batch:
+    def read_up_to(self, queue: Queue, count: int, context: StepContext) -> Batch:
         """The next records of the unit, at most `count`; waits for work."""
-        with self._alone():
-            return self._next_records(queue, count) if count > 0 else ([], [])
+        with self._alone(context):
+            return self._next_records(queue, count, context) if count > 0 else ([], [])
 
-    def reset(self) -> None:
-        """As if nothing had been read; the unit in progress is forgotten."""
-        with self._alone():
+    def reset(self, context: StepContext) -> None:
+        """Resets the reader to its initial state. The unit in progress is dropped."""
+        with self._alone(context):
             self._clear()
 
     def wake(self) -> None:
-        """Has everyone in line look around: the session closes."""
+        """Wakes the waiting steps, which check whether the session has been closed."""
         with self._changed:
             self._changed.notify_all()
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """One step after the other, but who waits for the one in front can still be cancelled."""
+    def _alone(self, context: StepContext) -> Iterator[None]:
+        """Waits until no other step uses the reader, and keeps others out during the `with` block.
+
+        A waiting step can be cancelled.
+        """
         entered = False
         try:
             with self._changed:
-                wait(
+                context.wait(
                     self._changed,
                     lambda: not self._busy,
                     self._session_closed,
                     f"read from '{self.name}', which another step reads from",
                 )
-                entered = self._busy = True  # in this order: an interrupt can come between the two
+                entered = self._busy = True  # `entered` first: an interrupt may come between the two
             yield
         finally:
             if entered:
@@ -97,10 +101,10 @@ class Reader:
                     self._busy = False
                     self._changed.notify_all()
 
-    def _next_records(self, queue: Queue, count: int) -> Batch:
+    def _next_records(self, queue: Queue, count: int, context: StepContext) -> Batch:
         while True:
             if self.units_started == self.units_completed:
-                self._start(_next_work(queue))
+                self._start(_next_work(queue, context))
             if self._damage is not None:
                 raise self._damage
             keys, values = self._take(count)
@@ -117,7 +121,10 @@ class Reader:
         self.units_started += 1
 
     def _take(self, count: int) -> Batch:
-        """Records of the unit. Damage is an error once those in front of it are given out."""
+        """Records of the unit.
+
+        The error of a damaged record is raised after the records before it are returned.
+        """
         keys: list[bytes] = []
         values: list[bytes] = []
         try:
@@ -130,26 +137,27 @@ class Reader:
                 raise
         return keys, values
 
-    # ------------------------------------------------------------------ state as a string
+    # ------------------------------------------------------------------ serialization
 
-    def serialized(self) -> bytes:
+    def serialized(self, context: StepContext) -> bytes:
         """The reader's state, between two units of work."""
         if not self.serializable:
             raise errors.unimplemented(f"Reader SerializeState: {self.kind} '{self.name}' has none")
-        with self._alone():
-            return _state_message()(
+        with self._alone(context):
+            state = _state_message()(
                 work_started=self.units_started,
                 work_finished=self.units_completed,
                 num_records_produced=self.records_produced,
                 current_work=self._work,
-            ).SerializeToString()
+            )
+            return bytes(state.SerializeToString())
 
-    def restore(self, data: bytes) -> None:
-        """Back to a state that `serialized` gave."""
+    def restore(self, data: bytes, context: StepContext) -> None:
+        """Restores a state that `serialized` has returned."""
         if not self.serializable:
             raise errors.unimplemented(f"Reader RestoreState: {self.kind} '{self.name}' has none")
         state = self._parsed(data)
-        with self._alone():
+        with self._alone(context):
             self._clear()
             self.units_started, self.units_completed = state.work_started, state.work_finished
             self.records_produced, self._work = state.num_records_produced, state.current_work
@@ -157,8 +165,6 @@ class Reader:
                 self._unit = self._records(self._work)
 
     def _parsed(self, data: bytes) -> Any:
-        from google.protobuf.message import DecodeError
-
         whose = f"{self.kind} '{self.name}'"
         try:
             state = _state_message().FromString(data)
@@ -186,27 +192,27 @@ def _state_message() -> Any:
     return make_messages("reader_base", schema)["ReaderBaseState"]
 
 
-def _next_work(queue: Queue) -> bytes:
+def _next_work(queue: Queue, context: StepContext) -> bytes:
     if queue.dtypes != (dtypes.string,):
         raise errors.invalid_argument(
             "Expected queue with single string component, but the components of "
             f"'{queue.name}' are {[dtype.name for dtype in queue.dtypes]}",
         )
-    (work,) = queue.dequeue()
-    work = np.asarray(work)
+    (name,) = context.resolve(queue.dequeue())
+    work = np.asarray(name)
     if work.size != 1:
         raise errors.invalid_argument(
             f"Expected to dequeue a one-element string tensor from '{queue.name}', "
             f"but got {work.size} elements",
         )
-    return work.item()
+    return bytes(work.item())
 
 
 # ---------------------------------------------------------------------------------------------------- kinds
 
 
 class IdentityReader(Reader):
-    """The work itself, as key and value."""
+    """The unit of work itself, as key and value."""
 
     kind = "IdentityReader"
     ends_with_its_record = True
@@ -217,7 +223,7 @@ class IdentityReader(Reader):
 
 
 class WholeFileReader(Reader):
-    """A file's name and its contents."""
+    """The name of a file as key, and its contents as value."""
 
     kind = "WholeFileReader"
     ends_with_its_record = True
@@ -228,11 +234,11 @@ class WholeFileReader(Reader):
 
 
 class TextLineReader(Reader):
-    """The lines of a file, without their ends."""
+    """The lines of a file, without their line ends."""
 
     kind = "TextLineReader"
 
-    def __init__(self, name: str, session_closed: Callable[[], bool], skip_header_lines: int):
+    def __init__(self, name: str, session_closed: Callable[[], bool], skip_header_lines: int) -> None:
         super().__init__(name, session_closed)
         self._skip = skip_header_lines
 
@@ -251,9 +257,7 @@ def line_without_end(line: bytes) -> bytes:
 
 
 class FixedLengthRecordReader(Reader):
-    """Records of one size, `hop_bytes` from the start of one to the start of the next, between a header and
-    a footer.
-    """
+    """Records of one size between a header and a footer. Each begins `hop_bytes` after the one before."""
 
     kind = "FixedLengthRecordReader"
 
@@ -266,7 +270,7 @@ class FixedLengthRecordReader(Reader):
         footer_bytes: int,
         hop_bytes: int,
         encoding: str = "",
-    ):
+    ) -> None:
         super().__init__(name, session_closed)
         sizes = {
             "header_bytes": header_bytes,
@@ -310,7 +314,7 @@ class TFRecordReader(Reader):
 
     kind = "TFRecordReader"
 
-    def __init__(self, name: str, session_closed: Callable[[], bool], compression_type: str):
+    def __init__(self, name: str, session_closed: Callable[[], bool], compression_type: str) -> None:
         super().__init__(name, session_closed)
         self._compression = compression_type
 
@@ -319,7 +323,7 @@ class TFRecordReader(Reader):
         super()._start(work)
 
     def _records(self, work: bytes) -> Iterator[Pair]:
-        return iter(())  # they come from the file, which knows batches
+        return iter(())  # `_take` reads batches from the file
 
     def _take(self, count: int) -> Batch:
         offsets, records = self._file.take(count)

@@ -1,4 +1,4 @@
-"""Records of many files in random order, again and again: what the op RecordInput gives out."""
+"""The records of many files in random order, epoch after epoch: the state of the op RecordInput."""
 
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from tideflow.io.records import RecordFile
 
 
 class ShuffledRecords:
-    """Every record once an epoch. Files are read in random order, and records drawn from a buffer of them."""
+    """Every record once in each epoch.
 
-    def __init__(self, pattern: str, seed: int, shift_ratio: float, buffer_size: int, compression: str):
+    Files are read in random order, and records are drawn from a buffer.
+    """
+
+    def __init__(
+        self, pattern: str, seed: int, shift_ratio: float, buffer_size: int, compression: str
+    ) -> None:
         self._paths = matching_paths(pattern)
         if not self._paths:
             raise errors.not_found(f"No files match '{pattern}'")
@@ -28,7 +33,7 @@ class ShuffledRecords:
         self._epoch: Iterator[bytes] = iter(())
 
     def take(self, count: int) -> list[bytes]:
-        """So many records, over the border of epochs where needed."""
+        """The next `count` records, which may be of several epochs."""
         with self._lock:
             taken: list[bytes] = []
             while len(taken) < count:

@@ -1,8 +1,8 @@
 """State that outlives a step: variables, and the manager that finds state by container and name.
 
-The law of variables: a read gives a value that no later write changes; a write is in place when nobody still
-holds an earlier read, and copies when somebody does. Readers take no lock. A writer takes the buffer out
-while it works, so a reader that comes meanwhile waits for the writer instead of seeing half an update.
+The law of variables: a read gives a value that no later write changes; a write is in place when no earlier
+read is still held, and copies when one is. Readers take no lock. A writer takes the buffer out of the
+variable while it works, so a concurrent reader waits for the writer instead of seeing half an update.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def _references_of_a_local() -> int:
     return sys.getrefcount(value)
 
 
-# What the interpreter counts for a value that one local name and one attribute hold.
+# The reference count of a value that one local name and one attribute refer to.
 _ONLY_THE_WRITER = _references_of_a_local() + 1
-_TURNS = 20  # that other threads get to let go of a value
+_TURNS = 20  # how often a writer yields to other threads, which may be about to drop their reference
 
 
 def owned(value: Any) -> Any:
-    """A value that nothing outside the runtime can change: for whatever a step leaves behind in state."""
+    """A copy of a value, for state: no array of the user shares its memory."""
     return value.clone() if isinstance(value, torch.Tensor) else np.array(value, dtype=object, copy=True)
 
 
@@ -64,7 +64,7 @@ class Variable:
         self.value: Any = None  # None while uninitialized, and while a writer has it
         self._taken: Any = None
         self._writer = threading.get_ident()  # the thread that wrote last
-        self._lock = threading.RLock()
+        self._lock: Any = threading.RLock()  # Any: `_is_owned` is in no stub
 
     @property
     def initialized(self) -> bool:
@@ -84,7 +84,7 @@ class Variable:
 
     def look(self, take: Callable[[Any], Any]) -> Any:
         """What `take` makes of the value, in memory of its own, while writers wait. For a few rows of a
-        large variable: a writer that met the read of it would copy everything.
+        large variable: had the step read all of it, the next writer would have to copy all of it.
         """
         with self._lock:
             if self.value is None:
@@ -121,7 +121,7 @@ class Variable:
             self.value = None
             held = sys.getrefcount(value) > _ONLY_THE_WRITER
             if held and self._writer != threading.get_ident():
-                for _ in range(_TURNS):  # that writer has left, but its call may not have ended yet
+                for _ in range(_TURNS):  # the last writer is done, but its frame may still hold the buffer
                     time.sleep(0)
                     if not (held := sys.getrefcount(value) > _ONLY_THE_WRITER):
                         break
@@ -146,7 +146,7 @@ class Variable:
             self._lock.release()
 
     def put_back(self) -> None:
-        """Ends what an interrupt left half done in this thread: the buffer is back, the lock is free."""
+        """After an interrupt in this thread: puts the buffer back and unlocks the variable."""
         while self._lock._is_owned():
             self._release()
 
@@ -169,17 +169,17 @@ _OF_A_GRAPH = (OP_STATE, FUNCTION_PLAN)
 
 
 class ResourceManager:
-    """Finds a session's state by (container, kind, name), making it on first use. Sessions of one task see
-    the same state, each through a manager of its own (`shared` is the task's).
+    """Finds a session's state by (container, kind, name), making it on first use. Sessions of one task share
+    their state, each through a manager of its own (`shared` is the task's).
     """
 
     def __init__(self, shared: ResourceManager | None = None):
-        self._lock = threading.Lock() if shared is None else shared._lock
+        self._lock: threading.Lock = threading.Lock() if shared is None else shared._lock
         self._resources: dict[tuple[str, str, str], Any] = {} if shared is None else shared._resources
         self._of_graph: dict[tuple[str, str, str], Any] = {}
-        self.store = shared or self  # whose end is the end of what is kept here
-        self.compile_early = False  # loops are worth compiling as soon as they have run a few times
-        self.closed = False  # the session has ended: steps that still run should, too
+        self.store = shared or self  # the manager that owns the state: it lives until that one is closed
+        self.compile_early = False  # the hot tier compiles loops as soon as they have run a few times
+        self.closed = False  # the session has ended, and its steps should end too
 
     def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:
         """The resource of that name, made by `make` where there is none."""
@@ -206,14 +206,16 @@ class ResourceManager:
             return [resource for (_, k, _), resource in self._resources.items() if k == kind]
 
     def wake(self) -> None:
-        """Has whoever waits for a resource look around: something has changed that it does not know of."""
+        """Has every step that waits for a resource re-check whether it may wait longer."""
         with self._lock:
             found = [resource for resource in self._resources.values() if hasattr(resource, "wake")]
         for resource in found:
             resource.wake()
 
     def put_back(self) -> None:
-        """After an interrupt: what this thread was writing is whole again and free for others."""
+        """After an interrupt in this thread: gives variables back the buffers it was writing, and unlocks
+        them.
+        """
         with self._lock:
             for resource in self._resources.values():
                 if isinstance(resource, Variable):

@@ -1,11 +1,11 @@
-"""Distributions drawn in sequence: how many random words one value takes decides where the next begins.
+"""Distributions whose values are drawn in sequence: a value begins where the words of the last one end.
 
-They have parameters by row: `counts`, `means` … have one entry for all rows or one for each. TensorFlow
-divides many rows among its threads, each of which starts at a place of the stream of its own: then its values
+Their parameters (`counts`, `means` and so on) have one entry for all rows, or one for each row. TensorFlow
+divides many rows among its threads, each of which starts at its own place of the stream: then its values
 depend on the number of cores. The values here are those of one thread.
 
-Values are found in runs: a stretch of blocks is turned into candidates at once, and those accepted are the
-values, until a row has enough. The next row goes on behind the block that the last one came from.
+Values are drawn many at a time: a range of blocks is turned into candidates at once, and the accepted
+candidates are the values, until a row has enough. The next row begins behind the block of the last value.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tideflow.runtime.distributions import normal_numbers, unit_numbers
 from tideflow.runtime.philox import CHUNK, Philox, Stream
 
 ROWS_OF_ONE_PARAMETER = 100
-"""How values that share their parameters are divided: rows of so many."""
+"""The number of values in a row, where all values share their parameters."""
 
 _RARELY_REJECTED = 2
 _PATIENCE = 1000
-"""So many candidates are rejected in a row only where parameters exceed a type's range: then any will do."""
+"""So many candidates are rejected in sequence only if parameters exceed a type's range: then any will do."""
 
 
 def rows_of(shape: Sequence[int], parameters: Sequence[np.ndarray]) -> tuple[int, int]:
-    """How many rows of how many values: by the first axis, or of a fixed size where parameters are shared."""
+    """The number of rows and their size: by the first axis, or of a fixed size if parameters are shared."""
     size = math.prod(shape)
     if all(parameter.size == 1 for parameter in parameters):
         return -(-size // ROWS_OF_ONE_PARAMETER), ROWS_OF_ONE_PARAMETER
@@ -36,21 +36,26 @@ def rows_of(shape: Sequence[int], parameters: Sequence[np.ndarray]) -> tuple[int
 
 
 def reserved_blocks(rows: int, columns: int, tries: int) -> int:
-    """Blocks set aside for rows of values that are tried so often each: two numbers a try, four a block."""
+    """The number of blocks to reserve for rows of values: two numbers for each try, four in a block."""
     return rows * 2 * tries * (columns + 3) // 4
 
 
 class _Cursor:
-    """A place in a stream of blocks, moved on by whoever takes values."""
+    """A place in a stream of blocks, which advances as values are drawn."""
 
-    def __init__(self, generator: Philox):
+    def __init__(self, generator: Philox) -> None:
         self.generator, self.place = generator, 0
 
-    def accepted(self, count: int, blocks_each: int, candidates: Callable) -> np.ndarray:
+    def accepted(
+        self,
+        count: int,
+        blocks_each: int,
+        candidates: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    ) -> np.ndarray:
         """The first `count` values that `candidates` accepts.
 
-        `candidates` makes of the words of n groups of `blocks_each` blocks two arrays with n rows: values,
-        and whether they are accepted.
+        `candidates` takes the words of n groups of `blocks_each` blocks. It returns two arrays with n rows:
+        values, and whether they are accepted.
         """
         found: list[np.ndarray] = []
         rejected = 0
@@ -74,9 +79,9 @@ _ENOUGH_DEVIATIONS = 1.3
 
 
 def parameterized_truncated_normal(
-    source: Stream, shape: Sequence[int], *parameters: np.ndarray, dtype: np.dtype
+    source: Stream, shape: Sequence[int], *parameters: np.ndarray, dtype: np.dtype[Any]
 ) -> np.ndarray:
-    """Normal numbers of given means and deviations, within bounds: one of each for every row, or one."""
+    """Normal numbers of given means and standard deviations, within bounds, by row or for all rows."""
     rows, columns = rows_of(shape, parameters)
     generator = source.reserve_blocks(reserved_blocks(rows, columns, TRUNCATED_NORMAL_TRIES))
     size = math.prod(shape)
@@ -96,14 +101,15 @@ def _truncated_row(cursor: _Cursor, count: int, mean: Any, stddev: Any, low: Any
             f"Invalid parameters: a deviation of {stddev} is not positive, or bounds {low} and {high} are "
             "not in order, or both are infinite"
         )
-    if low == -math.inf or high < mean:  # turned round, the lower bound is finite and the nearer one
+    if low == -math.inf or high < mean:  # mirrored, so that the lower bound is finite and the nearer one
         low, high, stddev = high, low, -stddev
     lower, upper = (low - mean) / stddev, (high - mean) / stddev
-    return _standard_row(cursor, count, lower, upper) * stddev + mean
+    row: np.ndarray = _standard_row(cursor, count, lower, upper) * stddev + mean
+    return row
 
 
 def _standard_row(cursor: _Cursor, count: int, lower: Any, upper: Any) -> np.ndarray:
-    """Standard normal numbers between two bounds, by the proposal that is accepted most often."""
+    """Standard normal numbers between two bounds, by the proposal distribution with the best acceptance."""
     kind = lower.dtype.type
     many = kind(_ENOUGH_DEVIATIONS)
     if (lower < -many and upper >= 0) or (upper > many and lower <= 0):
@@ -151,9 +157,9 @@ _STIRLING_TAILS = np.array(
 
 
 def binomial(
-    generator: Philox, shape: Sequence[int], counts: np.ndarray, probs: np.ndarray, dtype: np.dtype
+    generator: Philox, shape: Sequence[int], counts: np.ndarray, probs: np.ndarray, dtype: np.dtype[Any]
 ) -> np.ndarray:
-    """How many of `counts` trials succeed, each with probability `probs`: for every row, or for all."""
+    """The number of `counts` trials that succeed, each with probability `probs`, by row or for all rows."""
     rows, columns = rows_of(shape, (counts, probs))
     size = math.prod(shape)
     result = np.empty(size, dtype)
@@ -183,10 +189,11 @@ def _successes(cursor: _Cursor, samples: int, count: float, prob: float) -> Any:
 
 
 def _count_waits(cursor: _Cursor, samples: int, count: float, prob: float) -> np.ndarray:
-    """How many successes, each after a geometric number of trials, fit into `count`.
+    """The number of successes, each after a geometric number of trials, that fit into `count` trials.
 
-    Each value has blocks of its own. With the sums of all waits of a stretch, a search finds for every block
-    where a value that began there would end. Then only the values' own beginnings are followed.
+    Each value has blocks of its own. From the cumulative sums of the numbers of trials in a range of blocks,
+    a search finds for every block where a value that begins there would end. Then the values are read off one
+    after the other.
     """
     result = np.empty(samples)
     done = 0
@@ -206,13 +213,14 @@ def _count_waits(cursor: _Cursor, samples: int, count: float, prob: float) -> np
 
 
 def _waits(words: np.ndarray, count: float, prob: float) -> np.ndarray:
-    """Numbers of trials up to a success, in the order in which they are used; none counts beyond the end."""
+    """The numbers of trials up to each success, at most `count` + 1, in the order of their use."""
     uniforms = unit_numbers(words, np.dtype(np.float64))[:, ::-1].reshape(-1)
-    return np.minimum(np.ceil(np.log(uniforms) / math.log1p(-prob)), count + 1)
+    waits: np.ndarray = np.minimum(np.ceil(np.log(uniforms) / math.log1p(-prob)), count + 1)
+    return waits
 
 
 def _transform_and_reject(cursor: _Cursor, samples: int, count: float, prob: float) -> np.ndarray:
-    """Hörmann's method (BTRS): a transformed uniform number, accepted by the probability of its floor."""
+    """Hörmann's method (BTRS): a transformed uniform number is accepted by the probability of its floor."""
     deviation = np.sqrt(np.float64(count) * prob * (1 - prob))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * prob
@@ -243,7 +251,7 @@ def _transform_and_reject(cursor: _Cursor, samples: int, count: float, prob: flo
 
 
 def _stirling_tail(k: Any) -> Any:
-    """log k! less Stirling's approximation of it."""
+    """log k! minus Stirling's approximation of it."""
     squares = (k + 1) * (k + 1)
     series = (1 / 12 - (1 / 360 - 1 / 1260 / squares) / squares) / (k + 1)
     small = np.where(k <= 9, k, 0)

@@ -1,4 +1,4 @@
-"""What `tf.config` has set for this process: sessions start from here and add their own ConfigProto."""
+"""The settings that `tf.config` makes for this process. A session's ConfigProto adds to them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import Any
 
 @dataclass
 class Settings:
-    """The process's choices, each as it is before anybody chooses."""
+    """The settings of the process, with their defaults."""
 
     soft_placement: bool = False
     log_placement: bool = False
-    visible_devices: dict[str, list[int]] = field(default_factory=dict)  # by type; all where none is named
-    virtual_devices: dict[tuple[str, int], list[int | None]] = field(
-        default_factory=dict
-    )  # memory of each part
+    visible_devices: dict[str, list[int]] = field(default_factory=dict)  # by type; without an entry, all
+    # The memory of each virtual device of a device, by type and index.
+    virtual_devices: dict[tuple[str, int], list[int | None]] = field(default_factory=dict)
     rewrites_off: frozenset[str] = frozenset()
     intra_op_threads: int = 0
     inter_op_threads: int = 0

@@ -1,6 +1,7 @@
-"""Staging areas: tensors wait here from one step to the next, in a line or by key.
+"""Staging areas: they hold tensors from one step to the next, in order or by key.
 
-`capacity` bounds the elements inside, `memory_limit` their bytes; 0 is no bound. Who cannot go on waits.
+`capacity` limits the number of elements, `memory_limit` their bytes; 0 means no limit. A step that puts into
+a full area, or takes from an empty one, waits.
 """
 
 from __future__ import annotations
@@ -15,36 +16,36 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.runtime.values import unshared
-from tideflow.runtime.waiting import wait
+from tideflow.runtime.waiting import StepContext
 
 
 class _Area:
-    """What both kinds share: bounds, and waiting."""
+    """The limits of a staging area, and waiting."""
 
     kind = "staging area"
 
     def __init__(
         self, name: str, components: int, capacity: int, memory_limit: int, session_closed: Callable[[], bool]
-    ):
+    ) -> None:
         self.name = name
         self.components = components
         self.capacity = capacity
         self.memory_limit = memory_limit
         self._bytes = 0
-        self._waiting = [0, 0]  # to put in, to take out
+        self._waiting = [0, 0]  # the numbers of steps that wait to put, and to take
         self._session_closed = session_closed
         self._changed = threading.Condition()
 
     def size(self) -> int:
-        raise AssertionError("every kind of staging area counts its elements")
+        raise AssertionError("each subclass counts its elements")
 
     def wake(self) -> None:
-        """Has everyone who waits look around: the session closes."""
+        """Wakes the waiting steps, which check whether the session has been closed."""
         with self._changed:
             self._changed.notify_all()
 
     def report(self) -> dict[str, Any]:
-        """How full the area is, and who waits for it."""
+        """The number of elements in the area, and of steps that wait for it."""
         with self._changed:
             return {
                 "name": self.name,
@@ -56,15 +57,15 @@ class _Area:
                 "waiting to dequeue": self._waiting[1],
             }
 
-    def _wait(self, ready: Callable[[], bool], side: int, what: str) -> None:
+    def _wait(self, context: StepContext, ready: Callable[[], bool], side: int, what: str) -> None:
         self._waiting[side] += 1
         try:
-            wait(self._changed, ready, self._session_closed, what)
+            context.wait(self._changed, ready, self._session_closed, what)
         finally:
             self._waiting[side] -= 1
 
-    def _wait_for_room(self, size: int, elements: Callable[[], int]) -> None:
-        """Waits until so many bytes and elements more fit inside."""
+    def _wait_for_room(self, context: StepContext, size: int, elements: Callable[[], int]) -> None:
+        """Waits until there is room for `size` bytes and `elements()` elements."""
         if self.memory_limit and size > self.memory_limit:
             raise errors.resource_exhausted(
                 f"Attempted to insert tensors with combined size of '{size}' bytes into Staging Area with a "
@@ -75,45 +76,44 @@ class _Area:
             fits = not self.memory_limit or self._bytes + size <= self.memory_limit
             return fits and (not self.capacity or self.size() + elements() <= self.capacity)
 
-        self._wait(has_room, 0, f"put into '{self.name}', which is full")
+        self._wait(context, has_room, 0, f"put into '{self.name}', which is full")
 
 
 class StagingArea(_Area):
-    """A line of elements."""
+    """Elements in the order in which steps put them."""
 
     kind = "StagingArea"
 
-    def __init__(self, *args: Any):
+    def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._line: collections.deque[list[Any]] = collections.deque()
 
     def size(self) -> int:
         return len(self._line)
 
-    def put(self, values: Sequence[Any]) -> None:
-        """An element at the end of the line; waits for room."""
+    def put(self, context: StepContext, values: Sequence[Any]) -> None:
+        """Appends an element; waits for room."""
         size = _bytes_of(values)
         with self._changed:
-            self._wait_for_room(size, lambda: 1)
+            self._wait_for_room(context, size, lambda: 1)
             self._line.append(list(map(unshared, values)))
             self._bytes += size
             self._changed.notify_all()
 
-    def get(self) -> list[Any]:
-        """The first element; waits for one."""
+    def get(self, context: StepContext) -> list[Any]:
+        """Removes the first element and returns it; waits for one."""
         with self._changed:
-            self._wait(lambda: bool(self._line), 1, f"get from '{self.name}', which is empty")
+            self._wait(context, lambda: bool(self._line), 1, f"get from '{self.name}', which is empty")
             values = self._line.popleft()
             self._bytes -= _bytes_of(values)
             self._changed.notify_all()
             return values
 
-    def peek(self, index: int) -> list[Any]:
-        """The element at that place, which stays; waits for it."""
+    def peek(self, context: StepContext, index: int) -> list[Any]:
+        """The element at `index`, which stays in the area; waits for it."""
         with self._changed:
-            self._wait(
-                lambda: index < len(self._line), 1, f"peek at {index} of '{self.name}', which has too few"
-            )
+            what = f"peek at {index} of '{self.name}', which has too few"
+            self._wait(context, lambda: index < len(self._line), 1, what)
             return list(self._line[index])
 
     def clear(self) -> None:
@@ -124,11 +124,11 @@ class StagingArea(_Area):
 
 
 class MapStagingArea(_Area):
-    """Elements by key. Their components may come, and go, at different times."""
+    """Elements by key. Steps may put and take the components of an element at different times."""
 
     kind = "MapStagingArea"
 
-    def __init__(self, *args: Any, ordered: bool):
+    def __init__(self, *args: Any, ordered: bool) -> None:
         super().__init__(*args)
         self._ordered = ordered
         self._complete: dict[int, list[Any]] = {}
@@ -140,8 +140,8 @@ class MapStagingArea(_Area):
     def incomplete_size(self) -> int:
         return len(self._incomplete)
 
-    def put(self, key: int, indices: Sequence[int], values: Sequence[Any]) -> None:
-        """Components of the element of that key; waits for room."""
+    def put(self, context: StepContext, key: int, indices: Sequence[int], values: Sequence[Any]) -> None:
+        """Puts components of the element of a key; waits for room."""
         self._check_indices(indices)
         if len(indices) != len(values):
             raise errors.invalid_argument(
@@ -154,7 +154,7 @@ class MapStagingArea(_Area):
             return len(indices) + sum(value is not None for value in there) >= self.components
 
         with self._changed:
-            self._wait_for_room(size, lambda: int(completes()))
+            self._wait_for_room(context, size, lambda: int(completes()))
             there = list(self._incomplete.get(key) or [None] * self.components)
             for index, value in zip(indices, values):
                 if there[index] is not None:
@@ -171,23 +171,23 @@ class MapStagingArea(_Area):
                 self._incomplete[key] = there
             self._changed.notify_all()
 
-    def get(self, key: int, indices: Sequence[int]) -> list[Any]:
-        """Components of the element of that key, which leave the area; waits for it."""
+    def get(self, context: StepContext, key: int, indices: Sequence[int]) -> list[Any]:
+        """Removes components of the element of a key and returns them; waits for the element."""
         with self._changed:
-            self._wait_for_key(key)
+            self._wait_for_key(context, key)
             return self._taken(key, indices)
 
-    def get_any(self, indices: Sequence[int]) -> tuple[int, list[Any]]:
-        """Some key with its components, the least where keys are ordered; waits for one."""
+    def get_any(self, context: StepContext, indices: Sequence[int]) -> tuple[int, list[Any]]:
+        """Removes components of some element, of the least key if they are ordered; returns its key too."""
         with self._changed:
-            self._wait(lambda: bool(self._complete), 1, f"get from '{self.name}', which is empty")
+            self._wait(context, lambda: bool(self._complete), 1, f"get from '{self.name}', which is empty")
             key = min(self._complete) if self._ordered else next(iter(self._complete))
             return key, self._taken(key, indices)
 
-    def peek(self, key: int, indices: Sequence[int]) -> list[Any]:
-        """Components of the element of that key, which stay; waits for it."""
+    def peek(self, context: StepContext, key: int, indices: Sequence[int]) -> list[Any]:
+        """Components of the element of a key, which stay in the area; waits for the element."""
         with self._changed:
-            self._wait_for_key(key)
+            self._wait_for_key(context, key)
             return self._found(key, indices)
 
     def clear(self) -> None:
@@ -197,8 +197,8 @@ class MapStagingArea(_Area):
             self._bytes = 0
             self._changed.notify_all()
 
-    def _wait_for_key(self, key: int) -> None:
-        self._wait(lambda: key in self._complete, 1, f"get of key {key} from '{self.name}'")
+    def _wait_for_key(self, context: StepContext, key: int) -> None:
+        self._wait(context, lambda: key in self._complete, 1, f"get of key {key} from '{self.name}'")
 
     def _taken(self, key: int, indices: Sequence[int]) -> list[Any]:
         values = self._found(key, indices)

@@ -1,7 +1,8 @@
-"""Lookup tables: values by key, shared by steps and by threads.
+"""Lookup tables: values by key, shared by steps and threads.
 
-A table keeps its values in rows of one array and a dictionary from key to row. Strings are looked up in the
-dictionary one by one; numbers, once enough of them were asked for, in an index of the keys, all at once.
+A table has its values in the rows of one array, and a dictionary from key to row. Strings are looked up in
+the dictionary one by one. Numbers are looked up all at once in an index of the keys, which is made after
+enough lookups.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tideflow.graph.errors import (
 from tideflow.runtime.fingerprints import hash64
 
 _SMALLEST = 16  # rows
-_SPREAD = 8  # numbers of which one in so many is a key are looked up by place, others by order
+_SPREAD = 8  # an index is an array by key if at least one in so many numbers is a key, else a sorted array
 _MOST = 2**64 - 1
 
 
@@ -45,7 +46,7 @@ class Table:
         value_dtype: DType,
         value_shape: tuple[int, ...] = (),
         key_shape: tuple[int, ...] = (),
-    ):
+    ) -> None:
         self.container = container
         self.name = name
         self.key_dtype = key_dtype
@@ -58,22 +59,22 @@ class Table:
     def _forget(self) -> None:
         self._rows: dict[Any, int] = {}
         self._values = np.empty((_SMALLEST, *self.value_shape), self.value_dtype.as_numpy_dtype)
-        self._used = 0  # rows, those of removed keys included
+        self._used = 0  # rows, including those of removed keys
         self._index: Callable[[np.ndarray], np.ndarray] | None = None
-        self._asked = 0  # keys, since the table last changed
+        self._looked_up = 0  # keys, since the table last changed
 
     def read(self) -> np.ndarray:
-        """What a reference to the table holds: the names by which it is found."""
+        """The value of a reference to the table: the names of its container and of itself."""
         return np.array([self.container.encode(), self.name.encode()], object)
 
-    # ------------------------------------------------------------------ what steps do
+    # ------------------------------------------------------------------ operations
 
     def size(self) -> int:
         """The number of keys."""
         return len(self._rows)
 
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
-        """The value of every key, the default for those that are not there."""
+        """The value of every key, or the default if the table does not have the key."""
         if default.shape != self.value_shape:
             raise _refusal(
                 f"Expected shape {_brackets(self.value_shape)} for default value, got "
@@ -82,18 +83,18 @@ class Table:
         batch = self._batch(keys)
         with self._lock:
             rows = self._rows_of(keys)
-            found = self._values[rows]
+            found: np.ndarray = self._values[rows]
         found[rows < 0] = default
         return found.reshape((*batch, *self.value_shape))
 
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Sets the values of keys; of a key that comes twice, the later."""
+        """Sets the values of keys. If a key occurs twice, its last value counts."""
         self._check_values(keys, values)
         with self._lock:
             self._insert(self._plain(keys), values)
 
     def remove(self, keys: np.ndarray) -> None:
-        """Forgets keys, where they are there."""
+        """Removes keys, if the table has them."""
         self._batch(keys)
         with self._lock:
             for key in self._plain(keys):
@@ -101,7 +102,7 @@ class Table:
             self._changed()
 
     def import_items(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Replaces all that is in the table."""
+        """Replaces all keys and values of the table."""
         self._check_values(keys, values)
         with self._lock:
             self._forget()
@@ -130,9 +131,10 @@ class Table:
             raise _refusal(f"Expected shape {_brackets(expected)} for value, got {_brackets(values.shape)}")
 
     def _plain(self, keys: np.ndarray) -> list[Any]:
-        """The keys as what the dictionary has them by."""
+        """The keys as Python values, which the dictionary has."""
         if not self.key_shape:
-            return keys.ravel().tolist()
+            plain: list[Any] = keys.ravel().tolist()
+            return plain
         return [tuple(key) for key in keys.reshape(-1, math.prod(self.key_shape)).tolist()]
 
     def _keys(self) -> np.ndarray:
@@ -157,7 +159,7 @@ class Table:
         self._changed()
 
     def _make_room(self, count: int) -> None:
-        """Room for so many rows more; those of removed keys are left behind when the rest moves."""
+        """Makes room for `count` more rows. A larger array no longer has the rows of removed keys."""
         if self._used + count <= len(self._values):
             return
         kept = np.fromiter(self._rows.values(), np.int64, len(self._rows))
@@ -167,12 +169,12 @@ class Table:
         self._values, self._used = larger, len(kept)
 
     def _changed(self) -> None:
-        self._index, self._asked = None, 0
+        self._index, self._looked_up = None, 0
 
     def _rows_of(self, keys: np.ndarray) -> np.ndarray:
-        """The row of every key, -1 for those that are not there."""
-        self._asked += keys.size
-        if self.key_shape or self.key_dtype is dtypes.string or self._index is None and self._few_asked():
+        """The row of every key, or -1 if the table does not have the key."""
+        self._looked_up += keys.size
+        if self.key_shape or self.key_dtype is dtypes.string or self._index is None and self._few_lookups():
             get = self._rows.get
             plain = self._plain(keys)
             return np.fromiter([get(key, -1) for key in plain], np.int64, len(plain))
@@ -180,13 +182,13 @@ class Table:
             self._index = _index_of(self._keys(), np.fromiter(self._rows.values(), np.int64, len(self._rows)))
         return self._index(keys.ravel())
 
-    def _few_asked(self) -> bool:
+    def _few_lookups(self) -> bool:
         """Whether an index of the keys would have cost more than it saved since the table changed."""
-        return self._asked < len(self._rows) // 4 + _SMALLEST
+        return self._looked_up < len(self._rows) // 4 + _SMALLEST
 
 
 def _index_of(known: np.ndarray, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from keys to rows, -1 for keys that are not known."""
+    """A function from keys to rows, -1 for unknown keys."""
     if not len(known):
         return lambda keys: np.full(len(keys), -1)
     first, last = known.min(), known.max()
@@ -207,14 +209,14 @@ def _index_of(known: np.ndarray, rows: np.ndarray) -> Callable[[np.ndarray], np.
 
 
 class StaticTable(Table):
-    """A table that is filled once, and not changed after that."""
+    """A table that is filled once and does not change afterwards."""
 
     def _forget(self) -> None:
         super()._forget()
         self.initialized = False
 
     def initialize(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Fills the table; a second time, only as many keys are accepted."""
+        """Fills the table. A second call must have the same number of keys, and has no effect."""
         if keys.size != values.size:
             raise _refusal(f"Keys and values must have the same size {keys.size} vs {values.size}")
         with self._lock:
@@ -264,9 +266,9 @@ class StaticTable(Table):
 
 
 class DenseTable(Table):
-    """A table of numbered buckets, with a key for empty ones and one for those of removed keys.
+    """A table of numbered buckets, with a special key for empty buckets and one for buckets of removed keys.
 
-    Only exporting and importing have to do with buckets: that is how TensorFlow writes such a table to files.
+    Buckets matter only for export and import: TensorFlow writes such a table to files by bucket.
     """
 
     def __init__(
@@ -280,7 +282,7 @@ class DenseTable(Table):
         deleted_key: np.ndarray | None,
         buckets: int,
         max_load_factor: float,
-    ):
+    ) -> None:
         super().__init__(container, name, key_dtype, value_dtype, value_shape, empty_key.shape)
         _check_buckets(empty_key, deleted_key, buckets, max_load_factor)
         self._buckets = buckets
@@ -321,7 +323,7 @@ class DenseTable(Table):
                 raise _refusal(f"Using the {self._reserved[key]} as a table key is not allowed")
 
     def export_items(self) -> tuple[np.ndarray, np.ndarray]:
-        """The keys and the values of all buckets, empty ones too, each as a row."""
+        """The keys and the values of all buckets, including empty ones, each as a row."""
         with self._lock:
             keys = np.empty((self._buckets, *(self.key_shape or (1,))), self.key_dtype.as_numpy_dtype)
             keys[:] = self._empty_key
@@ -336,7 +338,7 @@ class DenseTable(Table):
             return keys, values
 
     def _free_bucket(self, key: Any, taken: set[int]) -> int:
-        """Where TensorFlow looks for the key."""
+        """The bucket in which TensorFlow puts the key."""
         bucket, step = _bucket_hash(key) % self._buckets, 0
         while bucket in taken:
             step += 1
@@ -377,7 +379,7 @@ def _check_buckets(
 
 
 def _bucket_hash(key: Any) -> int:
-    """TensorFlow's hash of a key: of a number itself, of a string Hash64, of several combined."""
+    """TensorFlow's hash of a key: a number itself, Hash64 of a string, the hashes of a tuple combined."""
     if isinstance(key, bytes):
         return hash64(key)
     if not isinstance(key, tuple):

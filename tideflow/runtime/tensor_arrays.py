@@ -1,4 +1,4 @@
-"""The storage behind a TensorArray: values, each written once and, unless asked otherwise, read once."""
+"""The storage of a TensorArray: each value is written once and, by default, read once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import Sizes, TensorShape
 
 _UNWRITTEN = object()
 _CLEARED = object()
 
 
 class TensorArrayStorage:
-    """Values of one dtype by position. It lives as long as the step that made it."""
+    """Values of one dtype, by position. It exists for one step."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class TensorArrayStorage:
         dynamic_size: bool = False,
         clear_after_read: bool = True,
         identical_shapes: bool = False,
-    ):
+    ) -> None:
         if size < 0:
             raise errors.invalid_argument(f"Size should be >= 0, but is {size}")
         self.dtype = dtype
@@ -35,7 +35,7 @@ class TensorArrayStorage:
         self.clear_after_read = clear_after_read
         self.identical_shapes = identical_shapes
         self.values: list[Any] = [_UNWRITTEN] * size
-        self.shapes: list[Any] = []  # of a gradient: the shapes of what it is the gradient of
+        self.shapes: list[Any] = []  # of a gradient array: the shapes of the forward array's values
         self.gradients: dict[str, TensorArrayStorage] = {}
         self.sums_writes = False
         self.closed = False
@@ -43,7 +43,7 @@ class TensorArrayStorage:
     # ------------------------------------------------------------------ one element
 
     def read(self, index: int) -> Any:
-        """The element, let go where the array clears after reading."""
+        """The element. If the array clears after reading, the element is released."""
         if not 0 <= index < len(self.values):
             self._check_open()
             raise errors.invalid_argument(
@@ -62,7 +62,7 @@ class TensorArrayStorage:
         return value
 
     def write(self, index: int, value: Any) -> None:
-        """Sets the element; in a gradient, adds to it."""
+        """Sets the element. A gradient array adds to it."""
         if not 0 <= index < len(self.values):
             self._grow(index)
         if self.closed:
@@ -88,7 +88,7 @@ class TensorArrayStorage:
             )
         self.values += [_UNWRITTEN] * (index + 1 - len(self.values))
 
-    def _check_shape(self, index: int, shape: tuple, known: tuple | None) -> None:
+    def _check_shape(self, index: int, shape: tuple[int, ...], known: Sizes | None) -> None:
         if not self.element_shape.is_compatible_with(TensorShape(shape)):
             raise errors.invalid_argument(
                 f"Could not write to TensorArray index {index} because the value shape is {list(shape)} "
@@ -131,7 +131,7 @@ class TensorArrayStorage:
     # ------------------------------------------------------------------ the array
 
     def gradient(self, source: str, prepended: tuple[int, ...] = ()) -> TensorArrayStorage:
-        """The array of this one's gradients, one for each `tf.gradients` call that names itself `source`."""
+        """The array of gradients for the `tf.gradients` call with the name `source`; each has its own."""
         self._check_open()
         if source not in self.gradients:
             shape = self.element_shape
@@ -149,7 +149,7 @@ class TensorArrayStorage:
         return self.gradients[source]
 
     def close(self) -> None:
-        """Lets everything go."""
+        """Releases all values."""
         self.values = []
         self.closed = True
 

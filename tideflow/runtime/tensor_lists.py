@@ -1,6 +1,6 @@
-"""The value behind a list of tensors: an immutable sequence, every version of which can be held and shared.
+"""The value of a list of tensors: an immutable sequence, so that every version of it can be kept and shared.
 
-In a step a list is one cell of a variant tensor, an array of objects like those of strings.
+In a step a list is one cell of a variant tensor, which is an object array, like a tensor of strings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
 
-Element = Any  # a tensor, an array of objects, or None where nothing was set
+Element: TypeAlias = Any  # a tensor, an object array, or None for an element that was never set
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class TensorList:
     dtype: DType
     element_shape: TensorShape
     values: tuple[Element, ...] = ()
-    limit: int = -1  # the most it may hold; negative for no limit
+    limit: int = -1  # the largest number of elements; negative for no limit
 
     def with_values(self, values: Sequence[Element]) -> TensorList:
         return dataclasses.replace(self, values=tuple(values))
 
     def pushed(self, value: Element, where: str = "") -> TensorList:
-        """The list with one value more."""
+        """A list with one more value."""
         self.check_type(value)
         if not self.element_shape.is_compatible_with(TensorShape(value.shape)):
             raise refusal(
@@ -49,7 +49,7 @@ class TensorList:
         return self.with_values((*self.values, value))
 
     def replaced(self, index: int, value: Element) -> TensorList:
-        """The list with another value at a position it has."""
+        """A list with another value at `index`."""
         self.check_type(value)
         if not self.element_shape.is_compatible_with(TensorShape(value.shape)):
             raise refusal(
@@ -65,13 +65,13 @@ class TensorList:
             raise refusal(f"Invalid data types; op elements {what} but list elements {self.dtype.name}")
 
     def common_shape(self, shape: TensorShape) -> TensorShape:
-        """What is known of the elements' shape, if all have the same: told, declared and seen."""
+        """The merged shape of all elements: the given shape, the declared one, and those of the elements."""
         for other in (self.element_shape, *(v.shape for v in self.values if v is not None)):
             shape = merged(shape, TensorShape(other) if not isinstance(other, TensorShape) else other)
         return shape
 
     def zeros(self, shape: Sequence[int]) -> Element:
-        """What stands for an element that was never set."""
+        """The value of an element that was never set."""
         if self.dtype.torch is None:
             return np.full(tuple(shape), b"", dtype=object)
         there = next((v for v in self.values if v is not None), None)
@@ -80,11 +80,11 @@ class TensorList:
         )
 
     def zeros_like(self) -> TensorList:
-        """A list of as many zeros of the same shapes."""
+        """A list of zeros with the same length and shapes."""
         return self.with_values([None if v is None else self.zeros(v.shape) for v in self.values])
 
     def plus(self, other: TensorList) -> TensorList:
-        """The sums of the elements; where one list has none, the other's."""
+        """The sums of the elements. If an element is not set in one list, the other's is taken."""
         if self.dtype is not other.dtype:
             raise refusal(
                 "Trying to add two lists of tensors of different dtypes. One is "
@@ -105,7 +105,7 @@ class TensorList:
 
 
 def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
-    """What two shapes that must agree say together."""
+    """The merged shape of two that must be compatible; InvalidArgumentError if they are not."""
     if not shape.is_compatible_with(other):
         raise refusal(
             f"PartialTensorShape: Incompatible shapes during merge: {shown(shape)} vs. {shown(other)}"
@@ -147,7 +147,7 @@ def list_in(handle: np.ndarray, dtype: DType | None = None) -> TensorList:
 
 
 def zeros_of(variants: np.ndarray) -> np.ndarray:
-    """The zeros of variant values: of lists, lists of zeros; of tensors, zeros."""
+    """Zeros of the shapes of variant values, each of which is a list or a tensor."""
     return _by_cell(_zero, variants)
 
 
@@ -163,7 +163,7 @@ def sum_of(inputs: Sequence[np.ndarray]) -> np.ndarray:
     return first
 
 
-def _by_cell(function: Callable, *arrays: np.ndarray) -> np.ndarray:
+def _by_cell(function: Callable[..., Any], *arrays: np.ndarray) -> np.ndarray:
     made = np.empty(arrays[0].shape, dtype=object)
     for place in np.ndindex(made.shape):
         made[place] = function(*(array[place] for array in arrays))

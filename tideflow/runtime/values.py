@@ -1,7 +1,9 @@
-"""Values on their way between NumPy and torch. Numbers are torch tensors inside a step, strings are object
-arrays.
+"""Conversion of values between NumPy and torch.
+
+Inside a step, numbers are torch tensors, strings object arrays.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -13,10 +15,8 @@ from tideflow.graph.dtypes import DType
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
-def to_torch(array: np.ndarray, device: Any = None) -> Any:
-    """The array as a runtime value, sharing its memory on the CPU where its layout allows; strings stay
-    arrays.
-    """
+def to_torch(array: np.ndarray, device: torch.device | None = None) -> Any:
+    """The runtime value of an array. On the CPU it shares the array's memory, if the layout allows it."""
     if array.dtype == object:
         return array
     if array.dtype == _BFLOAT16:
@@ -27,40 +27,43 @@ def to_torch(array: np.ndarray, device: Any = None) -> Any:
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
-    """torch takes neither negative strides, nor other byte orders, nor read-only memory without a warning."""
+    """The array in a form that torch accepts: no negative strides, native byte order, writable."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if not array.flags.writeable or any(stride < 0 for stride in array.strides):
-        return array.copy()
+        return np.array(array, order="C")
     return array
 
 
 def to_numpy(value: Any) -> np.ndarray:
-    """The runtime value as an array; it may share the value's memory."""
+    """The runtime value as an array, which may share the value's memory."""
     if isinstance(value, np.ndarray):
         return value
     value = value if value.is_cpu else value.cpu()
+    array: np.ndarray
     if value.dtype == torch.bfloat16:
-        return value.contiguous().view(torch.uint16).numpy().view(_BFLOAT16)
+        array = value.contiguous().view(torch.uint16).numpy().view(_BFLOAT16)
+        return array
     if value.is_conj() or value.is_neg():
         value = value.resolve_conj().resolve_neg()
-    return value.numpy()
+    array = value.numpy()
+    return array
 
 
 def unshared(value: Any) -> Any:
-    """The value for a state to keep: not in the memory of an array, which its owner may change later."""
+    """The value in memory of its own, for state: a fed array shares its memory with the user's program."""
     if isinstance(value, torch.Tensor) and not value.untyped_storage().resizable():
         return value.clone()
     return value
 
 
 def host_value(value: Any) -> Any:
-    """A tensor's value as Python numbers: what kernels take for sizes and axes."""
+    """A tensor's value as Python numbers. Kernels take sizes and axes in this form."""
     return value.tolist()
 
 
 def describe(value: Any) -> str:
-    """dtype and shape of a runtime value, for people."""
+    """The dtype and shape of a runtime value, as text for messages."""
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}"
     if isinstance(value, np.ndarray):
@@ -70,8 +73,8 @@ def describe(value: Any) -> str:
     return repr(value)
 
 
-def empty_like_type(dtype: DType, shape: tuple) -> Any:
+def empty_like_type(dtype: DType, shape: Sequence[int]) -> Any:
     """A value of zeros (or empty strings)."""
     if dtype.torch is None:
         return np.full(shape, b"", dtype=object)
-    return torch.zeros(shape, dtype=dtype.torch)
+    return torch.zeros(tuple(shape), dtype=dtype.torch)

@@ -1,13 +1,11 @@
-"""Waiting that always has a way out: the session may close, the step may run out of time."""
+"""Waiting that always has a way out: the session may close, the step may be cancelled or run out of time."""
 
 from __future__ import annotations
 
 import abc
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import errors
@@ -15,152 +13,147 @@ from tideflow.graph.errors import OpError
 from tideflow.runtime.wake_events import WakeEvent, thread_wake_event
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.config_pb2 import RunMetadata
+
     from tideflow.runtime.rendezvous import Rendezvous
 
-_LONGEST_SLEEP = 1.0  # seconds: who waits looks around this often, whatever he missed
+# Seconds. Waiting threads re-check at least this often, in case a wake-up was lost.
+_LONGEST_SLEEP = 1.0
 
-
-@dataclass
-class Limits:
-    """What a step may not outlive: its time, and its cancellation. A part of a step has limits of its own
-    inside of the step's.
-    """
-
-    deadline: float | None = None
-    seconds: float = 0.0
-    cancelled: bool = False
-    outer: Limits | None = None
-    rendezvous: Rendezvous | None = None  # where the step's parts, on other devices and tasks, meet
-    trace: Any = None  # a RunMetadata that wants to know what the step's parts do
-
-    @property
-    def over(self) -> bool:
-        return self.cancelled or (self.outer is not None and self.outer.over)
-
-    def inner(self) -> Limits:
-        """Limits for a part of what these are for."""
-        return Limits(self.deadline, self.seconds, False, self, self.rendezvous, self.trace)
-
-
-class _Current(threading.local):
-    limits = Limits()
-
-
-_current = _Current()
-
-
-def limits() -> Limits:
-    """The limits of the step that runs in this thread."""
-    return _current.limits
-
-
-@contextlib.contextmanager
-def under(limits: Limits) -> Iterator[Limits]:
-    """What this thread waits for in the block, it waits for within these limits."""
-    outer, _current.limits = _current.limits, limits
-    try:
-        yield limits
-    finally:
-        _current.limits = outer
-
-
-def within(seconds: float) -> contextlib.AbstractContextManager[Limits]:
-    """What this thread waits for in the block must be there in time, or DeadlineExceededError."""
-    return under(Limits(time.monotonic() + seconds, seconds))
-
-
-def traced(seconds: float, trace: Any) -> contextlib.AbstractContextManager[Limits]:
-    """What the tasks of a cluster do in the block is told in `trace`; `seconds` is their limit, 0
-    for none.
-    """
-    deadline = time.monotonic() + seconds if seconds else None
-    return under(Limits(deadline, seconds, trace=trace))
-
-
-def wait(
-    condition: threading.Condition, ready: Callable[[], bool], closed: Callable[[], bool], what: str
-) -> None:
-    """Waits, holding the condition's lock, until `ready`; `what` says for whom the error speaks."""
-    step = _current.limits
-    while not ready():
-        condition.wait(time_left(step, closed, what))
-
-
-ABSENT = object()  # no value yet
+ABSENT = object()  # what a pending value gives that has not arrived
 
 
 class PendingValue(abc.ABC):
-    """Something a step wants that is not there yet. Who wants it waits (`wait_for`), or leaves and comes back:
-    a kernel that asks for `suspendable` gives its plan the pending value instead of the value, where it is true.
+    """A value that a kernel needs and that has not arrived. The step either blocks on it
+    (`StepContext.wait_for`), or suspends its plan and resumes it when the value arrives.
     """
 
-    what = ""  # for errors: what is waited for
+    what = ""  # for errors: what the step waits for
 
     @abc.abstractmethod
-    def get(self, call: Callable[[], Any]) -> Any:
-        """The value, or ABSENT: then `call` is called, quick and under whatever lock, when it is worth to ask
-        again. An error where it will never be there.
+    def get(self, wake: Callable[[], Any]) -> Any:
+        """The value, or ABSENT. In that case `wake` is called once it is worth asking again, from any thread
+        and maybe under a lock, so it must be quick. Raises where the value will never arrive.
         """
 
     @abc.abstractmethod
     def cancel(self) -> Any:
-        """Takes the pending value back: ABSENT, or the value where it was granted meanwhile."""
+        """Stops asking: ABSENT, or the value where it arrived in the meantime."""
 
     def closed(self) -> bool:
-        """Whether the session to which it belongs was closed."""
+        """Whether the session that the value belongs to was closed."""
         return False
 
 
-def poll(pending: PendingValue, step: Limits, call: Callable[[], Any]) -> Any:
-    """The value of a pending value, or ABSENT; an error where the step may wait no longer for it."""
-    value = pending.get(call)
-    if value is ABSENT:
-        try:
-            time_left(step, pending.closed, pending.what)
-        except OpError:
-            value = pending.cancel()
-            if value is ABSENT:
-                raise
-    return value
-
-
-def wait_for(pending: PendingValue) -> Any:
-    """The value of a pending value, for which this thread waits."""
-    step, wake_event, waiter = _current.limits, thread_wake_event(), threading.get_ident()
-    wait = WakeEvent.wait if step.rendezvous is None else step.rendezvous.wait
-
-    def call() -> None:
-        if threading.get_ident() != waiter:
-            wake_event.set()
-
-    while (value := poll(pending, step, call)) is ABSENT:
-        try:
-            wait(wake_event, _nap(step))  # a wake event may ring for an earlier pending value
-        except BaseException:
-            pending.cancel()
-            raise
-    return value
-
-
-def time_left(step: Limits, closed: Callable[[], bool], what: str) -> float:
-    """For how long a step may sleep until it looks around again; an error where it may not wait any longer.
-    What the step was about to send leaves now: somebody may wait for it.
+class StepContext:
+    """What a running step carries with it, handed to every kernel that may wait: its deadline, whether it was
+    cancelled, where its parts on several tasks exchange values, and the trace it fills in. A part of a step
+    has an inner context, which ends with the outer one or before it.
     """
-    if step.rendezvous is not None:
-        step.rendezvous.flush()
-    if closed() or step.over:
-        if step.rendezvous is not None:
-            step.rendezvous.check()  # it may have failed elsewhere: then this is why
-        raise errors.cancelled(f"{what}: the session was closed, or the step cancelled, meanwhile.")
-    left = _nap(step)
-    if left <= 0:
-        raise errors.deadline_exceeded(
-            f"{what}: it did not happen in the {step.seconds:g} s that the step was given."
-        )
-    return left
 
+    __slots__ = ("_cancelled", "deadline", "outer", "rendezvous", "timeout", "trace")
 
-def _nap(step: Limits) -> float:
-    if step.deadline is None:
-        return _LONGEST_SLEEP
-    return min(max(0.0, step.deadline - time.monotonic()), _LONGEST_SLEEP)
+    def __init__(
+        self,
+        timeout: float | None = None,
+        trace: RunMetadata | None = None,
+        outer: StepContext | None = None,
+    ):
+        self.timeout = timeout  # seconds that the step was given; None for no limit
+        self.deadline = None if timeout is None else time.monotonic() + timeout
+        self.trace = trace  # of a step on a cluster, whose tasks report what they do
+        self.outer = outer
+        self.rendezvous: Rendezvous | None = None
+        self._cancelled = False
+
+    def inner(self, timeout: float | None = None) -> StepContext:
+        """A context for a part of this step, which may take `timeout` seconds at most, and no longer than the
+        step itself.
+        """
+        inner = StepContext(timeout, self.trace, self)
+        if self.deadline is not None and (inner.deadline is None or self.deadline < inner.deadline):
+            inner.deadline, inner.timeout = self.deadline, self.timeout
+        inner.rendezvous = self.rendezvous
+        return inner
+
+    def cancel(self) -> None:
+        """Ends the step: a thread that waits on its behalf raises as soon as it wakes."""
+        self._cancelled = True
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether this step, or the one that it is a part of, was cancelled."""
+        return self._cancelled or (self.outer is not None and self.outer.cancelled)
+
+    @property
+    def whole(self) -> StepContext:
+        """The context of the whole step, of which this may be a part."""
+        return self if self.outer is None else self.outer.whole
+
+    # ------------------------------------------------------------------ waiting on behalf of the step
+
+    def wait(
+        self, condition: threading.Condition, ready: Callable[[], bool], closed: Callable[[], bool], what: str
+    ) -> None:
+        """Blocks, holding the condition's lock, until `ready`. `closed` says whether the session has ended;
+        errors begin with `what`.
+        """
+        while not ready():
+            condition.wait(self.time_left(closed, what))
+
+    def resolve(self, value: Any) -> Any:
+        """What a kernel returned, once it has arrived."""
+        return self.wait_for(value) if isinstance(value, PendingValue) else value
+
+    def wait_for(self, pending: PendingValue) -> Any:
+        """Blocks this thread until the value has arrived, and returns it."""
+        wake_event, waiter = thread_wake_event(), threading.get_ident()
+        wait = WakeEvent.wait if self.rendezvous is None else self.rendezvous.wait
+
+        def wake() -> None:
+            if threading.get_ident() != waiter:
+                wake_event.set()
+
+        while (value := self.poll(pending, wake)) is ABSENT:
+            try:
+                wait(wake_event, self._sleep_seconds())  # may return early: a set meant for an earlier wait
+            except BaseException:
+                pending.cancel()
+                raise
+        return value
+
+    def poll(self, pending: PendingValue, wake: Callable[[], Any]) -> Any:
+        """The value, or ABSENT if it has not arrived; raises where the step may wait no longer."""
+        value = pending.get(wake)
+        if value is ABSENT:
+            try:
+                self.time_left(pending.closed, pending.what)
+            except OpError:
+                value = pending.cancel()
+                if value is ABSENT:
+                    raise
+        return value
+
+    def time_left(self, closed: Callable[[], bool], what: str) -> float:
+        """How many seconds the step may sleep before it checks again; raises where it may wait no longer.
+
+        A step that is about to sleep first sends the values it has kept back: another task may need them to
+        produce what this step waits for.
+        """
+        if self.rendezvous is not None:
+            self.rendezvous.flush()
+        if closed() or self.cancelled:
+            if self.rendezvous is not None:
+                self.rendezvous.check()  # where another task failed, its error is the reason
+            raise errors.cancelled(f"{what}: the session was closed, or the step cancelled, meanwhile.")
+        seconds = self._sleep_seconds()
+        if seconds <= 0:
+            raise errors.deadline_exceeded(
+                f"{what}: it did not happen in the {self.timeout:g} s that the step was given."
+            )
+        return seconds
+
+    def _sleep_seconds(self) -> float:
+        if self.deadline is None:
+            return _LONGEST_SLEEP
+        return min(max(0.0, self.deadline - time.monotonic()), _LONGEST_SLEEP)

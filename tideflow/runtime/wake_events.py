@@ -1,8 +1,8 @@
 """Wake events: how one thread wakes another that waits for it alone.
 
-A wake event is a pipe and not a lock. With a pipe the operating system lets the thread that sets the event and the
-thread that wakes up take turns on one core; with a lock it wakes the waiting thread on another core. On a virtual
-machine whose other cores sleep, that takes ten times as long (50 µs instead of 5 were measured).
+A wake event is a pipe and not a lock. With a pipe the operating system lets the thread that sets the event
+and the thread that wakes up take turns on one core; with a lock it wakes the waiting thread on another core.
+On a virtual machine whose other cores sleep, that takes ten times as long (50 µs instead of 5 were measured).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import load_op_from_signature_def
 from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.saver import Saver
-from tideflow.variables.base import prepend_name_scope
+from tideflow.variables.exported_names import prepend_name_scope
 
 _log = logging.getLogger("tensorflow")
 

@@ -33,9 +33,11 @@ from tideflow.saved_model import constants, loader
 from tideflow.saved_model.builder import check_signatures
 from tideflow.saved_model.signatures import build_signature_def
 from tideflow.saved_model.tensor_info import build_tensor_info, get_tensor_from_tensor_info, op_info
-from tideflow.train.meta_graph import export_meta_graph, import_meta_graph_with_return_elements
+from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.object_saver import ObjectSaver, objects_with_paths, session_or_default
-from tideflow.variables.base import Variable, prepend_name_scope
+from tideflow.variables.base import Variable
+from tideflow.variables.exported_names import prepend_name_scope
+from tideflow.variables.meta_graph import export_meta_graph
 from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
 
 _SCOPE = "load"

@@ -16,7 +16,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.shapes import TensorShape, unknown_shape
 from tideflow.ragged.tensor import RaggedTensor
-from tideflow.variables.base import prepend_name_scope
+from tideflow.variables.exported_names import prepend_name_scope
 
 # ----------------------------------------------------------------------------------------------- out
 

@@ -1,24 +1,24 @@
-"""What a session watches for when asked, or says once: NaNs, deadlines, graphs that grow between steps."""
+"""Checks of a running step (NaNs, deadlines), and a warning about graphs that grow between steps."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tideflow.compile.ir import Node
+from tideflow.compile.request import Hook
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
-from tideflow.runtime import waiting
 from tideflow.runtime.values import describe
+from tideflow.runtime.waiting import StepContext
 
-Hook = Callable[[Node, tuple, tuple], None]
 
-
-def finite(node: Node, outputs: tuple, inputs: tuple) -> None:
+def _check_finite(
+    context: StepContext, node: Node, outputs: tuple[Any, ...], inputs: tuple[Any, ...]
+) -> None:
     """InvalidArgumentError at the first op whose output has a NaN or an infinity."""
     for i, value in enumerate(outputs):
         if (
@@ -42,37 +42,43 @@ def _statistics(value: Any) -> str:
     return f"{describe(value)} in [{numbers.min().item():.6g}, {numbers.max().item():.6g}]"
 
 
-def in_time(node: Node, outputs: tuple, inputs: tuple) -> None:
-    """DeadlineExceededError once the time that the step was given is over. Not behind an op that waits: it
-    has looked at the clock, and an error now would lose what it took.
+def _check_time(context: StepContext, node: Node, outputs: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
+    """DeadlineExceededError once the step's time is over. Not after an op that waits: it has checked the time
+    itself, and an error now would lose the element that it took.
     """
-    if node.definition.blocking:
+    if node.definition.blocking or context.deadline is None:
         return
-    limits = waiting.limits()
-    if limits.deadline is not None and time.monotonic() > limits.deadline:
+    if time.monotonic() > context.deadline:
         raise errors.deadline_exceeded(
-            f"The step did not finish in {limits.seconds:g} s; it was at {node.type} '{node.name}'.",
+            f"The step did not finish in {context.timeout:g} s; it was at {node.type} '{node.name}'.",
         )
 
 
-def hooks(*given: Hook | None) -> Hook | None:
-    """One hook for all that a run asks for, or None."""
-    wanted = [hook for hook in given if hook is not None]
-    if len(wanted) < 2:
-        return wanted[0] if wanted else None
+FINITE = Hook(_check_finite)
+IN_TIME = Hook(_check_time, looks_at_values=False)
 
-    def all_hooks(node: Node, outputs: tuple, inputs: tuple) -> None:
-        for hook in wanted:
-            hook(node, outputs, inputs)
 
-    for hook in wanted:
-        if hasattr(hook, "before"):
-            all_hooks.before = hook.before
-    return all_hooks
+def combined(*given: Hook | None) -> Hook | None:
+    """One hook that calls all of these, or None where there is none."""
+    hooks = [hook for hook in given if hook is not None]
+    if len(hooks) < 2:
+        return hooks[0] if hooks else None
+    starts = [hook.before for hook in hooks if hook.before is not None]
+
+    def before() -> None:
+        for start in starts:
+            start()
+
+    def after(context: StepContext, node: Node, outputs: tuple[Any, ...], inputs: tuple[Any, ...]) -> None:
+        for hook in hooks:
+            hook.after(context, node, outputs, inputs)
+
+    looks = any(hook.looks_at_values for hook in hooks)
+    return Hook(after, before if starts else None, looks)
 
 
 class GrowthWatch:
-    """Says once when a program makes new operations for every step, which makes every step slower than the
+    """Warns, once, of a program that makes new operations for every step: each step is then slower than the
     last.
     """
 
@@ -82,14 +88,14 @@ class GrowthWatch:
         self._graph = graph
         self._size = graph.version
         self._grown = 0
-        self._said = False
+        self._warned = False
 
     def new_step(self) -> None:
         size = self._graph.version
         self._grown = self._grown + 1 if size > self._size else 0
         self._size = size
-        if self._grown >= self._STEPS and not self._said and not self._graph.finalized:
-            self._said = True
+        if self._grown >= self._STEPS and not self._warned and not self._graph.finalized:
+            self._warned = True
             newest = self._graph._ops[-1]
             warnings.warn(
                 f"The graph has grown before each of the last {self._STEPS} steps: '{newest.name}' was made "

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from tideflow.compile.rewrite import all_rules
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.runtime.devices import (
@@ -29,17 +30,19 @@ _MEGABYTE = 2**20
 def apply_config(
     config: Any, deterministic: bool | None, task: str = LOCAL_TASK
 ) -> tuple[Placement, frozenset[str]]:
-    """The placement rules and the rewrites switched off; threads and determinism are set for the process."""
+    """How to place operations on which devices, and the disabled rewrites; threads and determinism are set
+    for the process.
+    """
     if deterministic is None:
         deterministic = os.environ.get("TF_DETERMINISTIC_OPS", "") in ("1", "true")
     if deterministic:
         torch.use_deterministic_algorithms(True, warn_only=True)
     if config is None:
-        return _placement(config, task), _rules_off()
+        return _placement(config, task), _disabled_rules()
     if config.intra_op_parallelism_threads > 0:
         torch.set_num_threads(config.intra_op_parallelism_threads)
     plain = config.graph_options.optimizer_options.opt_level == _NO_OPTIMIZATION
-    disabled = _every_rule() if plain else _rules_off()
+    disabled = _every_rule() if plain else _disabled_rules()
     if config.graph_options.optimizer_options.global_jit_level == _NO_COMPILING:
         disabled |= {"hot"}
     return _placement(config, task), disabled | {"structure"} if _wants_tokens(config) else disabled
@@ -76,7 +79,8 @@ def _choice(config: Any) -> Choice:
 
 
 def _count(kind: str) -> int:
-    return device_type(kind).count()
+    found = device_type(kind)
+    return 0 if found is None else found.count()
 
 
 def _listed(text: str, kind: str) -> list[int]:
@@ -99,7 +103,7 @@ def _bad_list(what: str, text: str) -> InvalidArgumentError:
 
 
 def device_mapping(devices: Sequence[Device]) -> str:
-    """Which hardware the names stand for, as `log_device_placement` tells it first."""
+    """Which hardware the names stand for: the first lines of `log_device_placement`."""
     known = [f"{device.name} -> {device.description}" for device in devices if device.description]
     return "\n".join(["Device mapping:", *known]) if known else "Device mapping: no known devices."
 
@@ -107,14 +111,14 @@ def device_mapping(devices: Sequence[Device]) -> str:
 # -------------------------------------------------------------------------------------------------- rewrites
 
 
-def _rules_off() -> frozenset[str]:
-    """The rewrites that `tf.config.optimizer` has switched off."""
+def _disabled_rules() -> frozenset[str]:
+    """The rewrites that `tf.config.optimizer` has disabled."""
     return _every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
 
 
 def wants_early_compilation(config: Any) -> bool:
-    """Whether loops are compiled after their first few steps, not only once they have proved hot."""
-    return config is not None and config.graph_options.optimizer_options.global_jit_level > 0
+    """Whether the hot tier compiles loops after their first few steps, whatever time these took."""
+    return config is not None and bool(config.graph_options.optimizer_options.global_jit_level > 0)
 
 
 def _wants_tokens(config: Any) -> bool:
@@ -122,10 +126,8 @@ def _wants_tokens(config: Any) -> bool:
     kind = config.experimental.executor_type
     if kind not in ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR", "TOKENS"):
         raise errors.invalid_argument(f"No executor factory registered for the given executor type: {kind}")
-    return kind == "TOKENS"
+    return bool(kind == "TOKENS")
 
 
 def _every_rule() -> frozenset[str]:
-    from tideflow.compile.rewrite import all_rules
-
     return frozenset([*all_rules(), "fold", "group_updates", "hot"])

@@ -1,15 +1,17 @@
-"""A plan, told to a person."""
+"""A plan as text for a person."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from tideflow.compile.emit import Plan
 from tideflow.compile.ir import Loop, Node, Program, Value, walk
+from tideflow.compile.plan import LocalPlan, Plan
 
 
 def explain(plan: Plan) -> str:
-    """Source, devices, rewrites, compile time and peak memory of a plan."""
+    """Source, devices, rewrites, compile time and peak memory of a plan; of a plan of other tasks, which."""
+    if not isinstance(plan, LocalPlan):
+        return plan.source
     program = plan.program
     nodes = list(walk(program))
     devices = Counter(str(node.device or "cpu") for node in nodes)
@@ -27,7 +29,7 @@ def explain(plan: Plan) -> str:
     return "\n".join([*lines, "", _annotated(plan)])
 
 
-def _annotated(plan: Plan) -> str:
+def _annotated(plan: LocalPlan) -> str:
     """The source with each line's op name and output shape beside it."""
     texts = plan.source.splitlines()
     width = min(80, max((len(text) for text in texts), default=0)) + 2
@@ -57,8 +59,8 @@ def _dims(value: Value) -> str:
 
 
 def _peak_bytes(program: Program) -> tuple[int, int]:
-    """The largest sum of live values' bytes at any node, and how many values had no known size. What loops
-    push on stacks is not known before they run, and not counted.
+    """The largest sum of live values' bytes at any node, and how many values had no known size. Values that
+    loops push on stacks are not counted: how many there are is known only when they run.
     """
     last: dict[Value, int] = {}
     for i, node in enumerate(program.nodes):
@@ -85,7 +87,7 @@ def _peak_bytes(program: Program) -> tuple[int, int]:
     return peak, unknown
 
 
-def _size(count: int) -> str:
+def _size(count: float) -> str:
     for unit in ("B", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.4g} {unit}"

@@ -18,7 +18,7 @@ from tideflow.runtime.values import to_torch
 from tideflow.session.fetches import expansion_of
 
 
-def flat_feeds(graph: Graph, feed_dict: Mapping | None) -> tuple[list[Tensor], list[Any]]:
+def flat_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> tuple[list[Tensor], list[Any]]:
     """Every tensor that a feed_dict names, and the value that is fed for it."""
     if feed_dict is not None and not isinstance(feed_dict, Mapping):
         raise TypeError(f"feed_dict must be a dictionary of tensors and values, not {feed_dict!r}")
@@ -94,18 +94,20 @@ def feeder(tensor: Tensor) -> Callable[[Any], Any]:
         if kind is np.ndarray and value.dtype is numpy_dtype and value.flags.writeable:
             try:
                 return from_numpy(value)
-            except (ValueError, TypeError):  # negative strides, or a dtype torch has no NumPy door for
-                return to_torch(value)
+            except (ValueError, TypeError):  # negative strides, or a dtype that torch cannot share
+                copied: torch.Tensor = to_torch(value)
+                return copied
         if kind is float and is_float:
             return from_numpy(array(value, numpy_dtype))
         if isinstance(value, torch.Tensor):
             return value.detach().to(torch_dtype)
-        return to_torch(_as_array(value, tensor, dtype, numpy_dtype))
+        fed: torch.Tensor = to_torch(_as_array(value, tensor, dtype, numpy_dtype))
+        return fed
 
     return feed
 
 
-def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype) -> np.ndarray:
+def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype[Any]) -> np.ndarray:
     if isinstance(value, Tensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,16 +15,16 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime.resources import SOLE_STORAGE_USE, storage_uses
 from tideflow.runtime.values import to_numpy
 
-Pack = Callable[[list], Any]
+Pack = Callable[[list[Any]], Any]  # from the values of the tensors to the structure
 
 
 class Expansion(NamedTuple):
     """How values of a type made of several tensors are fetched and fed."""
 
     kind: type
-    fetch: Callable
-    feed: Callable | None
-    tensors: Callable | None
+    fetch: Callable[..., Any]
+    feed: Callable[..., Any] | None
+    tensors: Callable[..., Any] | None
 
 
 _expansions: list[Expansion] = []
@@ -32,9 +32,9 @@ _expansions: list[Expansion] = []
 
 def register_session_run_conversion_functions(
     tensor_type: type,
-    fetch_function: Callable,
-    feed_function: Callable | None = None,
-    feed_function_for_partial_run: Callable | None = None,
+    fetch_function: Callable[..., Any],
+    feed_function: Callable[..., Any] | None = None,
+    feed_function_for_partial_run: Callable[..., Any] | None = None,
 ) -> None:
     """Values of this type can be fetched: `fetch_function(value)` gives (tensors, function of their values);
     and fed: `feed_function(key, value)` gives pairs of tensors and values, the third function the tensors.
@@ -105,18 +105,18 @@ class Fetches:
             return lambda values: [pack(values) for pack in packs]
         return lambda values: kind([pack(values) for pack in packs])
 
-    def _walk_mapping(self, fetch: dict) -> Pack:
+    def _walk_mapping(self, fetch: dict[Any, Any]) -> Pack:
         packs = {key: self._walk(item) for key, item in fetch.items()}
         kind = type(fetch)
 
-        def pack(values: list) -> dict:
+        def pack(values: list[Any]) -> dict[Any, Any]:
             made = kind()
             made.update((key, pack(values)) for key, pack in packs.items())
             return made
 
         return pack
 
-    def _together(self, tensors: list, contract: Callable) -> Pack:
+    def _together(self, tensors: list[Any], contract: Callable[[list[Any]], Any]) -> Pack:
         packs = [self._leaf(tensor) for tensor in tensors]
         return lambda values: contract([pack(values) for pack in packs])
 
@@ -147,8 +147,10 @@ class Fetches:
         return lambda values: values[position]
 
 
-def fetched(results: tuple) -> list[Any]:
-    """A step's results as the user gets them: NumPy scalars, and arrays that share memory with nothing."""
+def fetched(results: Sequence[Any]) -> list[Any]:
+    """A step's results as the user gets them: NumPy scalars, and arrays that share their memory with no other
+    value.
+    """
     return [_handed_over(value) for value in results]
 
 
@@ -171,5 +173,5 @@ def _references_of_a_result(value: Any) -> int:
     return _references(value)
 
 
-# What the interpreter counts for a value that only the tuple of results holds.
+# The reference count of a value that only the results refer to.
 (_ONLY_RESULT,) = [_references_of_a_result(value) for value in (torch.zeros(1),)]

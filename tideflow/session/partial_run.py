@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tideflow.compile.failures import fail
 from tideflow.compile.prune import needed
+from tideflow.compile.request import StepRequest
 from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.runtime.waiting import StepContext
+from tideflow.session.executor import Executor, compiled
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
-
-if TYPE_CHECKING:
-    from tideflow.session.session import BaseSession
 
 _handles = itertools.count(1)
 
 
 class PartialRun:
     """The state between the pieces: values made so far that later pieces may take, and what has been fed and
-    fetched.
+    fetched. `request` is the whole step.
     """
 
-    def __init__(self, session: BaseSession, fetches: Fetches, feeds: list[Tensor]):
+    def __init__(self, executor: Executor, request: StepRequest):
         self.handle = f"->{next(_handles)}"
-        self._session = session
-        self._unfed = dict.fromkeys(feeds)
-        self._unfetched = dict.fromkeys([*fetches.tensors, *fetches.targets])
+        self._executor = executor
+        self._request = request
+        self._unfed = dict.fromkeys(request.feeds)
+        self._unfetched: dict[Tensor | Operation, None] = dict.fromkeys((*request.fetches, *request.targets))
         self._announced = [*self._unfetched]
         self._values: dict[Tensor, Any] = {}
         self._done: set[Operation] = set()
-        self._all = needed(fetches.tensors, fetches.targets, set(feeds))
+        self._all = needed(request.fetches, request.targets, set(request.feeds))
 
     @property
     def finished(self) -> bool:
@@ -39,7 +41,7 @@ class PartialRun:
 
     def __call__(self, fetches: Fetches, feeds: dict[Tensor, Any]) -> Any:
         self._take(feeds)
-        wanted = [*fetches.tensors, *fetches.targets]
+        wanted: list[Tensor | Operation] = [*fetches.tensors, *fetches.targets]
         for item in wanted:
             if item not in self._announced:
                 raise errors.invalid_argument(f"{item!r} was not specified in partial_run_setup.")
@@ -48,7 +50,7 @@ class PartialRun:
         self._compute(fetches)
         for item in wanted:
             del self._unfetched[item]
-        return fetches.pack(fetched([self._values[tensor] for tensor in fetches.tensors]))
+        return fetches.pack(fetched(tuple([self._values[tensor] for tensor in fetches.tensors])))
 
     def _take(self, feeds: dict[Tensor, Any]) -> None:
         for tensor in feeds:
@@ -84,22 +86,29 @@ class PartialRun:
             for t in op.outputs
             if any(c in self._all and c not in running for c in t.consumers())
         ]
-        keeps = lambda t: not t.dtype._is_ref_dtype and not _stands_for_state(t)
-        wanted = [t for t in dict.fromkeys([*missing, *kept]) if t in missing or keeps(t)]
-        feeds = list(known)
-        shapes = [tuple(known[t].shape) for t in feeds]
-        plan = self._session._compile(wanted, targets, feeds, shapes, None, self._done)
+        kept = [t for t in kept if not t.dtype._is_ref_dtype and not _stands_for_state(t)]
+        wanted = list(dict.fromkeys([*missing, *kept]))
+        request = dataclasses.replace(
+            self._request,
+            fetches=tuple(wanted),
+            targets=tuple(targets),
+            feeds=tuple(known),
+            feed_shapes=tuple([tuple(value.shape) for value in known.values()]),
+            done=frozenset(self._done),
+        )
+        context = StepContext()
+        plan = compiled(self._executor, request, context)
         try:
-            results = plan.function(*known.values())
+            results = plan.run(context, list(known.values()))
         except Exception as error:
             fail(error, plan)
-        except BaseException:
-            self._session._resources.put_back()
+        except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
+            self._executor.put_back()
             raise
         self._values.update(zip(wanted, results, strict=True))
         self._done |= running
 
 
 def _stands_for_state(tensor: Tensor) -> bool:
-    """Whether a later piece needs the state itself, of which it asks again, and not a value it had."""
+    """Whether a tensor is a handle of state: a later piece looks the state up again."""
     return bool(tensor.op.definition.handle) or tensor.dtype is dtypes.resource

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
@@ -12,6 +11,7 @@ from tideflow.compile.frames import frames_of
 from tideflow.compile.ir import Node
 from tideflow.compile.place import place
 from tideflow.compile.prune import needed
+from tideflow.compile.request import StepRequest
 from tideflow.compile.tokens import flat_program
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
@@ -19,18 +19,12 @@ from tideflow.runtime.devices import Placement
 
 
 class Devices:
-    """The devices of what a step needs, by operation: those of the user's graph, which the plan's nodes stand
-    for.
+    """The devices of the operations of the user's graph that a step needs. A node of the step's plan has the
+    device of the operation that it came from.
     """
 
-    def __init__(
-        self,
-        fetches: Sequence[Tensor],
-        targets: Sequence[Operation],
-        feeds: Sequence[Tensor],
-        placement: Placement,
-    ):
-        self._step = fetches, targets, feeds
+    def __init__(self, request: StepRequest, placement: Placement):
+        self._request = request
         self._placement = placement
         self.first = placement.devices[0].name
         torch_devices = dict.fromkeys(device.torch_device for device in placement.devices)
@@ -40,29 +34,28 @@ class Devices:
         """The full name of the device of a planned node."""
         if len(self._placement.devices) == 1:
             return self.first
-        return self.of_operations.get(node.source, self.first)
+        return self.first if node.source is None else self.of_operations.get(node.source, self.first)
 
     @functools.cached_property
     def of_operations(self) -> dict[Operation, str]:
         """The device of every operation that the step needs, in an order in which they can run."""
-        fetches, targets, feeds = self._step
-        order, _ = frames_of(needed(fetches, targets, set(feeds)), set(feeds))
-        program = flat_program(order, feeds)
+        request, feeds = self._request, set(self._request.feeds)
+        order, _ = frames_of(needed(request.fetches, request.targets, feeds), feeds)
+        program = flat_program(order, request.feeds)
         chosen = place(program, self._placement)
         names = [chosen[node].name if node in chosen else self.first for node in program.nodes]
         return dict(zip(order, names, strict=True))
 
     def partition_graphs(self, graph: Graph) -> list[GraphDef]:
-        """The step's graph, a message for each device: feeds and fetches are nodes of it, and what goes from
-        one device to another is sent and received.
+        """The step's graph, a message for each device: feeds and fetches are nodes of it, and an edge between
+        two devices is a Send and a Recv.
         """
-        fetches, _, feeds = self._step
         cut = _Cut(graph, self.of_operations, self.first)
-        for i, tensor in enumerate(feeds):
+        for i, tensor in enumerate(self._request.feeds):
             cut.add_feed(tensor, i)
         for op in self.of_operations:
             cut.add(op)
-        for i, tensor in enumerate(fetches):
+        for i, tensor in enumerate(self._request.fetches):
             cut.add_fetch(tensor, i)
         return list(cut.parts.values())
 
@@ -108,7 +101,7 @@ class _Cut:
         node.attr["index"].i = position
 
     def _edge(self, tensor: Tensor, device: str) -> str:
-        """What a node on a device calls a tensor."""
+        """The name of a tensor among the inputs of a node on a device."""
         if tensor in self._fed:
             name, home = self._fed[tensor].name, self._first
         else:
@@ -118,7 +111,7 @@ class _Cut:
         return name if home == device else self._sent(name, kind, home, device)
 
     def _control(self, op: Operation, device: str) -> str:
-        """What waits for an operation of another device waits for something that is sent from there."""
+        """The control input for an operation; one of another device sends a signal."""
         home = self._devices[op]
         if home == device:
             return f"^{op.name}"
@@ -143,5 +136,6 @@ class _Cut:
             node.attr["send_device"].s, node.attr["recv_device"].s = home.encode(), device.encode()
             node.attr["send_device_incarnation"].i = 1
             node.attr["tensor_name"].s = f"edge_{number}_{stem}".encode()
-        self._received[edge, device] = receive.name
-        return receive.name
+        name: str = receive.name
+        self._received[edge, device] = name
+        return name

@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Set
 from typing import Any
 
-from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
+from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import Plan
+from tideflow.compile.request import Hook, StepRequest
 from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.stacks import default_graphs, default_sessions
 from tideflow.runtime.devices import Device
 from tideflow.runtime.ending import close_at_exit, open_sessions
 from tideflow.runtime.resources import ResourceManager
-from tideflow.runtime.waiting import traced, within
-from tideflow.session import checks
-from tideflow.session import targets as destinations
+from tideflow.runtime.waiting import StepContext
+from tideflow.session import checks, step_cache, targets
 from tideflow.session.config import apply_config, device_mapping, wants_early_compilation
+from tideflow.session.executor import Executor, LocalExecutor
 from tideflow.session.explain import explain
 from tideflow.session.feeds import flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
 from tideflow.session.partial_run import PartialRun
 from tideflow.session.step import Step
-from tideflow.session.watched import Watched
+from tideflow.session.step_cache import QUICK, StepCache
+from tideflow.session.traced_step import TracedStep, TraceRequest
 
 _NO_KEYS = ()
 
@@ -56,22 +55,18 @@ class BaseSession:
         self._target = target
         self._graph = graph if graph is not None else get_default_graph()
         self._config = config
-        self._elsewhere = destinations.connect(target, self._graph, config) if target else None
+        self._resources = ResourceManager()
+        self._resources.compile_early = wants_early_compilation(config)
+        remote = targets.connect(target, self._graph, config) if target else None
         self._placement, self._disabled_rules = apply_config(config, deterministic)
         if self._placement.log and not target:
             print(device_mapping(self._placement.devices), flush=True)
-        self._resources = ResourceManager()
-        self._resources.compile_early = wants_early_compilation(config)
+        self._executor: Executor = remote or LocalExecutor(self._resources, self._placement)
         self._closed = self._was_reset = False
         self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
-        self._steps: dict[Any, Step] = {}
-        self._split_steps: dict[Any, Step] = {}  # those with keys that stand for several tensors
-        self._timed_steps: dict[Any, Step] = {}  # those with a time limit of their own
-        self._watched_steps: dict[Any, Watched] = {}  # those with a trace
+        self._steps = StepCache(self._graph)
         self._partial_runs: dict[str, PartialRun] = {}
-        self._lock = threading.Lock()
-        self._after_each = checks.finite if check_finite else None
-        self._mutations = self._graph._mutations
+        self._check = checks.FINITE if check_finite else None
         self._growth = checks.GrowthWatch(self._graph)
         close_at_exit(self)
 
@@ -80,15 +75,16 @@ class BaseSession:
     def run(
         self,
         fetches: Any,
-        feed_dict: dict | None = None,
+        feed_dict: dict[Any, Any] | None = None,
         options: RunOptions | None = None,
         run_metadata: Any = None,
     ) -> Any:
         """Computes `fetches`, with the values of `feed_dict` in place of the tensors it names."""
         try:
-            key = (
+            key: Any = (
                 fetches if fetches.__class__ is Tensor else fetch_key(fetches),
                 tuple(feed_dict) if feed_dict else _NO_KEYS,
+                QUICK,
             )
             step = self._steps.get(key)
         except TypeError:
@@ -98,61 +94,79 @@ class BaseSession:
             or self._closed
             or options is not None
             or run_metadata is not None
-            or self._timeout
-            or self._is_stale()
+            or self._steps.is_stale
         ):
-            return self._run_with_care(key, fetches, feed_dict, options, run_metadata)
+            return self._run_slowly(key, fetches, feed_dict, options, run_metadata)
         return step(feed_dict.values() if feed_dict else _NO_KEYS)
 
-    def _is_stale(self) -> bool:
-        return self._mutations != self._graph._mutations
-
-    def _run_with_care(self, key: Any, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any) -> Any:
-        """A step not seen before, or with options."""
+    def _run_slowly(
+        self,
+        key: Any,
+        fetches: Any,
+        feed_dict: dict[Any, Any] | None,
+        options: RunOptions | None,
+        run_metadata: RunMetadata | None,
+    ) -> Any:
+        """Runs a step that is new or has options; `key` is None where it cannot be cached."""
         self._check_ready()
         feeds, values = flat_feeds(self._graph, feed_dict)
-        limit = (options.timeout_in_ms / 1000 if options is not None else 0) or self._timeout
-        limited = within(limit) if limit else contextlib.nullcontext()
+        timeout = (options.timeout_in_ms / 1000 if options is not None else 0) or self._timeout or None
+        asked = None
         if run_metadata is not None:
             run_metadata.Clear()
-            if Watched.wants(options, self._config) and self._elsewhere is not None:
-                limited = self._told_by_tasks(limit, options, run_metadata)
-            elif Watched.wants(options, self._config):
-                with self._watched_step(key, fetches, feeds, limit) as watched, limited:
-                    return watched.run(values, options, self._config, run_metadata)
-        # On the quick path a step takes the dictionary's values as they are: only where each key is a tensor.
-        steps = self._steps if len(feeds) == len(feed_dict or ()) else self._split_steps
-        if limit and not self._timeout:
-            steps = self._timed_steps
-        step = steps.get(key) if key is not None else None
+            asked = TraceRequest.of(options, self._config)
+        if asked is not None and not self._executor.fills_traces:
+            return self._run_traced(key, fetches, feeds, values, timeout, asked, run_metadata)
+        is_quick = len(feeds) == len(feed_dict or ())
+        kind = step_cache.TIMED if timeout else QUICK if is_quick else step_cache.FLAT
+        key = None if key is None else (*key[:2], kind)
+        step = self._steps.get(key)
         if step is None:
-            hook = checks.hooks(self._after_each, checks.in_time if limit else None)
-            step = Step(self, Fetches(self._graph, fetches), feeds, hook)
+            step = Step(self._executor, *self._request(fetches, feeds, self._hook(timeout)))
             if key is not None:
                 self._growth.new_step()
-                steps[key] = step
-        with limited:
-            return step(values)
-
-    @contextlib.contextmanager
-    def _told_by_tasks(self, limit: float, options: RunOptions | None, run_metadata: Any) -> Iterator[None]:
-        """A step on a cluster whose tasks tell what they do."""
+                self._steps.steps[key] = step
+        if asked is None:
+            return step(values, StepContext(timeout))
         try:
-            with traced(limit, run_metadata):
-                yield
+            return step(values, StepContext(timeout, run_metadata))
         finally:
-            Watched.keep_what_is_asked(options, self._config, run_metadata)
+            asked.select(run_metadata)
 
-    @contextlib.contextmanager
-    def _watched_step(self, key: Any, fetches: Any, feeds: list[Tensor], limit: float) -> Iterator[Watched]:
-        """A step for one run that is traced; another thread's run meanwhile has one of its own."""
-        watched = self._watched_steps.pop((key, bool(limit)), None) if key is not None else None
-        if watched is None:
-            checked = checks.hooks(self._after_each, checks.in_time if limit else None)
-            watched = Watched(self, Fetches(self._graph, fetches), feeds, checked)
-        yield watched
+    def _run_traced(
+        self,
+        key: Any,
+        fetches: Any,
+        feeds: list[Tensor],
+        values: list[Any],
+        timeout: float | None,
+        asked: TraceRequest,
+        run_metadata: RunMetadata,
+    ) -> Any:
+        """Runs a traced step of this process. The run takes its step out of the cache: a concurrent run of
+        another thread makes one of its own.
+        """
+        kind = step_cache.TIMED_AND_TRACED if timeout else step_cache.TRACED
+        key = None if key is None else (*key[:2], kind)
+        step = self._steps.steps.pop(key, None)
+        if not isinstance(step, TracedStep):
+            request, found = self._request(fetches, feeds, self._hook(timeout))
+            step = TracedStep(self._executor, request, found, self._placement)
+        results = step.run(values, StepContext(timeout), self._graph, asked, run_metadata)
         if key is not None:
-            self._watched_steps[key, bool(limit)] = watched
+            self._steps.steps[key] = step
+        return results
+
+    def _hook(self, timeout: float | None) -> Hook | None:
+        return checks.combined(self._check, checks.IN_TIME if timeout else None)
+
+    def _request(
+        self, fetches: Any, feeds: list[Tensor], hook: Hook | None = None
+    ) -> tuple[StepRequest, Fetches]:
+        found = Fetches(self._graph, fetches)
+        tensors, operations = tuple(found.tensors), tuple(found.targets)
+        rules = self._disabled_rules
+        return StepRequest(tensors, operations, tuple(feeds), disabled_rules=rules, hook=hook), found
 
     def _check_ready(self) -> None:
         self._check_open()
@@ -160,38 +174,7 @@ class BaseSession:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before calling run()."
             )
-        if self._is_stale():
-            self._steps.clear()
-            self._split_steps.clear()
-            self._timed_steps.clear()
-            self._watched_steps.clear()
-            self._mutations = self._graph._mutations
-
-    def _compile(
-        self,
-        tensors: list[Tensor],
-        targets: list[Operation],
-        feeds: list[Tensor],
-        shapes: list,
-        after_each: Callable | None,
-        done: Set[Operation] = frozenset(),
-    ) -> Plan:
-        try:
-            if self._elsewhere is not None:
-                return self._elsewhere.compile(tensors, targets, feeds, shapes, after_each, done)
-            return compile_step(
-                tensors,
-                targets,
-                feeds,
-                shapes,
-                self._resources,
-                self._placement,
-                self._disabled_rules,
-                after_each,
-                done,
-            )
-        except ValueError as error:
-            raise errors.invalid_argument(str(error)) from error
+        self._steps.drop_stale()
 
     def _check_open(self) -> None:
         if self._was_reset:
@@ -200,14 +183,14 @@ class BaseSession:
             raise RuntimeError("Attempted to use a closed Session.")
 
     def make_callable(
-        self, fetches: Any, feed_list: list | None = None, accept_options: bool = False
-    ) -> Callable:
+        self, fetches: Any, feed_list: list[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
         """A function that runs `fetches`, taking values for `feed_list` as positional arguments."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         feed_list = list(feed_list or ())
         self._check_open()
-        Fetches(self._graph, fetches)  # what cannot be fetched is said now
+        Fetches(self._graph, fetches)  # raises where something cannot be fetched
         if accept_options:
             return lambda *values, options=None, run_metadata=None: self.run(
                 fetches, self._callable_feeds(feed_list, values), options, run_metadata
@@ -216,20 +199,21 @@ class BaseSession:
             fetches = fetches.copy()
         return lambda *values: self.run(fetches, self._callable_feeds(feed_list, values))
 
-    def _callable_feeds(self, feed_list: list, values: tuple) -> dict:
+    def _callable_feeds(self, feed_list: list[Any], values: tuple[Any, ...]) -> dict[Any, Any]:
         if len(feed_list) != len(values):
             raise ValueError(f"Expected {len(feed_list)} arguments, got {len(values)}")
         return dict(zip(feed_list, values, strict=True))
 
-    def partial_run_setup(self, fetches: Any, feeds: list | None = None) -> str:
+    def partial_run_setup(self, fetches: Any, feeds: list[Any] | None = None) -> str:
         """Announces a step that `partial_run` performs piece by piece."""
         self._check_open()
         tensors = [tensor for key in feeds or () for tensor in resolve_feed(self._graph, key)]
-        run = PartialRun(self, Fetches(self._graph, fetches), tensors)
+        request, _ = self._request(fetches, tensors)
+        run = PartialRun(self._executor, request)
         self._partial_runs[run.handle] = run
         return run.handle
 
-    def partial_run(self, handle: str, fetches: Any, feed_dict: dict | None = None) -> Any:
+    def partial_run(self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> Any:
         """Goes on with the step `handle`: takes these feeds, returns these fetches."""
         self._check_open()
         if handle not in self._partial_runs:
@@ -243,10 +227,10 @@ class BaseSession:
             del self._partial_runs[handle]
         return results
 
-    def explain(self, fetches: Any, feed_dict: dict | None = None) -> str:
+    def explain(self, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> str:
         """The plan of this step, for reading: its source, devices, rewrites, compile time and peak memory."""
         feeds, values = flat_feeds(self._graph, feed_dict)
-        step = Step(self, Fetches(self._graph, fetches), feeds)
+        step = Step(self._executor, *self._request(fetches, feeds))
         return explain(step.plan_for([feed(value) for feed, value in zip(step.feeders, values, strict=True)]))
 
     # ------------------------------------------------------------------ the session itself
@@ -267,26 +251,18 @@ class BaseSession:
         """The devices this session may use."""
         if self._closed:
             raise errors.cancelled("Session has been closed.")
-        if self._elsewhere is not None:
-            return self._elsewhere.devices()
-        return list(self._placement.devices)
+        return self._executor.devices()
 
     def _gone_tasks(self) -> Set[str]:
-        """The tasks of its cluster that were there and are no more, their work not done."""
-        return frozenset() if self._elsewhere is None else self._elsewhere.gone()
+        """The tasks of its cluster that were there and are no more, without having finished their work."""
+        return self._executor.missing_tasks()
 
     def close(self) -> None:
-        """Ends the session and lets go of its state."""
-        self._closed = self._resources.closed = True
-        if self._elsewhere is not None:
-            self._elsewhere.close()
-        self._resources.wake()
-        self._steps.clear()
-        self._split_steps.clear()
-        self._timed_steps.clear()
-        self._watched_steps.clear()
+        """Ends the session's steps, and drops its state."""
+        self._closed = True
+        self._executor.close()
+        self._steps.steps.clear()
         self._partial_runs.clear()
-        self._resources.clear()
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[BaseSession]:
@@ -330,9 +306,9 @@ class Session(BaseSession):
         with them.
         """
         if target:
-            destinations.reset(target, containers or [], config)
+            targets.reset(target, containers or [], config)
             return
-        for session in [each for each in open_sessions() if each._elsewhere is None]:
+        for session in [each for each in open_sessions() if isinstance(each._executor, LocalExecutor)]:
             session._was_reset = True
             session.close()
 

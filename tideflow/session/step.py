@@ -7,17 +7,16 @@ fetches.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tideflow.compile.emit import Plan
 from tideflow.compile.failures import fail
+from tideflow.compile.plan import Plan
+from tideflow.compile.request import FeedShapes, StepRequest
 from tideflow.compile.variants import Variants
-from tideflow.graph.operation import Tensor
+from tideflow.runtime.waiting import StepContext
+from tideflow.session.executor import Executor, compiled
 from tideflow.session.feeds import check_shape, feeder
 from tideflow.session.fetches import Fetches, fetched
-
-if TYPE_CHECKING:
-    from tideflow.session.session import BaseSession
 
 
 class Step:
@@ -25,43 +24,43 @@ class Step:
     feeds.
     """
 
-    def __init__(
-        self, session: BaseSession, fetches: Fetches, feeds: list[Tensor], after_each: Callable | None = None
-    ):
-        self.session = session
-        self.fetches = fetches
-        self.feeds = feeds
-        self.feeders = [feeder(tensor) for tensor in feeds]
-        self.after_each = after_each
-        self._variants = Variants(self._compile)
+    def __init__(self, executor: Executor, request: StepRequest, fetches: Fetches):
+        self._executor = executor
+        self._request = request
+        self._fetches = fetches
+        self.feeders = [feeder(tensor) for tensor in request.feeds]
+        self._variants: Variants[Plan] = Variants(self._compile)
         self.plans = self._variants.plans
         self._single = self._is_single_tensor()
 
     def _is_single_tensor(self) -> bool:
-        return len(self.fetches.tensors) == 1 and self.fetches.pack([self]) is self
+        return len(self._fetches.tensors) == 1 and self._fetches.pack([self]) is self
 
-    def __call__(self, values: Any) -> Any:
-        """Runs the step on feed values in the order of `feeds`."""
+    def __call__(self, values: Any, context: StepContext | None = None) -> Any:
+        """Runs the step on feed values in the order of the feeds. A run without options makes a context only
+        where a kernel asks for one.
+        """
         args = [feed(value) for feed, value in zip(self.feeders, values)]
         shapes = tuple([value.shape for value in args])
-        plan = self.plans.get(shapes) or self.plan_for(args)
+        plan = self.plans.get(shapes) or self.plan_for(args, context)
         try:
-            results = plan.function(*args)
+            if plan.takes_context:
+                results = plan.function(context or StepContext(), *args)
+            else:
+                results = plan.function(*args)
         except Exception as error:
             fail(error, plan)
         except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
-            self.session._resources.put_back()
+            self._executor.put_back()
             raise
         values = fetched(results)
-        return values[0] if self._single else self.fetches.pack(values)
+        return values[0] if self._single else self._fetches.pack(values)
 
-    def plan_for(self, args: list[Any]) -> Plan:
+    def plan_for(self, args: list[Any], context: StepContext | None = None) -> Plan:
         """The plan for feeds of these shapes, compiled on first sight."""
-        for tensor, value in zip(self.feeds, args, strict=True):
+        for tensor, value in zip(self._request.feeds, args, strict=True):
             check_shape(tensor, value)
-        return self._variants.plan_for(args)
+        return self._variants.plan_for(args, context or StepContext())
 
-    def _compile(self, shapes: list[tuple | None]) -> Plan:
-        return self.session._compile(
-            self.fetches.tensors, self.fetches.targets, self.feeds, shapes, self.after_each
-        )
+    def _compile(self, shapes: FeedShapes, context: StepContext, replace: Callable[[Plan], None]) -> Plan:
+        return compiled(self._executor, self._request.with_shapes(shapes), context, replace)

@@ -31,7 +31,7 @@ class StepStatsAnalysis(NamedTuple):
 class ChromeTrace:
     """Events in Chrome's format: those that describe the trace, then those that happened."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._metadata: list[dict[str, Any]] = []
         self._events: list[dict[str, Any]] = []
 
@@ -70,11 +70,11 @@ class _Ran(NamedTuple):
 
     @property
     def start(self) -> int:
-        return self.stats.all_start_micros
+        return int(self.stats.all_start_micros)
 
     @property
     def end(self) -> int:
-        return self.stats.all_start_micros + self.stats.all_end_rel_micros
+        return int(self.stats.all_start_micros + self.stats.all_end_rel_micros)
 
     @property
     def of_gpu(self) -> bool:
@@ -156,10 +156,10 @@ def _made(ran: list[_Ran], trace: ChromeTrace | None) -> dict[str, _Tensor]:
             tensor = _Tensor(len(tensors), op.tensors_pid, op.start, op.end, (op.pid, op.lane), memory)
             tensors[name] = tensor
             if trace is not None:
-                told = str(output.tensor_description).replace('"', "")
+                description = str(output.tensor_description).replace('"', "")
                 where = (op.tensors_pid, op.lane)
                 trace.add("N", "Tensor", name, *where, op.start, id=tensor.number)
-                snapshot = {"snapshot": {"tensor_description": told}}
+                snapshot = {"snapshot": {"tensor_description": description}}
                 trace.add("O", "Tensor", name, *where, op.end - 1, id=tensor.number, args=snapshot)
     return tensors
 
@@ -174,7 +174,7 @@ def _found(inputs: list[str], tensors: dict[str, _Tensor]) -> Iterator[tuple[str
 
 
 def _count_memory(tensors: dict[str, _Tensor], trace: ChromeTrace) -> dict[str, AllocationMaximum]:
-    """The bytes of each allocator in use as they rise and fall, into the trace; and the most there were."""
+    """Writes into the trace how the bytes in use of each allocator rise and fall; returns their maximums."""
     changes = defaultdict(list)
     for name, tensor in tensors.items():
         trace.add("D", "Tensor", name, tensor.pid, 0, tensor.last_use, id=tensor.number)

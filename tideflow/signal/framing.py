@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -13,6 +13,9 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import creation, indexing, joining, shapes, slicing, tiling
 from tideflow.ops.math import binary, reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def scalar_tensor(value: Any, name: str) -> Tensor:
@@ -29,9 +32,9 @@ def ceil_div(number: Any, divisor: Any) -> Any:
 
 @export("signal.frame", "contrib.signal.frame")
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
     pad_value: Any = 0,
     axis: Any = -1,
@@ -107,7 +110,7 @@ def _block_length(frame_length: Tensor, frame_step: Tensor) -> int:
 
 
 @export("signal.overlap_and_add", "contrib.signal.overlap_and_add")
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """The signal whose frames [..., frames, frame_length] are given: where they overlap, their sum."""
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")

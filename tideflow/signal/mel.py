@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -15,6 +15,9 @@ from tideflow.ops.math import binary, casting, unary
 from tideflow.ops.signals import fourier
 from tideflow.signal.framing import frame
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 _BREAK_FREQUENCY_HERTZ = 700.0
 _HIGH_FREQUENCY_Q = 1127.0
 
@@ -23,10 +26,10 @@ _HIGH_FREQUENCY_Q = 1127.0
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
     num_spectrogram_bins: Any = 129,
-    sample_rate: Any = 8000,
+    sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """The matrix [spectrogram bins, mel bins] that takes a spectrogram to the mel scale: triangular bands."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -18,13 +18,16 @@ from tideflow.ops.signals import fourier
 from tideflow.signal.framing import ceil_div, frame, overlap_and_add, scalar_tensor
 from tideflow.signal.windows import hann_window
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("signal.stft", "contrib.signal.stft")
 def stft(
     signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -45,9 +48,9 @@ def stft(
 @export("signal.inverse_stft", "contrib.signal.inverse_stft")
 def inverse_stft(
     stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
@@ -95,7 +98,7 @@ def _of_length(frames: Tensor, length: Tensor) -> Tensor:
 
 @export("signal.inverse_stft_window_fn", "contrib.signal.inverse_stft_window_fn")
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Callable = hann_window, name: str | None = None
+    frame_step: TensorLike, forward_window_fn: Callable = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
     """The window for `inverse_stft` that undoes a `stft` with `forward_window_fn`."""
     with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -15,10 +15,16 @@ from tideflow.ops.arrays import constants, creation
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("signal.hann_window", "contrib.signal.hann_window")
 def hann_window(
-    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+    window_length: TensorLike,
+    periodic: TensorLike = True,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """A raised cosine that begins at 0; `periodic`, it would go on at 0 after its end."""
     return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
@@ -26,7 +32,10 @@ def hann_window(
 
 @export("signal.hamming_window", "contrib.signal.hamming_window")
 def hamming_window(
-    window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None
+    window_length: TensorLike,
+    periodic: TensorLike = True,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> Tensor:
     """A raised cosine that begins at 0.08; `periodic`, it would go on there after its end."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)

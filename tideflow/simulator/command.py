@@ -11,7 +11,7 @@ from tideflow.simulator import experiments, machines, pictures, report
 def simulate(folder: Path, calibrate_first: bool = False, processes: int | None = None) -> None:
     """Runs all, prints the tables, and leaves them with the pictures in a folder."""
     if calibrate_first:
-        from tideflow.simulator import calibrate  # it starts servers; simulating does not
+        from tideflow.simulator import calibrate  # loaded when asked for
 
         calibrate.write(machines.CALIBRATION)
     measured = machines.calibration()

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf import json_format
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
@@ -18,6 +18,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
 from tideflow.ops.files import summaries
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _log = logging.getLogger("tensorflow")
 _ILLEGAL = re.compile(r"[^-/\w\.]")
@@ -53,7 +56,7 @@ def _collected(summary: Tensor, collections: Sequence[str] | None, default: Sequ
 
 @export("summary.scalar")
 def scalar(
-    name: str, tensor: Any, collections: Sequence[str] | None = None, family: str | None = None
+    name: str, tensor: TensorLike, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of one number."""
     with tagged(name, family, [tensor]) as (tag, scope):
@@ -63,7 +66,7 @@ def scalar(
 
 @export("summary.histogram")
 def histogram(
-    name: str, values: Any, collections: Sequence[str] | None = None, family: str | None = None
+    name: str, values: TensorLike, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
     """A summary of how the elements of a tensor are distributed; they must be finite."""
     with tagged(name, family, [values], "HistogramSummary") as (tag, scope):
@@ -74,7 +77,7 @@ def histogram(
 @export("summary.image")
 def image(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
@@ -88,8 +91,8 @@ def image(
 @export("summary.audio")
 def audio(
     name: str,
-    tensor: Any,
-    sample_rate: Any,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[str] | None = None,
     family: str | None = None,
@@ -113,7 +116,7 @@ def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) ->
 @export("summary.tensor_summary")
 def tensor_summary(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     summary_description: str | None = None,
     collections: Sequence[str] | None = None,
     summary_metadata: SummaryMetadata | None = None,

@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -27,7 +27,10 @@ from tideflow.ops.control_flow import conditionals
 from tideflow.ops.files import summary_writers as ops
 from tideflow.ops.math import binary
 from tideflow.summary.functions import V2_SUMMARIES, all_v2_summary_ops, tagged
-from tideflow.train.global_step import get_or_create_global_step
+from tideflow.variables.global_step import get_or_create_global_step
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike, TensorLike
 
 _INITIALIZERS = "_SUMMARY_WRITER_V2"
 
@@ -127,7 +130,7 @@ def summary_writer_initializer_op() -> list[Operation]:
 
 
 @export("summary.initialize", "contrib.summary.initialize")
-def initialize(graph: Any = None, session: Any = None) -> None:
+def initialize(graph: Any = None, session: SessionLike | None = None) -> None:
     """Opens the graph's writers in a session, and writes a graph, where one is given, to the default one."""
     if _recording.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
@@ -182,7 +185,7 @@ def never_record_summaries() -> Any:
 
 
 @export("contrib.summary.record_summaries_every_n_global_steps")
-def record_summaries_every_n_global_steps(n: int, global_step: Any = None) -> Any:
+def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None) -> Any:
     """Inside, summaries are written once in `n` steps."""
     step = get_or_create_global_step() if global_step is None else global_step
     with device("cpu:0"):
@@ -232,7 +235,7 @@ def _step(step: Any) -> Any:
 
 
 @export("contrib.summary.scalar")
-def scalar(name: str, tensor: Any, family: str | None = None, step: Any = None) -> Any:
+def scalar(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Any:
     """Writes a number."""
 
     def write(tag: str, scope: str) -> Operation:
@@ -243,7 +246,9 @@ def scalar(name: str, tensor: Any, family: str | None = None, step: Any = None) 
 
 
 @export("contrib.summary.histogram")
-def histogram(name: str, tensor: Any, family: str | None = None, step: Any = None) -> Any:
+def histogram(
+    name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
+) -> Any:
     """Writes how numbers are distributed."""
 
     def write(tag: str, scope: str) -> Operation:
@@ -256,11 +261,11 @@ def histogram(name: str, tensor: Any, family: str | None = None, step: Any = Non
 @export("contrib.summary.image")
 def image(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     bad_color: Any = None,
     max_images: int = 3,
     family: str | None = None,
-    step: Any = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes pictures."""
 
@@ -274,7 +279,12 @@ def image(
 
 @export("contrib.summary.audio")
 def audio(
-    name: str, tensor: Any, sample_rate: Any, max_outputs: int, family: str | None = None, step: Any = None
+    name: str,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
+    max_outputs: int,
+    family: str | None = None,
+    step: TensorLike | None = None,
 ) -> Any:
     """Writes sounds."""
 
@@ -288,7 +298,13 @@ def audio(
 
 
 @export("contrib.summary.generic")
-def generic(name: str, tensor: Any, metadata: Any = None, family: str | None = None, step: Any = None) -> Any:
+def generic(
+    name: str,
+    tensor: TensorLike,
+    metadata: Any = None,
+    family: str | None = None,
+    step: TensorLike | None = None,
+) -> Any:
     """Writes a tensor as it is, with metadata for TensorBoard's plugins."""
 
     def write(tag: str, scope: str) -> Operation:
@@ -302,7 +318,7 @@ def generic(name: str, tensor: Any, metadata: Any = None, family: str | None = N
 
 
 @export("contrib.summary.graph")
-def write_graph(param: Tensor, step: Any = None, name: str | None = None) -> Operation:
+def write_graph(param: Tensor, step: TensorLike | None = None, name: str | None = None) -> Operation:
     """Writes a serialized graph, whether or not summaries are recorded."""
     if not isinstance(param, Tensor):
         raise TypeError(
@@ -317,6 +333,6 @@ def write_graph(param: Tensor, step: Any = None, name: str | None = None) -> Ope
 
 
 @export("contrib.summary.import_event")
-def import_event(tensor: Any, name: str | None = None) -> Operation:
+def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     """Writes a serialized Event, whether or not summaries are recorded."""
     return ops.import_event_op(_recording.writer._resource, tensor, name=name)

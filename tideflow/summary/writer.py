@@ -9,7 +9,7 @@ import threading
 import time
 import warnings
 import weakref
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog, TaggedRunMetadata
@@ -22,7 +22,10 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import get_default_graph
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import as_tensorflow_errors, local_path
-from tideflow.train.meta_graph import export_meta_graph
+from tideflow.variables.meta_graph import export_meta_graph
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike, TensorLike
 
 _log = logging.getLogger("tensorflow")
 
@@ -137,7 +140,7 @@ class SummaryWriter:
             nodes = {"graph": given} if isinstance(given, Graph) else {"graph_def": given}
             self.add_meta_graph(export_meta_graph(**nodes))
 
-    def add_summary(self, summary: bytes | Summary, global_step: Any = None) -> None:
+    def add_summary(self, summary: bytes | Summary, global_step: TensorLike | None = None) -> None:
         """Adds what a summary op gave, or a Summary made by hand.
 
         TensorBoard needs the metadata of a tag once: they stay with its first value only.
@@ -151,12 +154,15 @@ class SummaryWriter:
                 self._described_tags.add(value.tag)
         self._add_event(Event(summary=summary), global_step)
 
-    def add_session_log(self, session_log: SessionLog, global_step: Any = None) -> None:
+    def add_session_log(self, session_log: SessionLog, global_step: TensorLike | None = None) -> None:
         """Adds that a session started, stopped or saved a checkpoint."""
         self._add_event(Event(session_log=session_log), global_step)
 
     def add_graph(
-        self, graph: Graph | GraphDef | None, global_step: Any = None, graph_def: GraphDef | None = None
+        self,
+        graph: Graph | GraphDef | None,
+        global_step: TensorLike | None = None,
+        graph_def: GraphDef | None = None,
     ) -> None:
         """Adds a graph, with the shapes of its tensors."""
         if graph is not None and graph_def is not None:
@@ -164,13 +170,15 @@ class SummaryWriter:
         nodes = _nodes(graph if graph_def is None else graph_def)
         self._add_event(Event(graph_def=nodes.SerializeToString()), global_step)
 
-    def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: Any = None) -> None:
+    def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: TensorLike | None = None) -> None:
         """Adds a MetaGraphDef."""
         if not isinstance(meta_graph_def, MetaGraphDef):
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
         self._add_event(Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
 
-    def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: Any = None) -> None:
+    def add_run_metadata(
+        self, run_metadata: RunMetadata, tag: str, global_step: TensorLike | None = None
+    ) -> None:
         """Adds what is known of one `session.run`, under a tag of its own."""
         if tag in self._run_tags:
             raise ValueError("The provided tag was already used for this event type")
@@ -213,7 +221,7 @@ class FileWriter(SummaryWriter):
         flush_secs: float = 120,
         graph_def: GraphDef | None = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: SessionLike | None = None,
     ):
         writers = {} if session is None else _of_sessions.setdefault(session, {})
         writer = writers.get(os.fsdecode(logdir))

@@ -5,25 +5,36 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.scopes import colocate_with, device
+from tideflow.io.checkpoint_state import write_state
 from tideflow.io.object_graph import read_object_graph, readable_paths
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.train import object_saver
-from tideflow.train.checkpoint_state import write_state
 from tideflow.train.object_saver import Matching, ObjectRestorer, ObjectSaver, session_or_default
 from tideflow.train.saver import Saver
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
 
 _log = logging.getLogger("tensorflow")
 
 
 @export("train.Checkpoint")
 class Checkpoint(AutoTrackable):
-    """A group of objects that are saved and restored together; attributes set later belong to it too."""
+    """A group of objects that are saved and restored together.
+
+    The keys of values in a checkpoint are paths of attribute names, so that they do not depend on the names
+    of variables. Attributes that are set later belong to the group too.
+
+    Args:
+      **kwargs: The objects by attribute name: variables, layers, optimizers, other checkpoints, lists and
+        dictionaries.
+    """
 
     _untracked = frozenset({"_counter", "_count_up"})
 
@@ -48,7 +59,10 @@ class Checkpoint(AutoTrackable):
 
     @property
     def save_counter(self) -> Variable:
-        """How many times `save` was called: a variable, saved with the rest, that numbers checkpoints."""
+        """A variable with the number of `save` calls.
+
+        It is saved with the objects and numbers the checkpoints.
+        """
         if self._counter is None:
             with device("/cpu:0"):
                 self._counter = Variable(
@@ -56,8 +70,15 @@ class Checkpoint(AutoTrackable):
                 )
         return self._counter
 
-    def count_save(self, session: Any) -> int:
-        """One save more; the number of it. All nodes of a save are there before any is run."""
+    def count_save(self, session: SessionLike) -> int:
+        """Increments the save counter.
+
+        Args:
+          session: The session.
+
+        Returns:
+          The number of the save.
+        """
         is_new = self._counter is None
         with session.graph.as_default():
             counter = self.save_counter
@@ -69,12 +90,28 @@ class Checkpoint(AutoTrackable):
             session.run(counter.initializer)
         return int(session.run(self._count_up))
 
-    def write(self, file_prefix: str, session: Any = None) -> str:
-        """Writes a checkpoint of that very name, which is noted nowhere; returns its prefix."""
+    def write(self, file_prefix: str, session: SessionLike | None = None) -> str:
+        """Writes a checkpoint, without a number and without an entry in the directory's checkpoint state.
+
+        Args:
+          file_prefix: The prefix of the checkpoint's files.
+          session: The session; the default session if None.
+
+        Returns:
+          The prefix.
+        """
         return self._saver.save(os.fspath(file_prefix), session)
 
-    def save(self, file_prefix: str, session: Any = None) -> str:
-        """Writes a numbered checkpoint and notes it in the directory's state; returns its prefix."""
+    def save(self, file_prefix: str, session: SessionLike | None = None) -> str:
+        """Writes a numbered checkpoint and records it in the directory's checkpoint state.
+
+        Args:
+          file_prefix: The prefix of the checkpoint's files; the number is appended.
+          session: The session; the default session if None.
+
+        Returns:
+          The prefix with the number.
+        """
         session = session_or_default(session)
         file_prefix = os.fspath(file_prefix)
         path = self.write(f"{file_prefix}-{self.count_save(session)}", session)
@@ -82,10 +119,19 @@ class Checkpoint(AutoTrackable):
         return path
 
     def restore(self, save_path: str | None) -> LoadStatus:
-        """Prepares a restore, which the status that is returned performs: `initialize_or_restore(session)`.
+        """Prepares a restore, which the result performs: `status.initialize_or_restore(session)`.
 
-        What belongs to the checkpoint by then is restored, also if it is made after this call. A checkpoint
-        that `tf.train.Saver` wrote is matched by the variables' names.
+        It restores the objects that belong to the group at that time, even if they are made after this call.
+        A checkpoint of `tf.train.Saver` is matched by the names of variables.
+
+        Args:
+          save_path: The prefix of the checkpoint; None to initialize the variables instead.
+
+        Returns:
+          A status object, with assertions about the match and the methods that restore.
+
+        Raises:
+          NotFoundError: If there is no such checkpoint.
         """
         status = self._status(save_path)
         _ = self.save_counter
@@ -112,29 +158,53 @@ class LoadStatus:
         self._root = root
 
     def assert_consumed(self) -> LoadStatus:
-        """AssertionError unless every object has a partner in the checkpoint, and the other way round."""
+        """Raises AssertionError unless all objects, and all values of the checkpoint, have been matched.
+
+        Returns:
+          This status.
+        """
         raise AssertionError(_NO_CHECKPOINT)
 
     def assert_existing_objects_matched(self) -> LoadStatus:
-        """AssertionError unless every object of the program has a partner in the checkpoint."""
+        """Raises AssertionError unless all objects of the program have been matched.
+
+        Returns:
+          This status.
+        """
         raise AssertionError(_NO_CHECKPOINT)
 
     def assert_nontrivial_match(self) -> LoadStatus:
-        """AssertionError where nothing but the root has a partner."""
+        """Raises AssertionError if no object except the root has been matched.
+
+        Returns:
+          This status.
+        """
         raise AssertionError(_NO_CHECKPOINT)
 
     def expect_partial(self) -> LoadStatus:
-        """No warnings of what was not used."""
+        """Suppresses warnings about values of the checkpoint that were not used.
+
+        Returns:
+          This status.
+        """
         return self
 
-    def run_restore_ops(self, session: Any = None) -> None:
-        """Restores what is there by now."""
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
+        """Restores the values of all objects that belong to the group now.
+
+        Args:
+          session: The session; the default session if None.
+        """
         raise AssertionError(
             "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore)."
         )
 
-    def initialize_or_restore(self, session: Any = None) -> None:
-        """Restores what the checkpoint has and initializes the rest."""
+    def initialize_or_restore(self, session: SessionLike | None = None) -> None:
+        """Restores the values in the checkpoint and initializes all other variables.
+
+        Args:
+          session: The session; the default session if None.
+        """
         session = session_or_default(session)
         with session.graph.as_default():
             session.run(object_saver.initializers_of(object_saver.list_objects(self._root)))
@@ -231,7 +301,7 @@ class CheckpointLoadStatus(LoadStatus):
         self._partial = True
         return self
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
         self._restore(session_or_default(session))
 
     def _restore(self, session: Any) -> Matching:
@@ -240,7 +310,7 @@ class CheckpointLoadStatus(LoadStatus):
         self._restorer.restore(session, self._save_path, found.values)
         return found
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: SessionLike | None = None) -> None:
         session = session_or_default(session)
         found = self._restore(session)
         restored = {id(partner) for partner in found.bound.values()}
@@ -281,7 +351,7 @@ class NameBasedSaverStatus(LoadStatus):
 
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
         session = session_or_default(session)
         with session.graph.as_default(), open_checkpoint(self._save_path) as reader:
             objects = object_saver.list_objects(self._root)

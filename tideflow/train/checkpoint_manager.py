@@ -9,17 +9,30 @@ from numbers import Integral
 from typing import Any
 
 from tideflow.export import export
+from tideflow.io.checkpoint_state import get_checkpoint_state, remove_checkpoint, write_state
 from tideflow.train.checkpoint import Checkpoint
-from tideflow.train.checkpoint_state import get_checkpoint_state, remove_checkpoint, write_state
-from tideflow.train.global_step import global_step
 from tideflow.train.object_saver import session_or_default
+from tideflow.variables.global_step import global_step
 
 _log = logging.getLogger("tensorflow")
 
 
 @export("train.CheckpointManager", "contrib.checkpoint.CheckpointManager")
 class CheckpointManager:
-    """Saves a Checkpoint into a directory and deletes older ones. A new manager goes on where one ended."""
+    """Saves a Checkpoint into a directory and deletes old checkpoints there.
+
+    A new manager for the directory continues with the checkpoints that it finds.
+
+    Args:
+      checkpoint: The Checkpoint.
+      directory: The directory.
+      max_to_keep: How many of the newest checkpoints are kept; all if None.
+      keep_checkpoint_every_n_hours: One checkpoint in so many hours is kept forever; none if None.
+      checkpoint_name: The name of the checkpoints' files.
+
+    Raises:
+      ValueError: If `max_to_keep` is not positive.
+    """
 
     def __init__(
         self,
@@ -68,11 +81,19 @@ class CheckpointManager:
 
     @property
     def checkpoints(self) -> list[str]:
-        """The checkpoints that will be deleted in time, oldest first."""
+        """The prefixes of the checkpoints that the manager keeps for now, oldest first."""
         return list(self._kept)
 
     def save(self, checkpoint_number: Any = None) -> str:
-        """Writes a checkpoint of this number, or of the counter's, of the default session's state."""
+        """Writes a checkpoint of the default session's state, and deletes old ones.
+
+        Args:
+          checkpoint_number: The number of the checkpoint: an int, a variable or a tensor; that of the save
+            counter if None.
+
+        Returns:
+          The prefix of the checkpoint.
+        """
         session = session_or_default(None)
         count = self._checkpoint.count_save(session)
         if checkpoint_number is None:

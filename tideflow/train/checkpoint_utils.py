@@ -14,11 +14,11 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import device, get_default_graph
+from tideflow.io.checkpoint_state import latest_checkpoint
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.arrays import constants
 from tideflow.ops.files import checkpoints
 from tideflow.ops.state import reference_variables, resource_variables
-from tideflow.train.checkpoint_state import latest_checkpoint
 from tideflow.train.saveables import on_cpu
 from tideflow.variables.base import Variable
 from tideflow.variables.partitioned import PartitionedVariable
@@ -32,31 +32,46 @@ _DTYPE_NAMES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "HALF"}
 
 
 class CheckpointReader:
-    """The tensors of a checkpoint, by name."""
+    """Reads the tensors of a checkpoint.
+
+    Args:
+      filepattern: The prefix of the checkpoint.
+    """
 
     def __init__(self, filepattern: str):
         self._reader = open_checkpoint(filepattern)
 
     def has_tensor(self, name: str) -> bool:
+        """Whether the checkpoint has a tensor of this name."""
         return name in self._reader
 
     def get_tensor(self, name: str) -> np.ndarray:
-        """The value of a tensor: an array, a number for a scalar."""
+        """Reads a tensor.
+
+        Args:
+          name: The name of the tensor.
+
+        Returns:
+          An array, or a number for a scalar.
+
+        Raises:
+          NotFoundError: If there is no such tensor.
+        """
         dtype = self._reader.entry(name).dtype
         value = self._reader.read(name)
         value = value.view(dtype.as_numpy_dtype) if dtype.is_quantized else value
         return value[()] if value.ndim == 0 else value
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
-        """The shape of each tensor."""
+        """The shapes of all tensors, by name."""
         return {name: list(self._reader.entry(name).shape) for name in self._reader}
 
     def get_variable_to_dtype_map(self) -> dict[str, dtypes.DType]:
-        """The type of each tensor."""
+        """The types of all tensors, by name."""
         return {name: self._reader.entry(name).dtype for name in self._reader}
 
     def debug_string(self) -> bytes:
-        """A line for each tensor."""
+        """A text with a line for each tensor, as bytes."""
         return "".join(map(self._line, self._reader)).encode(errors="surrogateescape")
 
     def _line(self, name: str) -> str:
@@ -67,7 +82,18 @@ class CheckpointReader:
 
 @export("train.NewCheckpointReader", "pywrap_tensorflow.NewCheckpointReader")
 def NewCheckpointReader(filepattern: str) -> CheckpointReader:
-    """A reader of the checkpoint with this prefix."""
+    """Makes a reader for a checkpoint.
+
+    Args:
+      filepattern: The prefix of the checkpoint.
+
+    Returns:
+      A reader with the methods `has_tensor`, `get_tensor`, `get_variable_to_shape_map` and
+      `get_variable_to_dtype_map`.
+
+    Raises:
+      ValueError: If there is no such checkpoint.
+    """
     return CheckpointReader(os.fspath(filepattern))
 
 
@@ -84,19 +110,44 @@ def prefix_of(ckpt_dir_or_file: str) -> str:
 
 @export("train.load_checkpoint")
 def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
-    """A reader of a checkpoint, or of the newest one of a directory."""
+    """Makes a reader for a checkpoint.
+
+    Args:
+      ckpt_dir_or_file: The prefix of a checkpoint, or a directory for its newest checkpoint.
+
+    Returns:
+      The reader, as of `tf.train.NewCheckpointReader`.
+
+    Raises:
+      ValueError: If there is no checkpoint.
+    """
     return NewCheckpointReader(prefix_of(ckpt_dir_or_file))
 
 
 @export("train.load_variable")
 def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray:
-    """The value of a variable in a checkpoint."""
+    """Reads the value of a variable from a checkpoint.
+
+    Args:
+      ckpt_dir_or_file: The prefix of a checkpoint, or a directory for its newest checkpoint.
+      name: The name of the variable.
+
+    Returns:
+      The value as an array.
+    """
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 
 
 @export("train.list_variables")
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
-    """Names and shapes of all variables of a checkpoint, sorted."""
+    """Lists the variables of a checkpoint.
+
+    Args:
+      ckpt_dir_or_file: The prefix of a checkpoint, or a directory for its newest checkpoint.
+
+    Returns:
+      A list of pairs of name and shape, sorted by name.
+    """
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
@@ -127,9 +178,16 @@ def checkpoints_iterator(
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Iterator[str]:
-    """Each new checkpoint of a directory as it comes, until none comes in `timeout` seconds.
+    """Waits for new checkpoints in a directory.
 
-    Where `timeout_fn` is given, it is asked then, and True ends the waiting.
+    Args:
+      checkpoint_dir: The directory.
+      min_interval_secs: The least time between two checkpoints that are yielded.
+      timeout: How many seconds to wait for the next checkpoint; without end if None.
+      timeout_fn: Called at a timeout. The iteration ends if it returns True, and goes on otherwise.
+
+    Yields:
+      The prefix of each new checkpoint.
     """
     last = None
     while True:
@@ -151,10 +209,17 @@ def checkpoints_iterator(
 
 @export("train.init_from_checkpoint")
 def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Any) -> None:
-    """Has variables initialized from a checkpoint instead of by their own initializers.
+    """Makes variables take their initial values from a checkpoint.
 
-    The map's keys are names in the checkpoint, its values variables or their names; `scope/` stands for all
-    names in a scope, `/` for all there are, and a None for what has no counterpart is not allowed.
+    The variables' initializers are replaced, so that running them reads the checkpoint.
+
+    Args:
+      ckpt_dir_or_file: The prefix of a checkpoint, or a directory for its newest checkpoint.
+      assignment_map: A dictionary from names in the checkpoint to variables or their names in the current
+        graph. `"scope/"` stands for all variables in a scope, `"/"` for all variables.
+
+    Raises:
+      ValueError: If a variable is not in the checkpoint or in the graph, or has another shape.
     """
     prefix = prefix_of(ckpt_dir_or_file)
     shapes = load_checkpoint(prefix).get_variable_to_shape_map()

@@ -16,8 +16,15 @@ from tideflow.platform import logging
 
 @export("train.Coordinator")
 class Coordinator:
-    """Threads check `should_stop()`; any of them may `request_stop()`, with the error that made it; `join`
-    waits for all of them and raises that error. Used in a `with` block, it stops and joins by itself.
+    """Coordinates the end of several threads.
+
+    Each thread calls `should_stop` in its loop. Any thread may call `request_stop`, with the exception that
+    is the reason. `join` waits for all threads and raises that exception. As a context manager, a coordinator
+    requests a stop and joins its registered threads at the end of the `with` block.
+
+    Args:
+      clean_stop_exception_types: Exceptions that are a normal end: `join` does not raise them.
+        OutOfRangeError if None.
     """
 
     def __init__(self, clean_stop_exception_types: Any = None):
@@ -31,10 +38,15 @@ class Coordinator:
 
     @property
     def joined(self) -> bool:
+        """Whether `join` has returned."""
         return self._joined
 
     def request_stop(self, ex: Any = None) -> None:
-        """Asks the threads to stop; `ex`, an exception or an exc_info, is raised by `join`."""
+        """Makes `should_stop` return True.
+
+        Args:
+          ex: An exception, or the result of `sys.exc_info()`, that `join` will raise.
+        """
         error = ex[1] if isinstance(ex, tuple) else ex
         with self._lock:
             if self._joined:
@@ -57,29 +69,45 @@ class Coordinator:
         return isinstance(error, (*self._clean_stop_exception_types, CancelledError))
 
     def clear_stop(self) -> None:
-        """As if no stop had been requested."""
+        """Clears the request to stop."""
         with self._lock:
             self._joined = False
             self._error = None
             self._stop_event.clear()
 
     def should_stop(self) -> bool:
+        """Whether a stop was requested."""
         return self._stop_event.is_set()
 
     @contextlib.contextmanager
     def stop_on_exception(self) -> Iterator[None]:
-        """What the block raises stops the coordinator, and is raised by `join`."""
+        """Requests a stop if the `with` block raises an exception, which `join` raises later.
+
+        Yields:
+          None.
+        """
         try:
             yield
         except BaseException:
             self.request_stop(ex=sys.exc_info())
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
-        """Waits for a stop to be requested; whether it was."""
+        """Waits until a stop is requested.
+
+        Args:
+          timeout: The largest number of seconds to wait; without end if None.
+
+        Returns:
+          Whether a stop was requested.
+        """
         return self._stop_event.wait(timeout=timeout)
 
     def register_thread(self, thread: threading.Thread) -> None:
-        """A thread that `join` waits for."""
+        """Adds a thread for which `join` waits.
+
+        Args:
+          thread: The thread.
+        """
         with self._lock:
             self._registered_threads.add(thread)
 
@@ -89,7 +117,16 @@ class Coordinator:
         stop_grace_period_secs: float = 120,
         ignore_live_threads: bool = False,
     ) -> None:
-        """Waits for the threads to end; after a stop was requested, for the grace period at most."""
+        """Waits until the threads have ended, and raises the exception that `request_stop` was given.
+
+        Args:
+          threads: Threads to wait for, besides the registered ones.
+          stop_grace_period_secs: How many seconds threads have to end after a stop was requested.
+          ignore_live_threads: Whether threads that are alive after that time are ignored.
+
+        Raises:
+          RuntimeError: If a thread is alive after the grace period.
+        """
         with self._lock:
             waited = self._registered_threads.union(threads or ())
         while any(thread.is_alive() for thread in waited) and not self.wait_for_stop(0.1):
@@ -110,7 +147,7 @@ class Coordinator:
             logging.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
 
     def raise_requested_exception(self) -> None:
-        """Raises what `request_stop` was given, if anything."""
+        """Raises the exception that `request_stop` was given, if there is one."""
         with self._lock:
             error = self._error
         if error is not None:
@@ -135,7 +172,18 @@ def _report(ex: Any) -> None:
 
 @export("train.LooperThread")
 class LooperThread(threading.Thread):
-    """A thread that calls `run_loop` every so many seconds until its coordinator stops."""
+    """A thread that calls `run_loop` repeatedly until its coordinator stops.
+
+    Args:
+      coord: The coordinator.
+      timer_interval_secs: The seconds from one call to the next; without a pause if None.
+      target: The function that `run_loop` calls, if it is not overridden.
+      args: Positional arguments for `target`.
+      kwargs: Keyword arguments for `target`.
+
+    Raises:
+      ValueError: If `coord` is not a coordinator.
+    """
 
     def __init__(
         self,
@@ -166,12 +214,24 @@ class LooperThread(threading.Thread):
         args: Sequence[Any] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> LooperThread:
-        """A started thread that calls `target`."""
+        """Starts a thread that calls a function repeatedly.
+
+        Args:
+          coord: The coordinator.
+          timer_interval_secs: The seconds from one call to the next; without a pause if None.
+          target: The function.
+          args: Positional arguments for it.
+          kwargs: Keyword arguments for it.
+
+        Returns:
+          The thread.
+        """
         looper = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
         looper.start()
         return looper
 
     def run(self) -> None:
+        """Runs the loop; `start` calls this in the new thread."""
         with self._coord.stop_on_exception():
             self.start_loop()
             due = time.monotonic()
@@ -193,6 +253,6 @@ class LooperThread(threading.Thread):
         """Called when the thread stops."""
 
     def run_loop(self) -> None:
-        """One turn."""
+        """Called once in each iteration; calls `target`."""
         if self._call is not None:
             self._call()

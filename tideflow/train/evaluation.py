@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
@@ -29,10 +29,17 @@ from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 
 @export("contrib.training.get_or_create_eval_step")
 def get_or_create_eval_step() -> Variable:
-    """The local variable that counts the batches of an evaluation."""
+    """Gets the local variable that counts the batches of an evaluation, and makes it if there is none.
+
+    Returns:
+      The variable, which is in the collection EVAL_STEP.
+    """
     found = get_collection(GraphKeys.EVAL_STEP)
     if len(found) > 1:
         raise ValueError("Multiple tensors added to tf.GraphKeys.EVAL_STEP")
@@ -74,7 +81,12 @@ class _EvalsHook(SessionRunHook):
 
 @export("contrib.training.StopAfterNEvalsHook")
 class StopAfterNEvalsHook(_EvalsHook):
-    """Ends an evaluation after so many batches; None: where the data end."""
+    """A hook that stops an evaluation after a number of batches.
+
+    Args:
+      num_evals: The number of batches; None to stop at the end of the data.
+      log_progress: Whether the progress is logged.
+    """
 
     def __init__(self, num_evals: int | None, log_progress: bool = True):
         super().__init__(num_evals)
@@ -98,7 +110,7 @@ class MultiStepStopAfterNEvalsHook(_EvalsHook):
     def begin(self) -> None:
         self._steps_per_run_variable = get_or_create_steps_per_run_variable()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         self._plan_next_run(0, session)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
@@ -132,7 +144,22 @@ def evaluate_once(
     hooks: Sequence[SessionRunHook] | None = None,
     config: ConfigProto | None = None,
 ) -> Any:
-    """Restores a checkpoint, runs `eval_ops` until a hook or the data's end stops it; gives `final_ops`."""
+    """Evaluates the model of a checkpoint.
+
+    Args:
+      checkpoint_path: The prefix of the checkpoint.
+      master: The address of the server to run on; "" for this process.
+      scaffold: A Scaffold for the session.
+      eval_ops: Operations to run for each batch, until a hook or the end of the data stops it.
+      feed_dict: Values to feed while `eval_ops` run.
+      final_ops: Operations to run at the end.
+      final_ops_feed_dict: Values to feed while `final_ops` run.
+      hooks: Hooks of the session.
+      config: The configuration of the session.
+
+    Returns:
+      The values of `final_ops`, or None.
+    """
     eval_step = get_or_create_eval_step()
     all_hooks = list(hooks or ())
     if eval_ops is not None:

@@ -9,7 +9,15 @@ from tideflow.export import export
 
 @export("train.SecondOrStepTimer")
 class SecondOrStepTimer:
-    """Is due at first, and then once every so many seconds or every so many steps."""
+    """A timer that triggers once every number of seconds or steps. The first step always triggers.
+
+    Args:
+      every_secs: The interval in seconds.
+      every_steps: The interval in steps. Exactly one of the two must be given.
+
+    Raises:
+      ValueError: If both or none of the arguments are given.
+    """
 
     def __init__(self, every_secs: float | None = None, every_steps: int | None = None):
         if every_secs is None and every_steps is None:
@@ -20,12 +28,19 @@ class SecondOrStepTimer:
         self.reset()
 
     def reset(self) -> None:
-        """As if it had never been due."""
+        """Resets the timer, so that the next step triggers."""
         self._last_triggered_step: int | None = None
         self._last_triggered_time: float | None = None
 
     def should_trigger_for_step(self, step: int) -> bool:
-        """Whether the work is due at this step."""
+        """Whether the timer triggers at a step.
+
+        Args:
+          step: The step.
+
+        Returns:
+          True if the interval has passed since the last triggered step.
+        """
         if self._last_triggered_step is None:
             return True
         if step == self._last_triggered_step:
@@ -35,7 +50,14 @@ class SecondOrStepTimer:
         return step >= self._last_triggered_step + self._every_steps
 
     def update_last_triggered_step(self, step: int) -> tuple[float | None, int | None]:
-        """The work was done at this step; returns the seconds and steps since the last time, if any."""
+        """Records that the timer has triggered at a step.
+
+        Args:
+          step: The step.
+
+        Returns:
+          The seconds and the steps since the last triggered step, or None and None if this is the first.
+        """
         now = time.time()
         since = None, None
         if self._last_triggered_time is not None:
@@ -44,7 +66,7 @@ class SecondOrStepTimer:
         return since
 
     def last_triggered_step(self) -> int | None:
-        """The step at which the work was last done."""
+        """The last step at which the timer triggered, or None."""
         return self._last_triggered_step
 
 

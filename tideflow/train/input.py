@@ -1,5 +1,4 @@
-"""Input pipelines made of queues: producers of slices, names and numbers, and batches of whatever they
-produce.
+"""Batches of examples by queues: threads evaluate tensors ahead of time, and a step dequeues a batch.
 
 Each function adds a queue to the graph and a QueueRunner to the collection that `start_queue_runners` starts.
 """
@@ -8,183 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
+from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, stitching
 from tideflow.ops.arrays import shapes as shape_ops
-from tideflow.ops.control_flow import conditionals, debugging, grouping
-from tideflow.ops.files import files
+from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.math import binary, casting
-from tideflow.ops.random import choices
 from tideflow.ops.sparse import construction as sparse_ops
 from tideflow.ops.sparse import serialization
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from tideflow.summary import functions as summary
+from tideflow.train.input_producers import fill_summary
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
-from tideflow.variables.base import Variable
 
-# ------------------------------------------------------------------------------------------------ producers
-
-
-@export("train.match_filenames_once", "io.match_filenames_once")
-def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
-    """The names of the files that match, found when local variables are initialized."""
-    with name_scope(name, "matching_filenames", [pattern]) as scope:
-        return Variable(
-            files.matching_files(pattern),
-            trainable=False,
-            name=scope,
-            validate_shape=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-        )
-
-
-@export("train.limit_epochs")
-def limit_epochs(tensor: Any, num_epochs: int | None = None, name: str | None = None) -> Tensor:
-    """The tensor `num_epochs` times, then OutOfRangeError. It counts in a local variable."""
-    if num_epochs is None:
-        return tensor
-    if num_epochs <= 0:
-        raise ValueError(f"num_epochs must be > 0 not {num_epochs}.")
-    with name_scope(name, "limit_epochs", [tensor]) as scope:
-        zero = constants.constant(0, dtype=dtypes.int64)
-        epochs = Variable(zero, name="epochs", trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
-        with control_dependencies([epochs.count_up_to(num_epochs)]):
-            return constants.identity(tensor, name=scope)
-
-
-@export("train.input_producer")
-def input_producer(
-    input_tensor: Any,
-    element_shape: Any = None,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    capacity: int = 32,
-    shared_name: str | None = None,
-    summary_name: str | None = None,
-    name: str | None = None,
-    cancel_op: Operation | None = None,
-) -> QueueBase:
-    """A queue of the rows of `input_tensor`, again and again or for `num_epochs`, in order or
-    shuffled each time.
-    """
-    with name_scope(name, "input_producer", [input_tensor]):
-        input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
-        row = input_tensor.shape[1:].merge_with(as_shape(element_shape))
-        if not row.is_fully_defined():
-            raise ValueError(
-                "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified"
-            )
-        if shuffle:
-            input_tensor = choices.random_shuffle(input_tensor, seed=seed)
-        input_tensor = limit_epochs(input_tensor, num_epochs)
-        queue = FIFOQueue(
-            capacity=capacity,
-            dtypes=[input_tensor.dtype.base_dtype],
-            shapes=[row],
-            shared_name=shared_name,
-            name=name,
-        )
-        enqueue = queue.enqueue_many([input_tensor])
-        add_queue_runner(QueueRunner(queue, [enqueue], cancel_op=cancel_op))
-        if summary_name is not None:
-            _report(summary_name, queue.size(), capacity)
-        return queue
-
-
-@export("train.string_input_producer")
-def string_input_producer(
-    string_tensor: Any,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    capacity: int = 32,
-    shared_name: str | None = None,
-    name: str | None = None,
-    cancel_op: Operation | None = None,
-) -> QueueBase:
-    """A queue of strings, mostly names of files."""
-    message = "string_input_producer requires a non-null input tensor"
-    if not isinstance(string_tensor, Tensor) and not string_tensor:
-        raise ValueError(message)
-    with name_scope(name, "input_producer", [string_tensor]) as scope:
-        string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([debugging.Assert(shape_ops.size(string_tensor) > 0, [message])]):
-            string_tensor = constants.identity(string_tensor)
-        return input_producer(
-            string_tensor,
-            [],
-            num_epochs,
-            shuffle,
-            seed,
-            capacity,
-            shared_name,
-            f"fraction_of_{capacity}_full",
-            scope,
-            cancel_op,
-        )
-
-
-@export("train.range_input_producer")
-def range_input_producer(
-    limit: Any,
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    capacity: int = 32,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> QueueBase:
-    """A queue of the numbers from 0 to `limit` - 1."""
-    with name_scope(name, "input_producer", [limit]) as scope:
-        numbers = creation.range(limit)
-        full = f"fraction_of_{capacity}_full"
-        return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, full, scope)
-
-
-@export("train.slice_input_producer")
-def slice_input_producer(
-    tensor_list: Sequence[Any],
-    num_epochs: int | None = None,
-    shuffle: bool = True,
-    seed: int | None = None,
-    capacity: int = 32,
-    shared_name: str | None = None,
-    name: str | None = None,
-) -> list[Tensor]:
-    """One row of each tensor, a different one in every step."""
-    if not tensor_list:
-        raise ValueError("Expected at least one tensor in slice_input_producer().")
-    with name_scope(name, "input_producer", list(tensor_list)):
-        tensors = [convert_to_tensor(tensor) for tensor in tensor_list]
-        count = shape_ops.shape(tensors[0])[0]
-        queue = range_input_producer(
-            count,
-            num_epochs=num_epochs,
-            shuffle=shuffle,
-            seed=seed,
-            capacity=capacity,
-            shared_name=shared_name,
-        )
-        index = queue.dequeue()
-        return [indexing.gather(tensor, index) for tensor in tensors]
-
-
-# ------------------------------------------------------------------------------------------------ batches
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("train.batch")
 def batch(
     tensors: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
@@ -194,7 +43,27 @@ def batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Batches of `tensors`, which `num_threads` threads evaluate ahead of time."""
+    """Batches examples: threads of a queue runner evaluate tensors ahead of time and put them into a queue.
+
+    Args:
+      tensors: A list or a dictionary of tensors: one example.
+      batch_size: The number of examples in a batch.
+      num_threads: The number of threads that enqueue examples. With more than one, the order is not
+        determined.
+      capacity: The capacity of the queue.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether examples of different sizes are padded to the largest of the batch.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     return maybe_batch(
         tensors,
         True,
@@ -213,8 +82,8 @@ def batch(
 @export("train.maybe_batch")
 def maybe_batch(
     tensors: Any,
-    keep_input: Any,
-    batch_size: Any,
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
@@ -224,7 +93,28 @@ def maybe_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`batch` of what `keep_input` is true for."""
+    """Batches the examples that a condition keeps.
+
+    Args:
+      tensors: A list or a dictionary of tensors: one example.
+      keep_input: A bool tensor: whether the example is kept. With `enqueue_many`, a vector with an element
+        for each.
+      batch_size: The number of examples in a batch.
+      num_threads: The number of threads that enqueue examples.
+      capacity: The capacity of the queue.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether examples of different sizes are padded to the largest of the batch.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     buffer = _fifo(dynamic_pad, capacity, shared_name)
     return _batched(
         "batch",
@@ -243,7 +133,7 @@ def maybe_batch(
 @export("train.batch_join")
 def batch_join(
     tensors_list: Sequence[Any],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
     shapes: Any = None,
@@ -252,7 +142,25 @@ def batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Batches of what several lists of tensors give, a thread for each."""
+    """Batches the examples of several sources, each of which has a thread.
+
+    Args:
+      tensors_list: A list with the tensors of each source: lists or dictionaries of the same types.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether examples of different sizes are padded to the largest of the batch.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     return maybe_batch_join(
         tensors_list,
         True,
@@ -270,8 +178,8 @@ def batch_join(
 @export("train.maybe_batch_join")
 def maybe_batch_join(
     tensors_list: Sequence[Any],
-    keep_input: Any,
-    batch_size: Any,
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
     shapes: Any = None,
@@ -280,7 +188,27 @@ def maybe_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`batch_join` of what `keep_input` is true for."""
+    """Batches the examples of several sources that a condition keeps.
+
+    Args:
+      tensors_list: A list with the tensors of each source: lists or dictionaries of the same types.
+      keep_input: A bool tensor: whether the example is kept. With `enqueue_many`, a vector with an element
+        for each.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether examples of different sizes are padded to the largest of the batch.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     buffer = _fifo(dynamic_pad, capacity, shared_name)
     return _batched(
         "batch_join",
@@ -298,7 +226,7 @@ def maybe_batch_join(
 @export("train.shuffle_batch")
 def shuffle_batch(
     tensors: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
@@ -309,7 +237,27 @@ def shuffle_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """Batches of `tensors` in random order, mixed with at least `min_after_dequeue` others."""
+    """Batches examples in random order.
+
+    Args:
+      tensors: A list or a dictionary of tensors: one example.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      min_after_dequeue: The number of examples that stay in the queue: the more, the better they are mixed.
+      num_threads: The number of threads that enqueue examples.
+      seed: The seed of the order.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     return maybe_shuffle_batch(
         tensors,
         batch_size,
@@ -329,10 +277,10 @@ def shuffle_batch(
 @export("train.maybe_shuffle_batch")
 def maybe_shuffle_batch(
     tensors: Any,
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
@@ -341,7 +289,29 @@ def maybe_shuffle_batch(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`shuffle_batch` of what `keep_input` is true for."""
+    """Batches the examples that a condition keeps, in random order.
+
+    Args:
+      tensors: A list or a dictionary of tensors: one example.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      min_after_dequeue: The number of examples that stay in the queue: the more, the better they are mixed.
+      keep_input: A bool tensor: whether the example is kept. With `enqueue_many`, a vector with an element
+        for each.
+      num_threads: The number of threads that enqueue examples.
+      seed: The seed of the order.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     buffer = _shuffling(capacity, min_after_dequeue, seed, shared_name)
     return _batched(
         "shuffle_batch",
@@ -360,7 +330,7 @@ def maybe_shuffle_batch(
 @export("train.shuffle_batch_join")
 def shuffle_batch_join(
     tensors_list: Sequence[Any],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     seed: int | None = None,
@@ -370,7 +340,26 @@ def shuffle_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`shuffle_batch` of what several lists of tensors give, a thread for each."""
+    """Batches the examples of several sources in random order. Each source has a thread.
+
+    Args:
+      tensors_list: A list with the tensors of each source: lists or dictionaries of the same types.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      min_after_dequeue: The number of examples that stay in the queue: the more, the better they are mixed.
+      seed: The seed of the order.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     return maybe_shuffle_batch_join(
         tensors_list,
         batch_size,
@@ -389,10 +378,10 @@ def shuffle_batch_join(
 @export("train.maybe_shuffle_batch_join")
 def maybe_shuffle_batch_join(
     tensors_list: Sequence[Any],
-    batch_size: Any,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     seed: int | None = None,
     enqueue_many: bool = False,
     shapes: Any = None,
@@ -400,7 +389,28 @@ def maybe_shuffle_batch_join(
     shared_name: str | None = None,
     name: str | None = None,
 ) -> Any:
-    """`shuffle_batch_join` of what `keep_input` is true for."""
+    """Batches the examples of several sources that a condition keeps, in random order.
+
+    Args:
+      tensors_list: A list with the tensors of each source: lists or dictionaries of the same types.
+      batch_size: The number of examples in a batch.
+      capacity: The capacity of the queue.
+      min_after_dequeue: The number of examples that stay in the queue: the more, the better they are mixed.
+      keep_input: A bool tensor: whether the example is kept. With `enqueue_many`, a vector with an element
+        for each.
+      seed: The seed of the order.
+      enqueue_many: Whether each tensor has several examples, along its first axis, instead of one.
+      shapes: The shapes of an example's tensors; those of the tensors themselves if None.
+      allow_smaller_final_batch: Whether the last batch may have fewer examples if the queue is closed.
+      shared_name: The name under which sessions share the queue.
+      name: The name of the operations.
+
+    Returns:
+      The batches: a list of tensors, or a dictionary if the argument is one.
+
+    Raises:
+      ValueError: If shapes are not known and cannot be padded, or arguments contradict each other.
+    """
     buffer = _shuffling(capacity, min_after_dequeue, seed, shared_name)
     return _batched(
         "shuffle_batch_join",
@@ -426,7 +436,7 @@ def _fifo(dynamic_pad: bool, capacity: int, shared_name: str | None) -> _Buffer:
     kind = PaddingFIFOQueue if dynamic_pad else FIFOQueue
     return _Buffer(
         lambda types, sizes: kind(capacity=capacity, dtypes=types, shapes=sizes, shared_name=shared_name),
-        lambda queue: _report(f"fraction_of_{capacity}_full", queue.size(), capacity),
+        lambda queue: fill_summary(f"fraction_of_{capacity}_full", queue.size(), capacity),
     )
 
 
@@ -447,14 +457,9 @@ def _shuffling(capacity: int, min_after_dequeue: int, seed: int | None, shared_n
 
     def report(queue: QueueBase) -> None:
         over = binary.maximum(0, queue.size() - min_after_dequeue)
-        _report(f"fraction_over_{min_after_dequeue}_of_{spare}_full", over, spare)
+        fill_summary(f"fraction_over_{min_after_dequeue}_of_{spare}_full", over, spare)
 
     return _Buffer(make, report)
-
-
-def _report(name: str, count: Tensor, most: int) -> None:
-    """A summary of how full a queue is: where it is mostly empty, the steps wait for their input."""
-    summary.scalar(name, casting.cast(count, dtypes.float32) * (1.0 / most))
 
 
 def _batched(

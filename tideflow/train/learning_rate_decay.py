@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -15,6 +15,9 @@ from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, powers, unary
 from tideflow.ops.random import distributions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _start(learning_rate: Any) -> Tensor:
@@ -36,14 +39,30 @@ def _cosine(fraction: Tensor) -> Tensor:
 
 @export("train.exponential_decay")
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate * decay_rate ** (global_step / decay_steps); a staircase rounds the exponent down."""
+    """Computes `learning_rate * decay_rate ** (global_step / decay_steps)`.
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps in which the rate is multiplied by `decay_rate`.
+      decay_rate: The factor.
+      staircase: Whether `global_step / decay_steps` is rounded down, so that the rate changes once in
+        `decay_steps`.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "exponential_decay")
     with name_scope(name or "ExponentialDecay") as scope:
         rate = _start(learning_rate)
@@ -59,14 +78,30 @@ def _periods(global_step: Any, decay_steps: Tensor, staircase: bool) -> Tensor:
 
 @export("train.natural_exp_decay")
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate * exp(-decay_rate * global_step / decay_steps)"""
+    """Computes `learning_rate * exp(-decay_rate * global_step / decay_steps)`.
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps in which the rate is multiplied by `exp(-decay_rate)`.
+      decay_rate: The rate of the decay.
+      staircase: Whether `global_step / decay_steps` is rounded down, so that the rate changes once in
+        `decay_steps`.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "natural_exp_decay")
     rate = unary.exp(unary.negative(decay_rate))
     return exponential_decay(learning_rate, global_step, decay_steps, rate, staircase, name)
@@ -74,14 +109,30 @@ def natural_exp_decay(
 
 @export("train.inverse_time_decay")
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """learning_rate / (1 + decay_rate * global_step / decay_steps)"""
+    """Computes `learning_rate / (1 + decay_rate * global_step / decay_steps)`.
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The unit of time, in steps.
+      decay_rate: The rate of the decay.
+      staircase: Whether `global_step / decay_steps` is rounded down, so that the rate changes once in
+        `decay_steps`.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "inverse_time_decay")
     with name_scope(name or "InverseTimeDecay") as scope:
         rate = _start(learning_rate)
@@ -93,17 +144,31 @@ def inverse_time_decay(
 
 @export("train.polynomial_decay")
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    end_learning_rate: Any = 0.0001,
-    power: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    end_learning_rate: TensorLike = 0.0001,
+    power: TensorLike = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """From learning_rate to end_learning_rate in decay_steps, along a power of what is left of them.
+    """Computes a learning rate that falls to an end value along a power of the remaining steps.
 
-    A cycle starts anew each time, over a period that is the next multiple of decay_steps.
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps after which the end value is reached.
+      end_learning_rate: The end value.
+      power: The exponent; 1 is a straight line.
+      cycle: Whether the decay begins again, over the next multiple of `decay_steps`, instead of staying at
+        the end value.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
     """
     _require(global_step, "polynomial_decay")
     with name_scope(name or "PolynomialDecay") as scope:
@@ -127,9 +192,27 @@ def polynomial_decay(
 
 @export("train.cosine_decay")
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: float = 0.0, name: str | None = None
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    alpha: float = 0.0,
+    name: str | None = None,
 ) -> Tensor:
-    """Half a cosine from learning_rate down to alpha * learning_rate (Loshchilov, Hutter 2016)."""
+    """Computes a learning rate that falls along half a cosine wave (Loshchilov and Hutter, 2016).
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps of the decay.
+      alpha: The end value as a fraction of `learning_rate`.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "cosine_decay")
     with name_scope(name or "CosineDecay"):
         rate = _start(learning_rate)
@@ -141,15 +224,31 @@ def cosine_decay(
 
 @export("train.cosine_decay_restarts")
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
-    first_decay_steps: Any,
-    t_mul: Any = 2.0,
-    m_mul: Any = 1.0,
-    alpha: Any = 0.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    first_decay_steps: TensorLike,
+    t_mul: TensorLike = 2.0,
+    m_mul: TensorLike = 1.0,
+    alpha: TensorLike = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Half cosines in a row, each `t_mul` times as long and `m_mul` times as high as the one before."""
+    """Computes a learning rate that repeatedly falls along half a cosine wave (Loshchilov and Hutter, 2016).
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      first_decay_steps: The number of steps of the first period.
+      t_mul: The factor of the length from one period to the next.
+      m_mul: The factor of the initial rate from one period to the next.
+      alpha: The end value of a period as a fraction of `learning_rate`.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "cosine_decay_restarts")
     with name_scope(name or "SGDRDecay") as scope:
         rate = _start(learning_rate)
@@ -181,15 +280,31 @@ def _growing_periods(passed: Tensor, growth: Tensor) -> tuple[Tensor, Tensor]:
 
 @export("train.linear_cosine_decay")
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """A cosine of `num_periods` under a falling line (Bello and others 2017)."""
+    """Computes a learning rate that falls along a line times a cosine wave (Bello and others, 2017).
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps of the decay.
+      num_periods: The number of periods of the cosine.
+      alpha: A number that is added to the line.
+      beta: A number that is added to the product.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "linear_cosine_decay")
     with name_scope(name or "LinearCosineDecay") as scope:
         rate = _start(learning_rate)
@@ -209,17 +324,35 @@ def _wave(step: Tensor, decay_steps: Tensor, num_periods: Tensor) -> Tensor:
 
 @export("train.noisy_linear_cosine_decay")
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    initial_variance: Any = 1.0,
-    variance_decay: Any = 0.55,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    initial_variance: TensorLike = 1.0,
+    variance_decay: TensorLike = 0.55,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """`linear_cosine_decay` with noise on the line, less of it with every step."""
+    """Computes the rate of `tf.train.linear_cosine_decay` with noise on the line (Bello and others, 2017).
+
+    Args:
+      learning_rate: The initial learning rate.
+      global_step: The current step, not negative.
+      decay_steps: The number of steps of the decay.
+      initial_variance: The variance of the noise at the first step.
+      variance_decay: The exponent by which the variance falls.
+      num_periods: The number of periods of the cosine.
+      alpha: A number that is added to the line.
+      beta: A number that is added to the product.
+      name: The name of the operation.
+
+    Returns:
+      The learning rate as a scalar tensor.
+
+    Raises:
+      ValueError: If `global_step` is None.
+    """
     _require(global_step, "noisy_linear_cosine_decay")
     with name_scope(name or "NoisyLinearCosineDecay") as scope:
         rate = _start(learning_rate)
@@ -240,9 +373,23 @@ def noisy_linear_cosine_decay(
 
 @export("train.piecewise_constant", "train.piecewise_constant_decay")
 def piecewise_constant(
-    x: Any, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
+    x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Tensor:
-    """values[0] up to boundaries[0], values[1] above it up to boundaries[1], and so on."""
+    """Selects a value by the interval that contains a step.
+
+    Args:
+      x: The step.
+      boundaries: The upper ends of the intervals, ascending. Each end belongs to its interval.
+      values: The values: one more than there are boundaries.
+      name: The name of the operation.
+
+    Returns:
+      `values[0]` up to `boundaries[0]`, `values[1]` above it up to `boundaries[1]`, and so on; a scalar
+      tensor.
+
+    Raises:
+      ValueError: If the types or the numbers of boundaries and values do not fit.
+    """
     edges = [convert_to_tensor(edge) for edge in nest.flatten(boundaries)]
     choices = [convert_to_tensor(value) for value in nest.flatten(values)]
     x = convert_to_tensor(x)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import abc
 import numbers
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -21,31 +21,59 @@ from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("train.experimental.LossScale")
 class LossScale(Trackable, abc.ABC):
-    """The base of loss scales: called it is the scale, and `update` says what gradients make of it."""
+    """The base of loss scales.
+
+    A loss is multiplied by the scale, so that small gradients do not vanish in float16.
+    """
 
     @abc.abstractmethod
     def __call__(self) -> Tensor:
-        """The current scale, a float32 scalar."""
+        """The current scale as a float32 scalar."""
 
     @abc.abstractmethod
     def update(self, grads: Any) -> tuple[Operation, Any]:
-        """An operation that adapts the scale, and whether the gradients are fit to be applied."""
+        """Adapts the scale to the gradients of a step.
+
+        Args:
+          grads: The gradients.
+
+        Returns:
+          An operation that adapts the scale, and whether the gradients may be applied, as a bool or a tensor.
+        """
 
     @abc.abstractmethod
     def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments."""
+        """The arguments of the constructor, by name."""
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> LossScale:
+        """Makes a loss scale from the result of `get_config`.
+
+        Args:
+          config: The arguments by name.
+
+        Returns:
+          The loss scale.
+        """
         return cls(**config)
 
 
 @export("train.experimental.FixedLossScale")
 class FixedLossScale(LossScale):
-    """A scale that does not change."""
+    """A loss scale that does not change.
+
+    Args:
+      loss_scale_value: The scale, at least 1.
+
+    Raises:
+      ValueError: If the scale is less than 1.
+    """
 
     def __init__(self, loss_scale_value: float):
         if not isinstance(loss_scale_value, numbers.Real):
@@ -66,7 +94,16 @@ class FixedLossScale(LossScale):
 
 @export("train.experimental.DynamicLossScale")
 class DynamicLossScale(LossScale):
-    """A scale that grows after `increment_period` steps with finite gradients, and shrinks after others."""
+    """A loss scale that adapts to the gradients.
+
+    A gradient that is not finite divides the scale by `multiplier`, and its step is skipped. After
+    `increment_period` steps without such gradients the scale is multiplied by `multiplier`.
+
+    Args:
+      initial_loss_scale: The scale at the start.
+      increment_period: The number of steps after which the scale grows.
+      multiplier: The factor.
+    """
 
     def __init__(
         self, initial_loss_scale: float = 2**15, increment_period: int = 2000, multiplier: float = 2.0
@@ -83,14 +120,17 @@ class DynamicLossScale(LossScale):
 
     @property
     def initial_loss_scale(self) -> float:
+        """The scale at the start."""
         return self._initial_loss_scale
 
     @property
     def increment_period(self) -> int:
+        """The number of steps after which the scale grows."""
         return self._increment_period
 
     @property
     def multiplier(self) -> float:
+        """The factor by which the scale changes."""
         return self._multiplier
 
     def __call__(self) -> Tensor:
@@ -151,7 +191,17 @@ def _loss_scale(identifier: Any) -> LossScale:
 
 @export("train.experimental.MixedPrecisionLossScaleOptimizer")
 class MixedPrecisionLossScaleOptimizer(Optimizer):
-    """Another optimizer with the loss scaled up, and the gradients scaled down before they are applied."""
+    """An optimizer that wraps another: it scales the loss up, and the gradients down before they are applied.
+
+    A step whose gradients are not finite does not change the variables.
+
+    Args:
+      opt: The other optimizer.
+      loss_scale: A LossScale, a number for a fixed scale, or `"dynamic"`.
+
+    Raises:
+      ValueError: If `opt` is not an optimizer.
+    """
 
     def __init__(self, opt: Optimizer, loss_scale: Any):
         if not isinstance(opt, Optimizer):
@@ -166,14 +216,26 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
     def compute_gradients(
         self,
-        loss: Any,
+        loss: TensorLike | Callable[[], TensorLike],
         var_list: Any = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> list[tuple[Any, Any]]:
-        """The other optimizer's gradients, of the scaled loss and scaled back."""
+        """Computes the gradients of the scaled loss, and scales them back.
+
+        Args:
+          loss: As in `tf.train.Optimizer.compute_gradients`, like all that follow.
+          var_list: The variables.
+          gate_gradients: How gradients wait for each other.
+          aggregation_method: How gradients are summed.
+          colocate_gradients_with_ops: Whether gradients are placed with their operations.
+          grad_loss: The gradient of the loss.
+
+        Returns:
+          A list of pairs of gradient and variable.
+        """
         pairs = self._optimizer.compute_gradients(
             self._scaled(loss),
             var_list,
@@ -192,9 +254,21 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         return (lambda: scaled(loss())) if callable(loss) else scaled(loss)
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Operation:
-        """The other optimizer's step, unless a gradient is not finite; then only the scale is adapted."""
+        """Applies gradients if all of them are finite, and adapts the scale.
+
+        Args:
+          grads_and_vars: The pairs that `compute_gradients` has returned.
+          global_step: A variable to increment if the gradients are applied.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         pairs = list(grads_and_vars)
         update, should_apply = self._loss_scale.update([grad for grad, _ in pairs])
 
@@ -208,12 +282,23 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         return grouping.group(conditionals.cond(should_apply, step, constants.no_operation), update)
 
     def get_slot(self, var: Any, name: str) -> Any:
+        """The slot of the other optimizer for a variable.
+
+        Args:
+          var: The variable.
+          name: The name of the slot.
+
+        Returns:
+          The slot, or None.
+        """
         return self._optimizer.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:
+        """The names of the other optimizer's slots."""
         return self._optimizer.get_slot_names()
 
     def variables(self) -> list[Variable]:
+        """The variables of the other optimizer."""
         return self._optimizer.variables()
 
 

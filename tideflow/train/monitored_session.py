@@ -45,11 +45,11 @@ _CAUSES = (
 
 @export("train.SessionCreator")
 class SessionCreator(abc.ABC):
-    """Makes sessions: at the start, and whenever one was lost."""
+    """The base of objects that create the sessions of a MonitoredSession: at its start, and after a failure."""
 
     @abc.abstractmethod
     def create_session(self) -> Session:
-        """A new session, ready for use."""
+        """Creates a session that is ready for use."""
 
 
 class _ScaffoldedCreator(SessionCreator):
@@ -74,7 +74,16 @@ class _ScaffoldedCreator(SessionCreator):
 
 @export("train.ChiefSessionCreator")
 class ChiefSessionCreator(_ScaffoldedCreator):
-    """Makes sessions whose model it restores from the newest checkpoint, or initializes."""
+    """Creates sessions of the chief: it restores the model from the newest checkpoint, or initializes it.
+
+    Args:
+      scaffold: A Scaffold with the operations around the model; a new one if None.
+      master: The address of the server to run on; "" for this process.
+      config: The configuration of the session.
+      checkpoint_dir: The directory of the checkpoints.
+      checkpoint_filename_with_path: The prefix of the checkpoint to restore, instead of the newest in a
+        directory.
+    """
 
     def __init__(
         self,
@@ -89,7 +98,7 @@ class ChiefSessionCreator(_ScaffoldedCreator):
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
 
     def create_session(self) -> Session:
-        """A new session, with the model ready."""
+        """Creates a session, and initializes or restores the model."""
         manager, scaffold = self._manager(), self._scaffold
         return manager.prepare_session(
             self._master,
@@ -105,7 +114,14 @@ class ChiefSessionCreator(_ScaffoldedCreator):
 
 @export("train.WorkerSessionCreator")
 class WorkerSessionCreator(_ScaffoldedCreator):
-    """Makes sessions whose model the chief makes ready: it waits for that."""
+    """Creates sessions of workers: they wait until the chief has initialized the model.
+
+    Args:
+      scaffold: A Scaffold with the operations around the model; a new one if None.
+      master: The address of the server to run on; "" for this process.
+      config: The configuration of the session.
+      max_wait_secs: How many seconds to wait for the chief.
+    """
 
     def __init__(
         self,
@@ -118,7 +134,7 @@ class WorkerSessionCreator(_ScaffoldedCreator):
         self._max_wait_secs = max_wait_secs
 
     def create_session(self) -> Session:
-        """A new session, as soon as the model is ready."""
+        """Creates a session, and waits until the model is ready."""
         return self._manager().wait_for_session(
             self._master, config=self._config, max_wait_secs=self._max_wait_secs
         )
@@ -365,7 +381,7 @@ def _close_lost(sess: _CoordinatedSession) -> None:
 
 
 class StepContext:
-    """What `run_step_fn` gives its function: a session without hooks, a `run` with them, a way to stop."""
+    """The argument of the function that `run_step_fn` calls: a session, a `run` with hooks, and a way to stop."""
 
     def __init__(self, session: Session, run_with_hooks_fn: Callable):
         self._session = session
@@ -373,14 +389,23 @@ class StepContext:
 
     @property
     def session(self) -> Session:
+        """The session. Its `run` calls no hooks."""
         return self._session
 
     def run_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
-        """As `MonitoredSession.run`."""
+        """Runs a step with hooks, as `MonitoredSession.run` does.
+
+        Args:
+          *args: The arguments of `Session.run`.
+          **kwargs: The keyword arguments of `Session.run`.
+
+        Returns:
+          The fetched values.
+        """
         return self._run_with_hooks_fn(*args, **kwargs)
 
     def request_stop(self) -> None:
-        """Ends the training: raises StopIteration, which a `with` block of the session takes for its end."""
+        """Ends the training: raises StopIteration, which leaves the session's `with` block."""
         raise StopIteration("step_fn has requested the iterations to stop.")
 
 
@@ -484,7 +509,20 @@ class _MonitoredSession:
 
 @export("train.MonitoredSession")
 class MonitoredSession(_MonitoredSession):
-    """A session that calls hooks, looks after threads, and recovers from the loss of tasks in a cluster."""
+    """A session with hooks that recovers from failures of other tasks.
+
+    It runs the queue runners of the graph, raises the errors of their threads, and after an AbortedError or
+    UnavailableError creates a new session from the newest checkpoint. Use it in a `with` block:
+
+        with tf.train.MonitoredSession(hooks=hooks) as session:
+            while not session.should_stop():
+                session.run(train_op)
+
+    Args:
+      session_creator: The creator of sessions; a ChiefSessionCreator if None.
+      hooks: The hooks.
+      stop_grace_period_secs: How many seconds threads have to end after the session was closed.
+    """
 
     def __init__(
         self,
@@ -497,7 +535,18 @@ class MonitoredSession(_MonitoredSession):
 
 @export("train.SingularMonitoredSession")
 class SingularMonitoredSession(_MonitoredSession):
-    """A session that calls hooks and looks after threads, in one process; any error is its caller's."""
+    """A session with hooks that raises all errors, instead of recovering from failures of other tasks.
+
+    Args:
+      hooks: The hooks.
+      scaffold: A Scaffold with the operations around the model; a new one if None.
+      master: The address of the server to run on; "" for this process.
+      config: The configuration of the session.
+      checkpoint_dir: The directory of the checkpoints.
+      stop_grace_period_secs: How many seconds threads have to end after the session was closed.
+      checkpoint_filename_with_path: The prefix of the checkpoint to restore, instead of the newest in a
+        directory.
+    """
 
     def __init__(
         self,
@@ -513,7 +562,7 @@ class SingularMonitoredSession(_MonitoredSession):
         super().__init__(creator, hooks, False, stop_grace_period_secs)
 
     def raw_session(self) -> Session | None:
-        """The session below."""
+        """The session itself, without hooks."""
         return self._tf_sess()
 
 
@@ -535,7 +584,31 @@ def MonitoredTrainingSession(
     save_checkpoint_steps: Any = _USE_DEFAULT,
     summary_dir: str | None = None,
 ) -> MonitoredSession:
-    """A session for training: the chief restores, saves and summarizes, workers wait for the chief."""
+    """Creates a MonitoredSession for training, with the usual hooks.
+
+    The chief initializes or restores the model, and saves checkpoints and summaries; workers wait for the
+    chief.
+
+    Args:
+      master: The address of the server to run on; "" for this process.
+      is_chief: Whether this task is the chief.
+      checkpoint_dir: The directory of checkpoints and summaries; none are written if None.
+      scaffold: A Scaffold with the operations around the model; a new one if None.
+      hooks: Hooks of every task.
+      chief_only_hooks: Hooks of the chief.
+      save_checkpoint_secs: The interval of checkpoints in seconds; 600 by default, none if None.
+      save_summaries_steps: The interval of summaries in steps; 100 by default, none if None.
+      save_summaries_secs: The interval of summaries in seconds.
+      config: The configuration of the session.
+      stop_grace_period_secs: How many seconds threads have to end after the session was closed.
+      log_step_count_steps: The interval, in steps, at which the speed is logged.
+      max_wait_secs: How many seconds a worker waits for the chief.
+      save_checkpoint_steps: The interval of checkpoints in steps, instead of `save_checkpoint_secs`.
+      summary_dir: The directory of summaries; `checkpoint_dir` if None.
+
+    Returns:
+      The MonitoredSession.
+    """
     scaffold = scaffold or Scaffold()
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -29,6 +29,9 @@ from tideflow.variables.collections import (
 )
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _FLOATING = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 
@@ -80,12 +83,20 @@ def _unused(name: str) -> str:
 
 @export("train.ExponentialMovingAverage")
 class ExponentialMovingAverage:
-    """Keeps a shadow of variables or tensors that follows them: shadow -= (1 - decay) * (shadow - value)."""
+    """Maintains moving averages of variables: `average -= (1 - decay) * (average - value)`.
+
+    Args:
+      decay: The decay, usually close to 1.
+      num_updates: The number of updates so far, usually the global step. If given, the decay is at most `(1 +
+        num_updates) / (10 + num_updates)`, so that averages adapt faster at first.
+      zero_debias: Whether the averages of tensors are corrected for their start at zero.
+      name: The suffix of the averages' names.
+    """
 
     def __init__(
         self,
-        decay: Any,
-        num_updates: Any = None,
+        decay: TensorLike,
+        num_updates: TensorLike | None = None,
         zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",
     ):
@@ -97,10 +108,23 @@ class ExponentialMovingAverage:
 
     @property
     def name(self) -> str:
+        """The suffix of the averages' names."""
         return self._name
 
     def apply(self, var_list: Sequence[Any] | None = None) -> Operation:
-        """An operation that updates the averages of `var_list` (default: all trainable variables)."""
+        """Makes the averages, and an operation that updates them.
+
+        Args:
+          var_list: Variables or tensors; all trainable variables if None. The average of a variable starts at
+            the variable's initial value, that of a tensor at zero.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: If the type is not a floating-point type.
+          ValueError: If a variable has an average of this object already.
+        """
         variables = trainable_variables() if var_list is None else var_list
         for variable in variables:
             if variable.dtype.base_dtype not in _FLOATING:
@@ -136,17 +160,39 @@ class ExponentialMovingAverage:
         return binary.minimum(decay, (1.0 + updates) / (10.0 + updates))
 
     def average(self, var: Any) -> Variable | None:
-        """The variable that holds the average of `var`, or None."""
+        """Gets the average of a variable.
+
+        Args:
+          var: The variable or tensor.
+
+        Returns:
+          The variable with the average, or None if `apply` was not called for it.
+        """
         return self._averages.get(var)
 
     def average_name(self, var: Any) -> str:
-        """The name that the average of `var` has or, before `apply`, will have."""
+        """Gets the name of the average of a variable.
+
+        Args:
+          var: The variable or tensor.
+
+        Returns:
+          The name that the average has, or will have after `apply`.
+        """
         if var in self._averages:
             return self._averages[var].op.name
         return get_default_graph().unique_name(f"{var.op.name}/{self.name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Sequence[Any] | None = None) -> dict[str, Any]:
-        """Variables by the names to restore them from: averages take the place of what they average."""
+        """Maps names in a checkpoint to variables, so that averages are restored into the variables themselves.
+
+        Args:
+          moving_avg_variables: The variables to restore from their averages; all trainable variables and
+            those with an average if None.
+
+        Returns:
+          A dictionary for the `var_list` of `tf.train.Saver`.
+        """
         if moving_avg_variables is None:
             moving_avg_variables = trainable_variables() + moving_average_variables()
         averaged = dict.fromkeys(moving_avg_variables)

@@ -12,7 +12,7 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
@@ -38,6 +38,9 @@ from tideflow.train.saver_graph import SaverBuilder
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable, children_of
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 
 class StringSaveable(SaveableObject):
     """A string of the program's, fed whenever a checkpoint is written; restoring is not the graph's work."""
@@ -59,15 +62,19 @@ class StringSaveable(SaveableObject):
 
 @export("train.experimental.PythonState")
 class PythonState(Trackable, abc.ABC):
-    """An object of the program's own whose state checkpoints keep as a string."""
+    """The base of objects whose state is saved in checkpoints as a string."""
 
     @abc.abstractmethod
     def serialize(self) -> Any:
-        """The state as a string."""
+        """Converts the state to a string; called when a checkpoint is written."""
 
     @abc.abstractmethod
     def deserialize(self, string_value: bytes) -> None:
-        """Takes the state that a string tells of."""
+        """Sets the state from a string; called when a checkpoint is restored.
+
+        Args:
+          string_value: The string that `serialize` has returned.
+        """
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         return {"py_state": lambda name: StringSaveable(name, self)}
@@ -178,7 +185,7 @@ class ObjectSaver:
             self._saved = _built(description, values)
         return self._saved
 
-    def save(self, file_prefix: str, session: Any = None) -> str:
+    def save(self, file_prefix: str, session: SessionLike | None = None) -> str:
         """Writes a checkpoint of that very prefix."""
         session = session_or_default(session)
         make_folder(os.path.dirname(local_path(file_prefix)))
@@ -311,7 +318,7 @@ class ObjectRestorer:
     def __init__(self) -> None:
         self._built: dict[frozenset[tuple[str, int]], SaverDef] = {}
 
-    def restore(self, session: Any, prefix: str, values: dict[str, Value]) -> None:
+    def restore(self, session: SessionLike, prefix: str, values: dict[str, Value]) -> None:
         """Gives the graph's state the values of a checkpoint: all of it, or none where anything is amiss."""
         if not values:
             return
@@ -331,7 +338,17 @@ def _restore_nodes(values: dict[str, Value]) -> SaverDef:
 
 @export("contrib.checkpoint.object_metadata")
 def object_metadata(save_path: str) -> Any:
-    """The graph of objects that a checkpoint carries."""
+    """Reads the object graph of a checkpoint.
+
+    Args:
+      save_path: The prefix of the checkpoint.
+
+    Returns:
+      The TrackableObjectGraph message.
+
+    Raises:
+      ValueError: If the checkpoint has no object graph.
+    """
     with open_checkpoint(save_path) as reader:
         graph = read_object_graph(reader)
     if graph is None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.gradients import gradients
 from tideflow.export import export
@@ -41,12 +41,28 @@ from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import BaseResourceVariable
 from tideflow.variables.trackable import Trackable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 GradientsAndVariables = Sequence[tuple[Any, Any]]
 
 
 @export("train.Optimizer")
 class Optimizer(Trackable):
-    """What all optimizers share."""
+    """The base of optimizers: they add operations that change variables so that a loss falls.
+
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+    A subclass defines `_apply_dense`, `_apply_sparse` and their forms for resource variables; `_create_slots`
+    makes the state that it keeps for each variable.
+
+    Args:
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer, which its state and its operations have.
+
+    Raises:
+      ValueError: If there is no name.
+    """
 
     GATE_NONE = 0
     GATE_OP = 1
@@ -61,22 +77,43 @@ class Optimizer(Trackable):
         self._non_slot: weakref.WeakKeyDictionary[Graph, dict[str, Variable]] = weakref.WeakKeyDictionary()
 
     def get_name(self) -> str:
+        """The name of the optimizer."""
         return self._name
 
     # -------------------------------------------------------------------------------- what users call
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
+        loss: TensorLike | Callable[[], TensorLike],
+        global_step: TensorLike | None = None,
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> Operation:
-        """An operation that updates `var_list` (default: all trainable variables) to lower `loss`."""
+        """Adds an operation that computes gradients and applies them.
+
+        Args:
+          loss: The loss to minimize, as a tensor.
+          global_step: A variable to increment after each step.
+          var_list: The variables to change; all trainable variables if None.
+          gate_gradients: How gradients wait for each other: `GATE_NONE`, `GATE_OP` (those of one operation)
+            or `GATE_GRAPH` (all).
+          aggregation_method: How gradients of a tensor with several consumers are summed, one of
+            `tf.AggregationMethod`.
+          colocate_gradients_with_ops: Whether the gradient of an operation is placed on the operation's
+            device.
+          name: The name of the operation.
+          grad_loss: The gradient of the loss itself; one if None.
+
+        Returns:
+          The operation.
+
+        Raises:
+          ValueError: If no variable has a gradient.
+        """
         pairs = self.compute_gradients(
             loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
         )
@@ -91,14 +128,32 @@ class Optimizer(Trackable):
 
     def compute_gradients(
         self,
-        loss: Any,
+        loss: TensorLike | Callable[[], TensorLike],
         var_list: Any = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> list[tuple[Any, Any]]:
-        """(gradient, variable) for each variable; None for one that the loss does not depend on."""
+        """Adds the operations that compute the gradients of a loss; the first part of `minimize`.
+
+        Args:
+          loss: The loss as a tensor.
+          var_list: The variables; all trainable variables if None.
+          gate_gradients: How gradients wait for each other: `GATE_NONE`, `GATE_OP` or `GATE_GRAPH`.
+          aggregation_method: How gradients of a tensor with several consumers are summed.
+          colocate_gradients_with_ops: Whether the gradient of an operation is placed on the operation's
+            device.
+          grad_loss: The gradient of the loss itself; one if None.
+
+        Returns:
+          A list of pairs of gradient and variable. The gradient is None for a variable on which the loss does
+          not depend.
+
+        Raises:
+          TypeError: If `var_list` has something else than variables.
+          ValueError: If there are no variables.
+        """
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
@@ -129,9 +184,25 @@ class Optimizer(Trackable):
         return pairs
 
     def apply_gradients(
-        self, grads_and_vars: Iterable[tuple[Any, Any]], global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Operation:
-        """An operation that changes each variable by its gradient, then adds 1 to `global_step`."""
+        """Adds an operation that applies gradients to variables; the second part of `minimize`.
+
+        Args:
+          grads_and_vars: Pairs of gradient and variable. A variable without a gradient is not changed.
+          global_step: A variable to increment after the update.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: If a pair is malformed.
+          ValueError: If no variable has a gradient.
+        """
         pairs = [(_as_gradient(grad), variable) for grad, variable in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
@@ -211,17 +282,28 @@ class Optimizer(Trackable):
     # -------------------------------------------------------------------------------- slots
 
     def variables(self) -> list[Variable]:
-        """The optimizer's own variables in this graph, by name."""
+        """The variables of the optimizer itself in the default graph: its slots and its own state, sorted by
+        name.
+        """
         graph = get_default_graph()
         slots = [slot for by_variable in self._slots.values() for slot in by_variable.values()]
         found = [v for v in (*self._non_slot_variables(), *slots) if v.op.graph is graph]
         return sorted(found, key=lambda v: v.name)
 
     def get_slot(self, var: Any, name: str) -> Variable | None:
-        """The slot of this name for `var`, or None."""
+        """Gets a slot: the state that the optimizer keeps for a variable.
+
+        Args:
+          var: The variable.
+          name: The name of the slot.
+
+        Returns:
+          The slot's variable, or None.
+        """
         return self._slots.get(name, {}).get(_key(var))
 
     def get_slot_names(self) -> list[str]:
+        """The names of the slots."""
         return sorted(self._slots)
 
     def _slot_dict(self, slot_name: str) -> dict[Any, Variable]:

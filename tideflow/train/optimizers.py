@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
@@ -19,6 +19,9 @@ from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Constant, Ones
 from tideflow.variables.resource import BaseResourceVariable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 class LawOptimizer(Optimizer):
@@ -99,12 +102,23 @@ def _check_positive(name: str, value: float) -> None:
 
 @export("train.GradientDescentOptimizer")
 class GradientDescentOptimizer(LawOptimizer):
-    """var -= learning_rate * gradient"""
+    """Gradient descent: `var -= learning_rate * gradient`.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+    """
 
     _law = "GradientDescent"
     _numbers = {"alpha": "learning_rate"}
 
-    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent"):
+    def __init__(
+        self,
+        learning_rate: TensorLike | Callable[[], TensorLike],
+        use_locking: bool = False,
+        name: str = "GradientDescent",
+    ):
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
 
@@ -123,7 +137,15 @@ class GradientDescentOptimizer(LawOptimizer):
 
 @export("train.ProximalGradientDescentOptimizer")
 class ProximalGradientDescentOptimizer(LawOptimizer):
-    """Gradient descent, each step followed by the proximal step of l1 and l2 penalties."""
+    """Gradient descent with a proximal step for l1 and l2 penalties after each update.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      l1_regularization_strength: The factor of the sum of absolute values.
+      l2_regularization_strength: The factor of the sum of squares.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+    """
 
     _law = "ProximalGradientDescent"
     _numbers = {
@@ -134,7 +156,7 @@ class ProximalGradientDescentOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
         use_locking: bool = False,
@@ -148,7 +170,18 @@ class ProximalGradientDescentOptimizer(LawOptimizer):
 
 @export("train.MomentumOptimizer")
 class MomentumOptimizer(LawOptimizer):
-    """accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation"""
+    """Gradient descent with momentum.
+
+    The update is `accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation`.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      momentum: The momentum: a number, a tensor, or a function that returns one of these.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+      use_nesterov: Whether the update uses the gradient at the point that the momentum would reach (Sutskever
+        and others, 2013).
+    """
 
     _law = "Momentum"
     _states = {"accum": "momentum"}
@@ -156,8 +189,8 @@ class MomentumOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -180,7 +213,17 @@ class MomentumOptimizer(LawOptimizer):
 
 @export("train.AdagradOptimizer")
 class AdagradOptimizer(LawOptimizer):
-    """Steps shrink with the root of the sum of squared gradients (Duchi, Hazan, Singer 2011)."""
+    """Adagrad: each step is divided by the root of the sum of squared gradients (Duchi, Hazan and Singer, 2011).
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      initial_accumulator_value: The value at which the sums start, above 0.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+
+    Raises:
+      ValueError: If `initial_accumulator_value` is not positive.
+    """
 
     _law = "Adagrad"
     _states = {"accum": "accumulator"}
@@ -188,7 +231,7 @@ class AdagradOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -218,7 +261,19 @@ class AdagradOptimizer(LawOptimizer):
 
 @export("train.ProximalAdagradOptimizer")
 class ProximalAdagradOptimizer(LawOptimizer):
-    """Adagrad, each step followed by the proximal step of an l1 and l2 penalty."""
+    """Adagrad with a proximal step for l1 and l2 penalties after each update.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      initial_accumulator_value: The value at which the sums start, above 0.
+      l1_regularization_strength: The factor of the sum of absolute values.
+      l2_regularization_strength: The factor of the sum of squares.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+
+    Raises:
+      ValueError: If `initial_accumulator_value` is not positive.
+    """
 
     _law = "ProximalAdagrad"
     _states = {"accum": "accumulator"}
@@ -230,7 +285,7 @@ class ProximalAdagradOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -252,7 +307,21 @@ class ProximalAdagradOptimizer(LawOptimizer):
 
 @export("train.AdagradDAOptimizer")
 class AdagradDAOptimizer(LawOptimizer):
-    """Adagrad by dual averaging: variables follow from the sums of all gradients, and many stay zero."""
+    """Adagrad with dual averaging: the variables follow from the sums of all gradients, so that many can be
+    zero.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      global_step: The current step, from which the averages follow.
+      initial_gradient_squared_accumulator_value: The value at which the sums of squares start, above 0.
+      l1_regularization_strength: The factor of the sum of absolute values.
+      l2_regularization_strength: The factor of the sum of squares.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+
+    Raises:
+      ValueError: If the initial value is not positive.
+    """
 
     _law = "AdagradDA"
     _states = {
@@ -263,8 +332,8 @@ class AdagradDAOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
+        global_step: TensorLike,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -308,7 +377,15 @@ class AdagradDAOptimizer(LawOptimizer):
 
 @export("train.AdadeltaOptimizer")
 class AdadeltaOptimizer(LawOptimizer):
-    """Steps scaled by running means of squared gradients and of squared steps (Zeiler 2012)."""
+    """Adadelta: steps scaled by running means of squared gradients and of squared steps (Zeiler, 2012).
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      rho: The decay of the means.
+      epsilon: A small number that is added to the means.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+    """
 
     _law = "Adadelta"
     _states = {"accum": "accum", "accum_update": "accum_update"}
@@ -317,9 +394,9 @@ class AdadeltaOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: TensorLike | Callable[[], TensorLike] = 0.001,
+        rho: TensorLike = 0.95,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ):
@@ -336,17 +413,27 @@ class AdadeltaOptimizer(LawOptimizer):
 
 @export("train.RMSPropOptimizer")
 class RMSPropOptimizer(LawOptimizer):
-    """Steps divided by the root of the running mean square of gradients; centered, of their variance."""
+    """RMSProp: each step is divided by the root of a running mean of squared gradients.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      decay: The decay of the mean.
+      momentum: The momentum of the steps.
+      epsilon: A small number that is added to the mean.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      centered: Whether the variance of the gradients is used instead of their mean square.
+      name: The name of the optimizer.
+    """
 
     _states = {"ms": "rms", "mg": "mg", "mom": "momentum"}
     _numbers = {"lr": "learning_rate", "rho": "decay", "momentum": "momentum", "epsilon": "epsilon"}
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: TensorLike | Callable[[], TensorLike],
+        decay: TensorLike = 0.9,
+        momentum: TensorLike = 0.0,
+        epsilon: TensorLike = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",
@@ -383,8 +470,17 @@ def _in_type_of(var: Variable, number: Variable) -> Any:
 
 @export("train.AdamOptimizer")
 class AdamOptimizer(LawOptimizer):
-    """Steps from running means of gradients and of their squares, both corrected for their start at zero
-    (Kingma, Ba 2014).
+    """Adam: steps from running means of gradients and of their squares (Kingma and Ba, 2014).
+
+    Both means are corrected for their start at zero.
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      beta1: The decay of the mean of gradients.
+      beta2: The decay of the mean of squares.
+      epsilon: A small number that is added to the denominator.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
     """
 
     _law = "Adam"
@@ -394,10 +490,10 @@ class AdamOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: TensorLike | Callable[[], TensorLike] = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ):
@@ -486,7 +582,23 @@ def _check_not_negative(name: str, value: float) -> None:
 
 @export("train.FtrlOptimizer")
 class FtrlOptimizer(LawOptimizer):
-    """Follow the regularized leader, with l1, l2 and shrinkage penalties (McMahan and others 2013)."""
+    """Follow the regularized leader, with l1, l2 and shrinkage penalties (McMahan and others, 2013).
+
+    Args:
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      learning_rate_power: The exponent of the accumulated squares, at most 0; 0 is a fixed learning rate.
+      initial_accumulator_value: The value at which the sums of squares start, not negative.
+      l1_regularization_strength: The factor of the sum of absolute values.
+      l2_regularization_strength: The factor of the sum of squares.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+      accum_name: A suffix for the name of the slot with the squares.
+      linear_name: A suffix for the name of the slot with the linear terms.
+      l2_shrinkage_regularization_strength: The factor of an l2 penalty that acts on the gradients only.
+
+    Raises:
+      ValueError: If an argument is out of its range.
+    """
 
     _states = {"accum": "accum", "linear": "linear"}
     _numbers = {
@@ -499,7 +611,7 @@ class FtrlOptimizer(LawOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,

@@ -7,9 +7,10 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
+from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import CancelledError, OutOfRangeError
 from tideflow.graph.operation import Operation
 from tideflow.graph.queue_runner_proto import QueueRunnerDef
@@ -19,14 +20,28 @@ from tideflow.queues.base import QueueBase
 from tideflow.runtime.ending import wait_at_exit
 from tideflow.train.coordinator import Coordinator
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 _log = logging.getLogger("tensorflow")
 _codes = {kind(None, None, "").error_code: kind for kind in (CancelledError, OutOfRangeError)}
 
 
 @export("train.QueueRunner", "train.queue_runner.QueueRunner")
 class QueueRunner:
-    """Runs `enqueue_ops`, each in a thread of its own, until the coordinator stops or the data ends; then
-    closes the queue.
+    """Runs enqueue operations in threads, until the coordinator stops or the data ends; then closes the queue.
+
+    Args:
+      queue: The queue.
+      enqueue_ops: The operations; each runs in a thread of its own.
+      close_op: The operation that closes the queue; made if None.
+      cancel_op: The operation that closes the queue and cancels pending enqueues; made if None.
+      queue_closed_exception_types: Exceptions that mean that the queue is closed; OutOfRangeError if None.
+      queue_runner_def: A QueueRunnerDef message, which replaces the arguments above.
+      import_scope: The name scope under which the operations of the message were imported.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or the queue or the operations are missing.
     """
 
     _is_awaited = True  # whether who stops waits for its threads
@@ -84,37 +99,53 @@ class QueueRunner:
 
     @property
     def queue(self) -> QueueBase:
+        """The queue."""
         return self._queue
 
     @property
     def enqueue_ops(self) -> list[Operation]:
+        """The operations that threads run."""
         return self._enqueue_ops
 
     @property
     def close_op(self) -> Operation:
+        """The operation that closes the queue."""
         return self._close_op
 
     @property
     def cancel_op(self) -> Operation:
+        """The operation that closes the queue and cancels pending enqueues."""
         return self._cancel_op
 
     @property
     def queue_closed_exception_types(self) -> tuple[type[Exception], ...]:
+        """The exceptions that mean that the queue is closed."""
         return self._queue_closed_exception_types
 
     @property
     def exceptions_raised(self) -> list[BaseException]:
-        """What threads without a coordinator ended with."""
+        """The exceptions of threads that have no coordinator."""
         return self._exceptions_raised
 
     @property
     def name(self) -> str:
+        """The name of the queue."""
         return self._queue.name
 
     def create_threads(
-        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+        self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """A thread for each enqueue operation, and one that closes the queue when the coordinator stops."""
+        """Makes a thread for each enqueue operation, and one that closes the queue when the coordinator stops.
+
+        Args:
+          sess: The session to run the operations in.
+          coord: The coordinator of the threads; without one, exceptions are collected in `exceptions_raised`.
+          daemon: Whether the threads are daemon threads.
+          start: Whether the threads are started.
+
+        Returns:
+          The threads; none if they exist for the session.
+        """
         with self._lock:
             if self._runs_per_session.get(sess, 0) > 0:
                 return []  # they run already
@@ -187,7 +218,14 @@ class QueueRunner:
             sess.run(self._cancel_op)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        """The QueueRunnerDef."""
+        """Converts the queue runner to a QueueRunnerDef message.
+
+        Args:
+          export_scope: A name scope, which is removed from the names in the message.
+
+        Returns:
+          The message, or None if the queue is not in the scope.
+        """
         prefix = f"{export_scope}/" if export_scope else ""
         message = QueueRunnerDef()
         message.queue_name = self.queue.name.removeprefix(prefix)
@@ -202,24 +240,52 @@ class QueueRunner:
 
     @staticmethod
     def from_proto(queue_runner_def: Any, import_scope: str | None = None) -> QueueRunner:
+        """Makes a queue runner from a QueueRunnerDef message.
+
+        Args:
+          queue_runner_def: The message.
+          import_scope: The name scope under which the operations were imported.
+
+        Returns:
+          The queue runner.
+        """
         return QueueRunner(queue_runner_def=queue_runner_def, import_scope=import_scope)
 
 
 @export("train.add_queue_runner", "train.queue_runner.add_queue_runner")
 def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS) -> None:
-    """Adds a runner to those that `start_queue_runners` starts."""
+    """Adds a queue runner to a collection, so that `tf.train.start_queue_runners` starts it.
+
+    Args:
+      qr: The queue runner.
+      collection: The collection's key.
+    """
     get_default_graph().add_to_collection(collection, qr)
 
 
 @export("train.start_queue_runners", "train.queue_runner.start_queue_runners")
 def start_queue_runners(
-    sess: Any = None,
+    sess: SessionLike | None = None,
     coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:
-    """Starts the threads of all queue runners of the graph."""
+    """Starts the threads of all queue runners in a collection.
+
+    Args:
+      sess: The session to run in; the default session if None.
+      coord: The coordinator of the threads.
+      daemon: Whether the threads are daemon threads.
+      start: Whether the threads are started, or only made.
+      collection: The collection's key.
+
+    Returns:
+      The threads.
+
+    Raises:
+      ValueError: If there is no session.
+    """
     sess = default_sessions.top() if sess is None else sess
     if sess is None:
         raise ValueError(
@@ -236,3 +302,6 @@ def start_queue_runners(
     for runner in runners:
         threads += runner.create_threads(sess, coord=coord, daemon=daemon, start=start)
     return threads
+
+
+register_proto_function(GraphKeys.QUEUE_RUNNERS, QueueRunnerDef, QueueRunner.from_proto)

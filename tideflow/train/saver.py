@@ -6,17 +6,15 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from tideflow.export import export, expose
+from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
-from tideflow.platform import logging
-from tideflow.session.session import BaseSession
-from tideflow.train import meta_graph, restoring
-from tideflow.train.checkpoint_state import (
+from tideflow.io.checkpoint_state import (
     DEFAULT_STATE_FILE,
     checkpoint_exists,
     get_checkpoint_mtimes,
@@ -24,9 +22,16 @@ from tideflow.train.checkpoint_state import (
     remove_checkpoint,
     write_state,
 )
-from tideflow.train.global_step import global_step as global_step_of
+from tideflow.platform import logging
+from tideflow.session.session import BaseSession
+from tideflow.train import restoring
 from tideflow.train.saver_graph import SaverBuilder
-from tideflow.variables.base import prepend_name_scope, strip_name_scope
+from tideflow.variables.exported_names import prepend_name_scope, strip_name_scope
+from tideflow.variables.global_step import global_step as global_step_of
+from tideflow.variables.meta_graph import export_meta_graph
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike, TensorLike
 
 expose(SaverDef, "train.SaverDef")
 
@@ -37,7 +42,37 @@ _MISSING = "a Variable name or other graph key that is missing from the checkpoi
 
 @export("train.Saver")
 class Saver:
-    """Saves variables to checkpoints and brings them back; keeps the newest, deletes older ones."""
+    """Saves variables to checkpoints and restores them.
+
+    It keeps the newest checkpoints and deletes older ones.
+
+        saver = tf.train.Saver()
+        saver.save(session, "model/weights", global_step=100)  # model/weights-100
+        saver.restore(session, "model/weights-100")
+
+    Args:
+      var_list: The variables: a list, or a dictionary with their names in the checkpoint; all that can be
+        saved if None.
+      reshape: Whether a value may be restored into a variable of another shape with the same number of
+        elements.
+      sharded: Whether each device writes a file of its own.
+      max_to_keep: How many of the newest checkpoints are kept; all if 0 or None.
+      keep_checkpoint_every_n_hours: One checkpoint in so many hours is kept forever.
+      name: The name scope of the operations.
+      restore_sequentially: Whether variables of one device are restored one after the other, to save memory.
+      saver_def: A SaverDef message. If given, its operations are used instead of new ones.
+      builder: The builder of the operations; the usual one if None.
+      defer_build: Whether the operations are added by `build`, later.
+      allow_empty: Whether there may be no variables.
+      write_version: The format of checkpoints, `SaverDef.V2` or the old `SaverDef.V1`.
+      pad_step_number: Whether step numbers in names have leading zeros.
+      save_relative_paths: Whether the checkpoint state has paths relative to its directory.
+      filename: The default of the file name in the graph.
+
+    Raises:
+      TypeError: If `var_list` is invalid.
+      ValueError: If there are no variables, or two have one name.
+    """
 
     def __init__(
         self,
@@ -84,7 +119,7 @@ class Saver:
             self.build()
 
     def build(self) -> None:
-        """Adds the nodes that save and restore, where that was put off."""
+        """Adds the operations that save and restore, if the constructor has deferred it."""
         if self._is_built:
             return
         self._is_built = True
@@ -138,11 +173,18 @@ class Saver:
     # ------------------------------------------------------------------------------------------- as a message
 
     def as_saver_def(self) -> SaverDef | None:
-        """The message that says which nodes save and restore."""
+        """The SaverDef message with the names of the operations."""
         return self.saver_def
 
     def to_proto(self, export_scope: str | None = None) -> SaverDef | None:
-        """The message, with names as seen from inside a scope; None where the saver is outside of it."""
+        """Converts the saver to a SaverDef message.
+
+        Args:
+          export_scope: A name scope, which is removed from the names in the message.
+
+        Returns:
+          The message, or None if the saver is not in the scope.
+        """
         if export_scope is None:
             return self.saver_def
         if not all(getattr(self.saver_def, name).startswith(export_scope) for name in _NAMES):
@@ -155,7 +197,15 @@ class Saver:
 
     @staticmethod
     def from_proto(saver_def: SaverDef, import_scope: str | None = None) -> Saver:
-        """The saver that a message describes, from nodes that are in the graph already."""
+        """Makes a saver from a SaverDef message, of operations that exist in the graph.
+
+        Args:
+          saver_def: The message.
+          import_scope: The name scope under which the operations were imported.
+
+        Returns:
+          The saver.
+        """
         return Saver(saver_def=saver_def, name=import_scope)
 
     def export_meta_graph(
@@ -169,8 +219,22 @@ class Saver:
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
     ) -> Any:
-        """The graph with its collections and this saver, as a message; also into a file."""
-        return meta_graph.export_meta_graph(
+        """Exports the default graph with its collections and this saver.
+
+        Args:
+          filename: A file to write the message into; none if None.
+          collection_list: The names of the collections to include; all if None.
+          as_text: Whether the file has the text form of the message.
+          export_scope: A name scope. If given, only its nodes are exported.
+          clear_devices: Whether the devices of the nodes are removed.
+          clear_extraneous_savers: Whether other savers and their nodes are removed.
+          strip_default_attrs: Whether attributes with their default values are removed.
+          save_debug_info: Whether the tracebacks of the operations are written into a second file.
+
+        Returns:
+          The MetaGraphDef.
+        """
+        return export_meta_graph(
             filename=filename,
             graph_def=get_default_graph().as_graph_def(add_shapes=True),
             saver_def=self.saver_def,
@@ -187,21 +251,33 @@ class Saver:
 
     @property
     def last_checkpoints(self) -> list[str]:
-        """The checkpoints that this saver will delete in time, oldest first."""
+        """The prefixes of the checkpoints that the saver keeps for now, oldest first."""
         return [path for path, _ in self._last_checkpoints]
 
     def set_last_checkpoints(self, last_checkpoints: Sequence[str]) -> None:
-        """Takes over checkpoints of unknown age."""
+        """Sets the checkpoints that the saver manages; an older form of `set_last_checkpoints_with_time`.
+
+        Args:
+          last_checkpoints: The prefixes, oldest first.
+        """
         assert isinstance(last_checkpoints, list)
         self._last_checkpoints = [(path, float("inf")) for path in last_checkpoints]
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: Sequence[tuple[str, float]]) -> None:
-        """Takes over checkpoints with the times at which they were written."""
+        """Sets the checkpoints that the saver manages.
+
+        Args:
+          last_checkpoints_with_time: Pairs of prefix and time of writing, oldest first.
+        """
         assert isinstance(last_checkpoints_with_time, list)
         self._last_checkpoints = last_checkpoints_with_time
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
-        """Takes over those of these checkpoints that are still there."""
+        """Makes the saver manage existing checkpoints, for instance after a restart.
+
+        Args:
+          checkpoint_paths: Prefixes of checkpoints. Those that do not exist are ignored.
+        """
         there = [path for path in checkpoint_paths if checkpoint_exists(path)]
         self.set_last_checkpoints_with_time(list(zip(there, get_checkpoint_mtimes(there))))
 
@@ -225,9 +301,9 @@ class Saver:
 
     def save(
         self,
-        sess: Any,
+        sess: SessionLike,
         save_path: str,
-        global_step: Any = None,
+        global_step: TensorLike | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
@@ -235,7 +311,26 @@ class Saver:
         strip_default_attrs: bool = False,
         save_debug_info: bool = False,
     ) -> str | None:
-        """Writes a checkpoint and notes it in the directory's state; returns its prefix."""
+        """Writes a checkpoint.
+
+        Args:
+          sess: The session that has the variables' values.
+          save_path: The prefix of the checkpoint's files.
+          global_step: A number to append to the prefix: an int, a variable or a tensor.
+          latest_filename: The name of the checkpoint state file; "checkpoint" if None.
+          meta_graph_suffix: The suffix of the file with the graph.
+          write_meta_graph: Whether the graph is written beside the checkpoint.
+          write_state: Whether the checkpoint is recorded in the checkpoint state file.
+          strip_default_attrs: Whether attributes with their default values are removed from the graph.
+          save_debug_info: Whether the tracebacks of the operations are written too.
+
+        Returns:
+          The prefix, for `restore`; None if the saver has no variables.
+
+        Raises:
+          TypeError: If `sess` is not a session.
+          ValueError: If the path or the file name is not valid, or the parent directory does not exist.
+        """
         self._check_built("save")
         if not isinstance(sess, BaseSession):
             raise TypeError(f"'sess' must be a Session; {sess}")
@@ -294,15 +389,33 @@ class Saver:
             remove_checkpoint(path, self.saver_def.version, meta_graph_suffix)
 
     def plan_restore(self, save_path: str, renamed: Mapping[str, str] | None = None) -> restoring.RestorePlan:
-        """What `restore` would do, of the saver's variables in the default graph; nothing is changed."""
+        """Describes what `restore` would do to the saver's variables, without changing anything.
+
+        Args:
+          save_path: The prefix of the checkpoint.
+          renamed: As in `restore`.
+
+        Returns:
+          The plan.
+        """
         self._check_built("plan_restore")
         return restoring.plan(get_default_graph(), self.saver_def, os.fspath(save_path), renamed)
 
-    def restore(self, sess: Any, save_path: str | None, renamed: Mapping[str, str] | None = None) -> None:
-        """Gives the variables the values of a checkpoint: all of them, or none where anything is amiss.
+    def restore(
+        self, sess: SessionLike, save_path: str | None, renamed: Mapping[str, str] | None = None
+    ) -> None:
+        """Restores the variables from a checkpoint: all of them, or none if a name, type or shape does not fit.
 
-        `renamed` leads from names in the checkpoint to those that the saver knows: `{"w": "layer/kernel"}`,
-        or of scopes, `{"old/": "new/"}`.
+        Args:
+          sess: The session.
+          save_path: The prefix of the checkpoint.
+          renamed: Names in the checkpoint and the names that the saver knows: `{"w": "layer/kernel"}`, or of
+            scopes, `{"old/": "new/"}`.
+
+        Raises:
+          ValueError: If there is no such checkpoint.
+          NotFoundError: If the checkpoint does not have a variable.
+          InvalidArgumentError: If a type or a shape differs.
         """
         if self._is_empty:
             return
@@ -328,3 +441,6 @@ def _explained(error: Any, cause: str) -> Any:
         f"Restoring from checkpoint failed. This is most likely due to {cause}. Please ensure that you have "
         f"not altered the graph expected based on the checkpoint. Original error:\n\n{error.message}",
     )
+
+
+register_proto_function(GraphKeys.SAVERS, SaverDef, Saver.from_proto)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import RunOptions
 from tensorboard.compat.proto.event_pb2 import SessionLog
@@ -16,7 +16,6 @@ from tideflow.platform import logging
 from tideflow.session.timeline import Timeline
 from tideflow.summary import writer
 from tideflow.train.hook_timers import SecondOrStepTimer
-from tideflow.train.meta_graph import export_meta_graph, write_graph
 from tideflow.train.scaffold import Scaffold, only_saver
 from tideflow.train.session_run_hook import (
     SessionRunArgs,
@@ -25,28 +24,63 @@ from tideflow.train.session_run_hook import (
     SessionRunValues,
 )
 from tideflow.train.step_hooks import global_step_read
+from tideflow.variables.meta_graph import export_meta_graph, write_graph
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
 
 
 @export("train.CheckpointSaverListener")
 class CheckpointSaverListener:
-    """Is called around every checkpoint of a CheckpointSaverHook."""
+    """The base of objects that a CheckpointSaverHook calls before and after it saves."""
 
     def begin(self) -> None:
-        """Once, before there is a session."""
+        """Called once, before the session is created."""
 
-    def before_save(self, session: Any, global_step_value: int) -> None:
-        """Before each checkpoint."""
+    def before_save(self, session: SessionLike, global_step_value: int) -> None:
+        """Called before each checkpoint.
 
-    def after_save(self, session: Any, global_step_value: int) -> bool | None:
-        """After each checkpoint; True ends the training."""
+        Args:
+          session: The session.
+          global_step_value: The current step.
+        """
 
-    def end(self, session: Any, global_step_value: int) -> None:
-        """Once, after the last checkpoint."""
+    def after_save(self, session: SessionLike, global_step_value: int) -> bool | None:
+        """Called after each checkpoint.
+
+        Args:
+          session: The session.
+          global_step_value: The current step.
+
+        Returns:
+          True to stop the training.
+        """
+
+    def end(self, session: SessionLike, global_step_value: int) -> None:
+        """Called once, after the last checkpoint.
+
+        Args:
+          session: The session.
+          global_step_value: The current step.
+        """
 
 
 @export("train.CheckpointSaverHook")
 class CheckpointSaverHook(SessionRunHook):
-    """Saves a checkpoint at the start, every so many steps or seconds, and at the end."""
+    """A hook that saves checkpoints: at the start, at an interval, and at the end.
+
+    Args:
+      checkpoint_dir: The directory.
+      save_secs: The interval in seconds.
+      save_steps: The interval in steps. Exactly one of the two must be given.
+      saver: The Saver; that of `scaffold`, or of the graph's collection, if None.
+      checkpoint_basename: The name of the checkpoints' files.
+      scaffold: A Scaffold with a saver.
+      listeners: Objects to call before and after each checkpoint.
+
+    Raises:
+      ValueError: If both or none of the intervals, or both a saver and a scaffold are given.
+    """
 
     def __init__(
         self,
@@ -78,7 +112,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
         # Not before: hooks may add to the graph in `begin`.
@@ -101,7 +135,7 @@ class CheckpointSaverHook(SessionRunHook):
             if self._save(run_context.session, step):
                 run_context.request_stop()
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         step = session.run(self._global_step_tensor)
         if step != self._timer.last_triggered_step():
             self._save(session, step)
@@ -138,7 +172,19 @@ class CheckpointSaverHook(SessionRunHook):
 
 @export("train.SummarySaverHook")
 class SummarySaverHook(SessionRunHook):
-    """Writes summaries every so many steps or seconds."""
+    """A hook that writes summaries at an interval.
+
+    Args:
+      save_steps: The interval in steps.
+      save_secs: The interval in seconds. Exactly one of the two must be given.
+      output_dir: The directory of the event file.
+      summary_writer: The writer; one for `output_dir` if None.
+      scaffold: A Scaffold with a summary operation.
+      summary_op: The summary, or a list of them, as string tensors.
+
+    Raises:
+      ValueError: If both or none of `scaffold` and `summary_op` are given.
+    """
 
     def __init__(
         self,
@@ -187,7 +233,7 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: SessionLike | None = None) -> None:
         if self._summary_writer:
             self._summary_writer.flush()
 
@@ -198,7 +244,16 @@ class SummarySaverHook(SessionRunHook):
 
 @export("train.ProfilerHook")
 class ProfilerHook(SessionRunHook):
-    """Traces a step every so many steps or seconds, into files `timeline-<step>.json` for Chrome."""
+    """A hook that traces a step at an interval and writes `timeline-<step>.json` files for Chrome's trace
+    viewer.
+
+    Args:
+      save_steps: The interval in steps.
+      save_secs: The interval in seconds. Exactly one of the two must be given.
+      output_dir: The directory.
+      show_dataflow: Whether the trace has arrows for the flow of tensors.
+      show_memory: Whether the trace has the use of memory.
+    """
 
     def __init__(
         self,
@@ -218,7 +273,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("ProfilerHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         if self._next_step is None:  # the first trace comes after so many steps, not at once
             self._timer.update_last_triggered_step(session.run(self._global_step_tensor))
 

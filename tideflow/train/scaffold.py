@@ -22,10 +22,21 @@ from tideflow.variables import collections as variables
 
 @export("train.Scaffold")
 class Scaffold:
-    """What initializes a model, tells whether that is done, summarizes it and saves it.
+    """The operations around a model: they initialize it, check that it is ready, summarize and save it.
 
-    What is not given is taken from the graph's collections (INIT_OP, READY_OP, … SAVERS), or made and put
-    there, by `finalize`.
+    An operation that is not given is taken from a collection of the graph (INIT_OP, READY_OP, SAVERS and so
+    on) or made, by `finalize`.
+
+    Args:
+      init_op: The operation that initializes the global variables.
+      init_feed_dict: Values to feed to it.
+      init_fn: A function `init_fn(scaffold, session)` that is called after `init_op`.
+      ready_op: A tensor that is empty when all variables are initialized.
+      ready_for_local_init_op: A tensor that is empty when `local_init_op` can run.
+      local_init_op: The operation that initializes local variables and tables.
+      summary_op: The summary of the model, as a string tensor.
+      saver: The Saver.
+      copy_from_scaffold: A Scaffold whose operations are used if an argument is None.
     """
 
     def __init__(
@@ -60,7 +71,11 @@ class Scaffold:
             setattr(self, field, copied)
 
     def finalize(self) -> Scaffold:
-        """Finds or makes what was not given; afterwards the graph is read-only."""
+        """Finds or makes the operations that were not given, and makes the graph read-only.
+
+        Returns:
+          This object.
+        """
         keys = GraphKeys
         self._init_op = _first(
             self._init_op, lambda: self.get_or_default("init_op", keys.INIT_OP, _default_init_op)
@@ -92,41 +107,60 @@ class Scaffold:
 
     @property
     def init_fn(self) -> Callable[[Any], None] | None:
-        """A function of the session alone, to be called after `init_op`."""
+        """A function of the session that is called after `init_op`, or None."""
         function = self._user_init_fn
         return (lambda sess: function(self, sess)) if function else None
 
     @property
     def init_op(self) -> Any:
+        """The operation that initializes the global variables."""
         return self._init_op
 
     @property
     def init_feed_dict(self) -> dict | None:
+        """The values that are fed to `init_op`."""
         return self._init_feed_dict
 
     @property
     def ready_op(self) -> Any:
+        """A tensor that is empty when all variables are initialized."""
         return self._ready_op
 
     @property
     def ready_for_local_init_op(self) -> Any:
+        """A tensor that is empty when `local_init_op` can run."""
         return self._ready_for_local_init_op
 
     @property
     def local_init_op(self) -> Any:
+        """The operation that initializes local variables and tables."""
         return self._local_init_op
 
     @property
     def summary_op(self) -> Any:
+        """The summary of the model."""
         return self._summary_op
 
     @property
     def saver(self) -> Any:
+        """The Saver."""
         return self._saver
 
     @staticmethod
     def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Any]) -> Any:
-        """The one item of a collection; where it is empty, a new one, which is put there."""
+        """Gets the only item of a collection, or makes it.
+
+        Args:
+          arg_name: The name of the item, for errors.
+          collection_key: The collection's key.
+          default_constructor: Makes the item if the collection is empty; it is added to the collection.
+
+        Returns:
+          The item.
+
+        Raises:
+          RuntimeError: If the collection has several items.
+        """
         found = get_collection(collection_key)
         if len(found) > 1:
             raise RuntimeError(
@@ -142,7 +176,12 @@ class Scaffold:
 
     @staticmethod
     def default_local_init_op() -> Operation:
-        """Initializes what is not shared and not saved: local variables, tables and resources."""
+        """Adds an operation that initializes the local variables, tables and local resources of the default
+        graph.
+
+        Returns:
+          The operation.
+        """
         return grouping.group(
             variables.local_variables_initializer(),
             tables_initializer(),

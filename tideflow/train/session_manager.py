@@ -15,9 +15,9 @@ from tideflow.graph import errors
 from tideflow.graph.errors import FailedPreconditionError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import get_default_graph
+from tideflow.io.checkpoint_state import get_checkpoint_state
 from tideflow.platform import logging
 from tideflow.session.session import Session
-from tideflow.train.checkpoint_state import get_checkpoint_state
 
 _FIRST_PAUSE = (
     0.1  # seconds; then twice as long each time: whoever waits for a chief that starts up starts soon
@@ -28,7 +28,16 @@ Readiness = tuple[bool, str | None]  # and why not
 
 @export("train.SessionManager")
 class SessionManager:
-    """Makes sessions for a graph; a chief prepares or recovers the model, workers wait until that is done."""
+    """Creates sessions for a graph and makes sure that its model is initialized.
+
+    Args:
+      local_init_op: An operation to run in each new session, for local variables and tables.
+      ready_op: A tensor with the names of uninitialized variables: empty when the model is ready.
+      ready_for_local_init_op: A tensor that is empty when `local_init_op` can run.
+      graph: The graph; the default graph if None.
+      recovery_wait_secs: How many seconds to wait from one check to the next.
+      local_init_run_options: Options of the step that runs `local_init_op`.
+    """
 
     def __init__(
         self,
@@ -64,7 +73,29 @@ class SessionManager:
         init_feed_dict: dict | None = None,
         init_fn: Callable[[Any], None] | None = None,
     ) -> Session:
-        """A session with its model restored from the newest checkpoint; where there is none, initialized."""
+        """Creates a session with a model that is ready: restored from a checkpoint or, if there is none,
+        initialized.
+
+        Args:
+          master: The address of the server to run on.
+          init_op: The operation that initializes the model.
+          saver: The Saver that restores it.
+          checkpoint_dir: The directory of the checkpoints.
+          checkpoint_filename_with_path: The prefix of the checkpoint to restore, instead of the newest in a
+            directory.
+          wait_for_checkpoint: Whether to wait until there is a checkpoint.
+          max_wait_secs: How many seconds to wait for it.
+          config: The configuration of the session.
+          init_feed_dict: Values to feed to `init_op`.
+          init_fn: A function of the session that is called after `init_op`.
+
+        Returns:
+          The session.
+
+        Raises:
+          RuntimeError: If the model is not ready after that.
+          ValueError: If the arguments contradict each other.
+        """
         sess, restored = self._restore_checkpoint(
             master,
             saver,
@@ -113,7 +144,21 @@ class SessionManager:
         max_wait_secs: float = 7200,
         config: ConfigProto | None = None,
     ) -> tuple[Session, bool]:
-        """A session, restored if there is a checkpoint; and whether its model is ready thereby."""
+        """Creates a session, and restores the model if there is a checkpoint.
+
+        Args:
+          master: The address of the server to run on.
+          saver: The Saver that restores it.
+          checkpoint_dir: The directory of the checkpoints.
+          checkpoint_filename_with_path: The prefix of the checkpoint to restore, instead of the newest in a
+            directory.
+          wait_for_checkpoint: Whether to wait until there is a checkpoint.
+          max_wait_secs: How many seconds to wait for it.
+          config: The configuration of the session.
+
+        Returns:
+          The session, and whether its model was restored and is ready.
+        """
         sess, restored = self._restore_checkpoint(
             master,
             saver,
@@ -143,7 +188,19 @@ class SessionManager:
     def wait_for_session(
         self, master: str, config: ConfigProto | None = None, max_wait_secs: float | None = float("inf")
     ) -> Session:
-        """A session whose model somebody else makes ready; DeadlineExceededError after so many seconds."""
+        """Creates a session for a model that another task initializes, and waits until it is ready.
+
+        Args:
+          master: The address of the server to run on.
+          config: The configuration of the session.
+          max_wait_secs: How many seconds to wait.
+
+        Returns:
+          The session.
+
+        Raises:
+          DeadlineExceededError: If the model is not ready in time.
+        """
         limit = float("inf") if max_wait_secs is None else max_wait_secs
         end = time.monotonic() + limit
         for pause in self._pauses():

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorboard.compat.proto.config_pb2 import RunMetadata, RunOptions
 
 from tideflow.export import export
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 
 @export("train.SessionRunArgs")
 class SessionRunArgs(NamedTuple):
-    """What a call of `run` is given: by its caller, or besides by a hook."""
+    """The arguments of a `run` call that a hook adds: fetches, values to feed, and options.
+
+    Args:
+      fetches: What to compute: an operation, a tensor, or a structure of them.
+      feed_dict: Values to feed.
+      options: A RunOptions message.
+    """
 
     fetches: Any
     feed_dict: dict | None = None
@@ -20,7 +29,13 @@ class SessionRunArgs(NamedTuple):
 
 @export("train.SessionRunValues")
 class SessionRunValues(NamedTuple):
-    """What a call of `run` gave: the values of the hook's own fetches, and what is known of the call."""
+    """The results of a `run` call for a hook.
+
+    Args:
+      results: The values of the hook's own fetches.
+      options: The RunOptions of the call.
+      run_metadata: The RunMetadata of the call.
+    """
 
     results: Any
     options: RunOptions
@@ -29,48 +44,78 @@ class SessionRunValues(NamedTuple):
 
 @export("train.SessionRunContext")
 class SessionRunContext:
-    """One call of `run`, as its hooks see it."""
+    """One call of `run`, for its hooks.
 
-    def __init__(self, original_args: SessionRunArgs, session: Any):
+    Args:
+      original_args: The arguments of the caller.
+      session: The session.
+    """
+
+    def __init__(self, original_args: SessionRunArgs, session: SessionLike):
         self._original_args = original_args
         self._session = session
         self._stop_requested = False
 
     @property
     def original_args(self) -> SessionRunArgs:
-        """What the caller of `run` gave."""
+        """The arguments of the caller of `run`, as SessionRunArgs."""
         return self._original_args
 
     @property
     def session(self) -> Any:
-        """The session below: its `run` calls no hooks."""
+        """The session. Its `run` calls no hooks."""
         return self._session
 
     @property
     def stop_requested(self) -> bool:
+        """Whether a hook has requested to stop."""
         return self._stop_requested
 
     def request_stop(self) -> None:
-        """This call of `run` is the last one."""
+        """Makes this call of `run` the last one: `should_stop` of the session is True afterwards."""
         self._stop_requested = True
 
 
 @export("train.SessionRunHook")
 class SessionRunHook:
-    """Does nothing at each of the moments that a hook is called at; hooks say what they do at theirs."""
+    """The base of hooks: objects that a MonitoredSession calls at certain points.
+
+    The methods here do nothing.
+    """
 
     def begin(self) -> None:
-        """Once, before there is a session: the graph can still be added to."""
+        """Called once, before the session is created. The hook may add operations to the graph."""
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
-        """Whenever there is a new session, also after a failure; `coord` coordinates its threads."""
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+        """Called after each creation of a session, also of a new one after a failure.
+
+        Args:
+          session: The session.
+          coord: The coordinator of its threads.
+        """
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
-        """Before each call of `run`; returns what it shall compute and be fed besides."""
+        """Called before each `run`.
+
+        Args:
+          run_context: The call.
+
+        Returns:
+          SessionRunArgs with further fetches and feeds, or None.
+        """
         return None
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        """After each call of `run` that did not fail."""
+        """Called after each `run` that has not failed.
 
-    def end(self, session: Any) -> None:
-        """Once, at the end, with the session still open; not after an error."""
+        Args:
+          run_context: The call.
+          run_values: The values of the hook's own fetches.
+        """
+
+    def end(self, session: SessionLike) -> None:
+        """Called once at the end, while the session is open; not after an error.
+
+        Args:
+          session: The session.
+        """

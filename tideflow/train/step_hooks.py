@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
@@ -16,7 +16,6 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.platform import logging
 from tideflow.summary import writer
-from tideflow.train.global_step import get_global_step, get_or_create_global_step_read
 from tideflow.train.hook_timers import NeverTriggerTimer, SecondOrStepTimer
 from tideflow.train.session_run_hook import (
     SessionRunArgs,
@@ -25,8 +24,12 @@ from tideflow.train.session_run_hook import (
     SessionRunValues,
 )
 from tideflow.variables.base import Variable
+from tideflow.variables.global_step import get_global_step, get_or_create_global_step_read
 from tideflow.variables.initializers import Ones
 from tideflow.variables.variable_scope import AUTO_REUSE, get_variable, variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike, TensorLike
 
 
 def global_step_read(hook: str) -> Tensor:
@@ -54,7 +57,15 @@ class _StopHook(SessionRunHook):
 
 @export("train.StopAtStepHook")
 class StopAtStepHook(_StopHook):
-    """Stops at the global step `last_step`, or `num_steps` after the one that it begins at."""
+    """A hook that stops the training at a global step.
+
+    Args:
+      num_steps: The number of steps to run.
+      last_step: The global step to stop at. Exactly one of the two must be given.
+
+    Raises:
+      ValueError: If both or none of the arguments are given.
+    """
 
     def __init__(self, num_steps: int | None = None, last_step: int | None = None):
         super().__init__(num_steps, last_step)
@@ -62,7 +73,7 @@ class StopAtStepHook(_StopHook):
     def begin(self) -> None:
         self._global_step_tensor = global_step_read("StopAtStepHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
@@ -112,7 +123,7 @@ class MultiStepStopAtStepHook(_StopHook):
             raise RuntimeError("Global step should be created to use StopAtStepHook.")
         self._steps_per_run_variable = get_or_create_steps_per_run_variable()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Any) -> None:
         step = session.run(self._global_step_tensor)
         if self._last_step is None:
             self._last_step = step + self._num_steps
@@ -132,7 +143,7 @@ class MultiStepStopAtStepHook(_StopHook):
 
 @export("train.NanLossDuringTrainingError")
 class NanLossDuringTrainingError(RuntimeError):
-    """The loss is not a number."""
+    """The error of NanTensorHook."""
 
     def __str__(self) -> str:
         return "NaN loss during training."
@@ -140,9 +151,14 @@ class NanLossDuringTrainingError(RuntimeError):
 
 @export("train.NanTensorHook")
 class NanTensorHook(SessionRunHook):
-    """Ends the training when the loss is not a number: with an error, or without."""
+    """A hook that stops the training when the loss is NaN.
 
-    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True):
+    Args:
+      loss_tensor: The loss.
+      fail_on_nan_loss: Whether it raises NanLossDuringTrainingError; if not, it logs a warning and stops.
+    """
+
+    def __init__(self, loss_tensor: TensorLike, fail_on_nan_loss: bool = True):
         self._loss_tensor = loss_tensor
         self._fail_on_nan_loss = fail_on_nan_loss
 
@@ -165,7 +181,18 @@ class NanTensorHook(SessionRunHook):
 
 @export("train.LoggingTensorHook")
 class LoggingTensorHook(SessionRunHook):
-    """Logs tensors every so many steps of this process, every so many seconds, or at the end."""
+    """A hook that logs the values of tensors.
+
+    Args:
+      tensors: The tensors or their names: a list, or a dictionary from the names in the log.
+      every_n_iter: The interval in calls of `run`.
+      every_n_secs: The interval in seconds.
+      at_end: Whether values are logged at the end. Without an interval, only then.
+      formatter: A function from the values, by name, to the text that is logged.
+
+    Raises:
+      ValueError: If both intervals are given, or nothing says when to log.
+    """
 
     def __init__(
         self,
@@ -209,7 +236,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         if self._log_at_end:
             self._log(session.run(self._current_tensors))
 
@@ -245,7 +272,17 @@ def graph_element(item: Any) -> Any:
 
 @export("train.StepCounterHook")
 class StepCounterHook(SessionRunHook):
-    """Logs how many steps are made in a second, and writes it for TensorBoard."""
+    """A hook that logs the number of steps in a second, and writes it for TensorBoard.
+
+    Args:
+      every_n_steps: The interval in steps.
+      every_n_secs: The interval in seconds.
+      output_dir: The directory of the event file.
+      summary_writer: The writer; one for `output_dir` if None.
+
+    Raises:
+      ValueError: If both or none of the intervals are given.
+    """
 
     def __init__(
         self,
@@ -307,7 +344,12 @@ class StepCounterHook(SessionRunHook):
 
 @export("train.GlobalStepWaiterHook")
 class GlobalStepWaiterHook(SessionRunHook):
-    """Lets this worker begin when the others have come to a step: workers can be started one by one."""
+    """A hook that delays a worker until the global step has reached a value, so that workers start one after the
+    other.
+
+    Args:
+      wait_until_step: The step to wait for.
+    """
 
     def __init__(self, wait_until_step: int):
         self._wait_until_step = wait_until_step
@@ -339,7 +381,11 @@ class GlobalStepWaiterHook(SessionRunHook):
 
 @export("train.FeedFnHook")
 class FeedFnHook(SessionRunHook):
-    """Feeds each step what a function gives."""
+    """A hook that feeds each step the result of a function.
+
+    Args:
+      feed_fn: A function without arguments that returns a feed dictionary.
+    """
 
     def __init__(self, feed_fn: Callable[[], dict]):
         self.feed_fn = feed_fn
@@ -350,7 +396,12 @@ class FeedFnHook(SessionRunHook):
 
 @export("train.FinalOpsHook")
 class FinalOpsHook(SessionRunHook):
-    """Computes tensors at the end, and keeps their values."""
+    """A hook that computes tensors at the end.
+
+    Args:
+      final_ops: A tensor or an operation, or a structure of them.
+      final_ops_feed_dict: Values to feed.
+    """
 
     def __init__(self, final_ops: Any, final_ops_feed_dict: dict | None = None):
         self._final_ops = final_ops
@@ -359,9 +410,10 @@ class FinalOpsHook(SessionRunHook):
 
     @property
     def final_ops_values(self) -> Any:
+        """The values of `final_ops`, after the end."""
         return self._final_ops_values
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         if self._final_ops is None:
             return
         try:

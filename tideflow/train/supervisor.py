@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
 from tensorboard.compat.proto.event_pb2 import SessionLog
@@ -23,11 +23,14 @@ from tideflow.platform import logging
 from tideflow.summary import functions as summaries
 from tideflow.summary import writer
 from tideflow.train.coordinator import Coordinator, LooperThread
-from tideflow.train.global_step import global_step as global_step_of
-from tideflow.train.meta_graph import export_meta_graph, write_graph
 from tideflow.train.saver import Saver
 from tideflow.train.session_manager import SessionManager
 from tideflow.variables import collections as variables
+from tideflow.variables.global_step import global_step as global_step_of
+from tideflow.variables.meta_graph import export_meta_graph, write_graph
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike, TensorLike
 
 _USE_DEFAULT = 0
 
@@ -36,7 +39,31 @@ _USE_DEFAULT = 0
 class Supervisor:
     """Prepares a session, or waits for the chief to do so, and runs the services of a training program.
 
-    What is not given is taken from the graph's collections or made; None means that there is none.
+    The chief saves checkpoints and summaries in threads. An operation that is not given is taken from a
+    collection of the graph, or made; None means that there is none. `tf.train.MonitoredTrainingSession` is
+    the newer way.
+
+    Args:
+      graph: The graph; the default graph if None.
+      ready_op: A tensor with the names of uninitialized variables.
+      ready_for_local_init_op: A tensor that is empty when `local_init_op` can run.
+      is_chief: Whether this task is the chief.
+      init_op: The operation that initializes the model.
+      init_feed_dict: Values to feed to it.
+      local_init_op: The operation that initializes local variables and tables.
+      logdir: The directory of checkpoints and summaries.
+      summary_op: The summary of the model.
+      saver: The Saver.
+      global_step: The variable that counts steps.
+      save_summaries_secs: The interval of summaries in seconds; 0 for none.
+      save_model_secs: The interval of checkpoints in seconds; 0 for none.
+      recovery_wait_secs: How many seconds to wait from one check to the next, until the model is ready.
+      stop_grace_secs: How many seconds threads have to end.
+      checkpoint_basename: The name of the checkpoints' files.
+      session_manager: The SessionManager; a new one if None.
+      summary_writer: The writer of summaries; one for `logdir` by default.
+      init_fn: A function of the session that is called after `init_op`.
+      local_init_run_options: Options of the step that runs `local_init_op`.
     """
 
     USE_DEFAULT = _USE_DEFAULT
@@ -53,7 +80,7 @@ class Supervisor:
         logdir: str | None = None,
         summary_op: Any = _USE_DEFAULT,
         saver: Any = _USE_DEFAULT,
-        global_step: Any = _USE_DEFAULT,
+        global_step: TensorLike = _USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
         recovery_wait_secs: float = 30,
@@ -112,59 +139,72 @@ class Supervisor:
 
     @property
     def is_chief(self) -> bool:
+        """Whether this task is the chief."""
         return self._is_chief
 
     @property
     def session_manager(self) -> SessionManager:
+        """The SessionManager."""
         return self._session_manager
 
     @property
     def coord(self) -> Coordinator:
-        """Coordinates the threads, one's own too."""
+        """The coordinator of the threads."""
         return self._coord
 
     @property
     def init_op(self) -> Any:
+        """The operation that initializes the model."""
         return self._init_op
 
     @property
     def init_feed_dict(self) -> dict | None:
+        """The values that are fed to `init_op`."""
         return self._init_feed_dict
 
     @property
     def ready_op(self) -> Any:
+        """A tensor with the names of uninitialized variables."""
         return self._ready_op
 
     @property
     def ready_for_local_init_op(self) -> Any:
+        """A tensor that is empty when `local_init_op` can run."""
         return self._ready_for_local_init_op
 
     @property
     def summary_writer(self) -> Any:
+        """The writer of summaries."""
         return self._summary_writer
 
     @property
     def summary_op(self) -> Any:
+        """The summary of the model."""
         return self._summary_op
 
     @property
     def save_summaries_secs(self) -> float | None:
+        """The interval of summaries in seconds."""
         return self._save_summaries_secs
 
     @property
     def global_step(self) -> Any:
+        """The variable that counts steps."""
         return self._global_step
 
     @property
     def saver(self) -> Any:
+        """The Saver."""
         return self._saver
 
     @property
     def save_model_secs(self) -> float | None:
+        """The interval of checkpoints in seconds."""
         return self._save_model_secs
 
     @property
     def save_path(self) -> str | None:
+        """The prefix of checkpoints."""
         return self._save_path
 
     # -------------------------------------------------------------------------------------------- beginning
@@ -177,7 +217,18 @@ class Supervisor:
         max_wait_secs: float = 7200,
         start_standard_services: bool = True,
     ) -> Any:
-        """A session with the model ready, and the services and queue runners started."""
+        """Creates a session with a model that is ready, and starts the services and the queue runners.
+
+        Args:
+          master: The address of the server to run on.
+          config: The configuration of the session.
+          wait_for_checkpoint: Whether the chief waits until there is a checkpoint.
+          max_wait_secs: How many seconds to wait.
+          start_standard_services: Whether the services are started.
+
+        Returns:
+          The session.
+        """
         self._coord.clear_stop()
         if self._summary_writer:
             self._summary_writer.reopen()
@@ -212,8 +263,15 @@ class Supervisor:
             self._summary_writer.add_meta_graph(self._meta_graph_def)
             self._graph_added_to_summary = True
 
-    def start_standard_services(self, sess: Any) -> list[LooperThread] | None:
-        """Starts the threads that save checkpoints, write summaries and count steps."""
+    def start_standard_services(self, sess: SessionLike) -> list[LooperThread] | None:
+        """Starts the threads that save checkpoints, write summaries and count steps.
+
+        Args:
+          sess: The session.
+
+        Returns:
+          The threads, or None if this task is not the chief.
+        """
         if not self._is_chief:
             raise RuntimeError(
                 "Only chief supervisor can start standard services. Because only chief supervisors can write "
@@ -237,8 +295,16 @@ class Supervisor:
             thread.start()
         return threads
 
-    def start_queue_runners(self, sess: Any, queue_runners: Sequence[Any] | None = None) -> list[Any]:
-        """Starts the threads of the queue runners, by default of all that the graph has."""
+    def start_queue_runners(self, sess: SessionLike, queue_runners: Sequence[Any] | None = None) -> list[Any]:
+        """Starts the threads of queue runners.
+
+        Args:
+          sess: The session.
+          queue_runners: The queue runners; all of the graph if None.
+
+        Returns:
+          The threads.
+        """
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
         threads = []
@@ -253,7 +319,17 @@ class Supervisor:
         args: Sequence[Any] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> LooperThread:
-        """A thread that calls `target` every so many seconds, or without pause, until the stop."""
+        """Starts a thread that calls a function repeatedly until the stop.
+
+        Args:
+          timer_interval_secs: The seconds from one call to the next; without a pause if None.
+          target: The function.
+          args: Positional arguments for it.
+          kwargs: Keyword arguments for it.
+
+        Returns:
+          The thread.
+        """
         return LooperThread.loop(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
 
     @contextlib.contextmanager
@@ -264,7 +340,19 @@ class Supervisor:
         start_standard_services: bool = True,
         close_summary_writer: bool = True,
     ) -> Iterator[Any]:
-        """A session for a `with` block, at whose end everything ends; errors of threads are raised there."""
+        """Creates a session for a `with` block, at whose end all threads are stopped.
+
+        Errors of threads are raised at the end of the block.
+
+        Args:
+          master: The address of the server to run on.
+          config: The configuration of the session.
+          start_standard_services: Whether the services are started.
+          close_summary_writer: Whether the writer of summaries is closed at the end.
+
+        Yields:
+          The session.
+        """
         sess = None
         try:
             sess = self.prepare_or_wait_for_session(
@@ -283,8 +371,17 @@ class Supervisor:
 
     # ------------------------------------------------------------------------------------- going on, ending
 
-    def summary_computed(self, sess: Any, summary: Any, global_step: int | None = None) -> None:
-        """Writes a summary; at the global step that the session has, where none is given."""
+    def summary_computed(self, sess: SessionLike, summary: Any, global_step: int | None = None) -> None:
+        """Writes a summary.
+
+        Args:
+          sess: The session.
+          summary: The summary, as a serialized message or a Summary.
+          global_step: The step; read from the session if None.
+
+        Raises:
+          RuntimeError: If there is no writer.
+        """
         if not self._summary_writer:
             raise RuntimeError("Writing a summary requires a summary writer.")
         if global_step is None and self.global_step is not None:
@@ -292,18 +389,23 @@ class Supervisor:
         self._summary_writer.add_summary(summary, global_step)
 
     def request_stop(self, ex: Any = None) -> None:
-        """Asks the threads to stop, with the error that made it, if any."""
+        """Requests the threads to stop.
+
+        Args:
+          ex: An exception, or the result of `sys.exc_info()`, that is the reason.
+        """
         self._coord.request_stop(ex=ex)
 
     def should_stop(self) -> bool:
+        """Whether a stop was requested."""
         return self._coord.should_stop()
 
     def stop_on_exception(self) -> Any:
-        """A block whose errors stop the threads."""
+        """A context manager that requests a stop if its block raises an exception."""
         return self._coord.stop_on_exception()
 
     def wait_for_stop(self) -> None:
-        """Waits for a stop to be requested."""
+        """Waits until a stop is requested."""
         self._coord.wait_for_stop()
 
     def stop(
@@ -312,7 +414,13 @@ class Supervisor:
         close_summary_writer: bool = True,
         ignore_live_threads: bool = False,
     ) -> None:
-        """Stops the threads and waits for them; then closes the summary writer, which they may have used."""
+        """Stops the threads, waits for them, and closes the writer of summaries.
+
+        Args:
+          threads: Threads to wait for, besides those of the supervisor.
+          close_summary_writer: Whether the writer is closed.
+          ignore_live_threads: Whether threads that are alive after the grace period are ignored.
+        """
         self._coord.request_stop()
         try:
             self._coord.join(
@@ -386,7 +494,7 @@ def _check_variables_are_placed(graph: Graph) -> None:
 class SVSummaryThread(LooperThread):
     """Writes summaries every so many seconds."""
 
-    def __init__(self, sv: Supervisor, sess: Any):
+    def __init__(self, sv: Supervisor, sess: SessionLike):
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv, self._sess = sv, sess
 
@@ -404,7 +512,7 @@ class SVSummaryThread(LooperThread):
 class SVStepCounterThread(LooperThread):
     """Writes every so many seconds how many steps were made in one."""
 
-    def __init__(self, sv: Supervisor, sess: Any, step_counter: Any = None):
+    def __init__(self, sv: Supervisor, sess: SessionLike, step_counter: Any = None):
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv, self._sess = sv, sess
         self._step_counter = sv.global_step if step_counter is None else step_counter
@@ -429,7 +537,7 @@ class SVStepCounterThread(LooperThread):
 class SVTimerCheckpointThread(LooperThread):
     """Saves a checkpoint every so many seconds."""
 
-    def __init__(self, sv: Supervisor, sess: Any):
+    def __init__(self, sv: Supervisor, sess: SessionLike):
         super().__init__(sv.coord, sv.save_model_secs)
         self._sv, self._sess = sv, sess
 
@@ -450,7 +558,15 @@ def basic_train_loop(
     kwargs: dict[str, Any] | None = None,
     master: str = "",
 ) -> None:
-    """Calls `train_step_fn(session, *args, **kwargs)` until the stop; anew where a task was restarted."""
+    """Calls a training function until the supervisor stops, with a new session after a failure of a task.
+
+    Args:
+      supervisor: The Supervisor.
+      train_step_fn: Called as `train_step_fn(session, *args, **kwargs)`.
+      args: Positional arguments for it.
+      kwargs: Keyword arguments for it.
+      master: The address of the server to run on.
+    """
     while True:
         try:
             with supervisor.managed_session(master) as sess:

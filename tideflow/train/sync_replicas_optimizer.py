@@ -16,7 +16,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -39,6 +39,9 @@ from tideflow.train.session_run_hook import SessionRunHook
 from tideflow.variables.base import Variable
 from tideflow.variables.collections import global_variables, report_uninitialized_variables
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 ALL_THAT_A_STEP_NEEDS = -1  # of `num_tokens`: as many as there are gradients to aggregate
 _REPLICAS = ("chief", "master", "worker")  # the jobs whose tasks train
 _ROUND_SECONDS = 1.0  # how often the chief looks who is gone
@@ -47,10 +50,20 @@ _PATIENCE_ROUNDS = 3  # how often a replica may be away: it may be started again
 
 @export("train.SyncReplicasOptimizer")
 class SyncReplicasOptimizer(Optimizer):
-    """Another optimizer, whose every step waits for the gradients of several replicas and applies their mean.
+    """An optimizer that wraps another for synchronous training: each step applies the mean gradient of several
+    replicas.
 
-    With `total_num_replicas` above `replicas_to_aggregate` the rest are backup workers; below it, replicas
-    compute several batches a step.
+    If `total_num_replicas` is above `replicas_to_aggregate`, the remaining replicas are backup workers, whose
+    late gradients are dropped; if it is below, replicas compute several batches in a step.
+
+    Args:
+      opt: The other optimizer.
+      replicas_to_aggregate: The number of gradients in a step.
+      total_num_replicas: The number of replicas; `replicas_to_aggregate` if None.
+      variable_averages: Moving averages to maintain.
+      variables_to_average: The variables to average.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
     """
 
     def __init__(
@@ -78,16 +91,38 @@ class SyncReplicasOptimizer(Optimizer):
         self._accumulator_list: list[tuple[Any, str]] = []
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """The other optimizer's: the gradients of this replica alone."""
+        """Computes the gradients of this replica, with the other optimizer.
+
+        Args:
+          *args: The arguments of `tf.train.Optimizer.compute_gradients`.
+          **kwargs: Its keyword arguments.
+
+        Returns:
+          A list of pairs of gradient and variable.
+        """
         return self._opt.compute_gradients(*args, **kwargs)
 
     # -------------------------------------------------------------------------------- the graph
 
     def apply_gradients(
-        self, grads_and_vars: GradientsAndVariables, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: GradientsAndVariables,
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Tensor:
-        """What a replica runs as its step: it ends when the variables have been updated, with the number
-        of the next step.
+        """Adds the operation that a replica runs as its step: it sends its gradients and waits until they are
+        applied.
+
+        Args:
+          grads_and_vars: Pairs of gradient and variable.
+          global_step: The variable that counts steps, which is required.
+          name: The name of the operation.
+
+        Returns:
+          A tensor with the number of the next step.
+
+        Raises:
+          ValueError: If there are no gradients, or no global step.
         """
         if not grads_and_vars:
             raise ValueError("Must supply at least one variable")
@@ -182,14 +217,26 @@ class SyncReplicasOptimizer(Optimizer):
     # -------------------------------------------------------------------------------- what the chief runs
 
     def get_chief_queue_runner(self) -> QueueRunner:
-        """The runner of the chief's step: take the means, update, count, put out tokens."""
+        """The queue runner of the chief, which applies the mean gradients and lets the replicas continue.
+
+        Raises:
+          ValueError: If `apply_gradients` was not called.
+        """
         if not self._gradients_applied:
             raise ValueError("Should be called after apply_gradients().")
         return self._chief_queue_runner
 
     def get_init_tokens_op(self, num_tokens: int = ALL_THAT_A_STEP_NEEDS) -> Operation:
-        """Puts out the first tokens. Where replicas compute several batches a step, they need some before
-        the first step can end.
+        """The operation that puts the first tokens into the queue, which the chief runs once.
+
+        Args:
+          num_tokens: The number of tokens; as many as a step needs by default.
+
+        Returns:
+          The operation.
+
+        Raises:
+          ValueError: If there are too few tokens, or `apply_gradients` was not called.
         """
         if not self._gradients_applied:
             raise ValueError("get_init_tokens_op() should be called after apply_gradients().")
@@ -213,19 +260,45 @@ class SyncReplicasOptimizer(Optimizer):
     def make_session_run_hook(
         self, is_chief: bool, num_tokens: int = ALL_THAT_A_STEP_NEEDS
     ) -> SessionRunHook:
-        """The hook that makes a session ready for steps together; the chief's also runs its part of them."""
+        """Makes the hook that a MonitoredSession needs for this optimizer.
+
+        Args:
+          is_chief: Whether the hook is for the chief, whose part of each step it runs in a thread.
+          num_tokens: The number of tokens at the start.
+
+        Returns:
+          The hook.
+        """
         return _SyncReplicasOptimizerHook(self, is_chief, num_tokens)
 
     # -------------------------------------------------------------------------------- the other optimizer's
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Variable | None:
+        """The slot of the other optimizer for a variable.
+
+        Args:
+          *args: The arguments of `tf.train.Optimizer.get_slot`.
+          **kwargs: Its keyword arguments.
+
+        Returns:
+          The slot, or None.
+        """
         return self._opt.get_slot(*args, **kwargs)
 
     def get_slot_names(self, *args: Any, **kwargs: Any) -> list[str]:
+        """The names of the other optimizer's slots.
+
+        Args:
+          *args: Ignored.
+          **kwargs: Ignored.
+
+        Returns:
+          The names.
+        """
         return self._opt.get_slot_names(*args, **kwargs)
 
     def variables(self) -> list[Variable]:
-        """The other optimizer's variables; the local step is none of them."""
+        """The variables of the other optimizer, without the local step."""
         return self._opt.variables()
 
 

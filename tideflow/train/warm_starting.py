@@ -35,7 +35,17 @@ class _VocabInfo(NamedTuple):
 
 @export("train.VocabInfo")
 class VocabInfo(_VocabInfo):
-    """Which words the rows (axis 0) or columns (axis 1) of a variable stand for, and stood for before."""
+    """The vocabularies of a variable before and after a change, for `tf.train.warm_start`.
+
+    Args:
+      new_vocab: The file of the new vocabulary, a word in each line.
+      new_vocab_size: The number of words of the new vocabulary to use.
+      num_oov_buckets: The number of rows for words outside of the vocabulary.
+      old_vocab: The file of the old vocabulary.
+      old_vocab_size: The number of words of the old vocabulary to use; all if -1.
+      backup_initializer: The initializer of rows without an old word; zeros if None.
+      axis: The axis of the variable that the words number: 0 for rows, 1 for columns.
+    """
 
     def __new__(
         cls,
@@ -70,7 +80,18 @@ def warm_start(
     var_name_to_vocab_info: dict[str, VocabInfo] | None = None,
     var_name_to_prev_var_name: dict[str, str] | None = None,
 ) -> None:
-    """Has variables initialized from a checkpoint: those of a pattern, a list of them, or of names."""
+    """Makes variables take their initial values from a checkpoint.
+
+    Args:
+      ckpt_to_initialize_from: The prefix of a checkpoint, or a directory for its newest checkpoint.
+      vars_to_warm_start: The variables: a regular expression or a list of them, a list of variables, or None
+        for none but those of the next argument.
+      var_name_to_vocab_info: The vocabularies of variables, by the variables' names.
+      var_name_to_prev_var_name: The names in the checkpoint, by the variables' names, if they differ.
+
+    Raises:
+      ValueError: If the arguments are invalid or name variables that are not warm-started.
+    """
     _log.info("Warm-starting from: %s", ckpt_to_initialize_from)
     grouped = _grouped(vars_to_warm_start)
     vocabularies = var_name_to_vocab_info or {}

@@ -4,8 +4,12 @@ from tideflow.ops.arrays import slicing  # noqa: F401 - what tensors can do, var
 from tideflow.ops.math import operators  # noqa: F401 - what tensors can do, variables can
 from tideflow.variables import (  # noqa: F401
     collections,
+    context_protos,
+    creation,
+    global_step,
     initializers,
     keras_initializers,
+    meta_graph,
     module,
     partitioned,
     partitioners,

@@ -6,9 +6,9 @@ import abc
 import enum
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensorboard.compat.proto.variable_pb2 import SaveSliceInfoDef, VariableDef
+from tensorboard.compat.proto.variable_pb2 import VariableDef
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -20,12 +20,24 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import slicing
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.state import reference_variables, variable_rows
+from tideflow.variables.exported_names import prepend_name_scope, strip_name_scope
+from tideflow.variables.save_slices import SaveSliceInfo
 from tideflow.variables.trackable import VARIABLE_VALUE, Trackable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DeviceLike, DTypeLike, SessionLike, ShapeLike, TensorLike
 
 
 @export("VariableSynchronization")
 class VariableSynchronization(enum.Enum):
-    """When copies of a variable on several devices are brought together."""
+    """When the copies of a variable on several devices are synchronized.
+
+    Attributes:
+      AUTO: The distribution strategy decides.
+      NONE: Never: there is one copy.
+      ON_WRITE: Every write changes all copies.
+      ON_READ: Each device writes its own copy; a read combines them.
+    """
 
     AUTO = 0
     NONE = 1
@@ -35,7 +47,15 @@ class VariableSynchronization(enum.Enum):
 
 @export("VariableAggregation")
 class VariableAggregation(enum.Enum):
-    """How writes from several devices become one."""
+    """How the writes of several devices to a variable are combined into one.
+
+    Attributes:
+      NONE: They are not combined; a write from several devices is an error.
+      SUM: Their sum is written.
+      MEAN: Their mean is written.
+      ONLY_FIRST_REPLICA: The write of the first replica counts.
+      ONLY_FIRST_TOWER: An older name of `ONLY_FIRST_REPLICA`.
+    """
 
     NONE = 0
     SUM = 1
@@ -52,23 +72,28 @@ class VariableAggregation(enum.Enum):
 
 class _Default:
     use_resource = False
+    creator: Callable[..., Variable]
 
 
 @export("enable_resource_variables")
 def enable_resource_variables() -> None:
-    """Variables are resource variables from here on, unless asked otherwise."""
+    """Makes resource variables the default: `tf.Variable` and `tf.get_variable` then create them."""
     _Default.use_resource = True
 
 
 @export("disable_resource_variables")
 def disable_resource_variables() -> None:
-    """Variables are reference variables from here on, unless asked otherwise."""
+    """Makes reference variables the default, as in TensorFlow 1."""
     _Default.use_resource = False
 
 
 @export("resource_variables_enabled")
 def resource_variables_enabled() -> bool:
-    """Whether variables are resource variables where nothing else is asked."""
+    """Whether new variables are resource variables by default.
+
+    Returns:
+      True after `tf.enable_resource_variables`.
+    """
     return _Default.use_resource
 
 
@@ -87,26 +112,9 @@ def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
     return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
 
 
-def _default_creator(**arguments: Any) -> Variable:
-    """A reference or a resource variable, as the argument, the scope or the program's default says."""
-    from tideflow.variables import (  # their classes are made of this module's
-        reference,
-        resource,
-        variable_scope,
-    )
-
-    use_resource = arguments.pop("use_resource")
-    variable_def = arguments["variable_def"]
-    if variable_def is not None:
-        use_resource = variable_def.is_resource
-    if use_resource is None:
-        use_resource = variable_scope.get_variable_scope().use_resource
-    if use_resource is None:
-        use_resource = resource_variables_enabled()
-    if not use_resource:
-        return reference.RefVariable(**arguments)
-    del arguments["validate_shape"], arguments["expected_shape"]
-    return resource.ResourceVariable(**arguments)
+def register_default_creator(creator: Callable[..., Variable]) -> None:
+    """What makes a variable where no `variable_creator_scope` is in force."""
+    _Default.creator = creator
 
 
 class VariableMetaclass(abc.ABCMeta):
@@ -118,7 +126,7 @@ class VariableMetaclass(abc.ABCMeta):
         bound = _SIGNATURE.bind(None, *args, **kwargs)
         bound.apply_defaults()
         arguments = {key: value for key, value in bound.arguments.items() if key != "self"}
-        create: Callable = _default_creator
+        create = _Default.creator
         for creator in creators_of(get_default_graph()):
             create = _chained(creator, create)
         return create(**arguments)
@@ -139,7 +147,35 @@ def _chained(creator: Callable, inner: Callable) -> Callable:
 
 @export("Variable")
 class Variable(Trackable, metaclass=VariableMetaclass):
-    """State that keeps its value between steps; where a tensor is wanted it stands for its current value."""
+    """State that keeps its value from one step of a session to the next.
+
+    A variable can be used wherever a tensor can: it stands for its current value. It has a value only after
+    its initializer has run in the session (`tf.global_variables_initializer`).
+
+    Args:
+      initial_value: The initial value: a tensor, an array, a number, nested lists, or a function without
+        arguments that returns one of these.
+      trainable: Whether the variable is added to the collection TRAINABLE_VARIABLES, which optimizers use.
+        None means True, unless `synchronization` is ON_READ.
+      collections: The keys of the graph collections to add the variable to; GLOBAL_VARIABLES if None.
+      validate_shape: Whether the static shape of the initial value must be fully known. If not, the variable
+        may have values of different shapes.
+      caching_device: A device on which each read of the variable is cached.
+      name: The name of the variable, which is made unique.
+      variable_def: A VariableDef message. If given, the variable is made from nodes that exist in the graph.
+      dtype: The type of the elements; that of the initial value if None.
+      expected_shape: Ignored; it is accepted for old programs.
+      import_scope: The name scope under which the nodes of `variable_def` were imported.
+      constraint: A function that optimizers apply to the value after each update.
+      use_resource: Whether this is a resource variable (True) or a reference variable (False); the default of
+        the variable scope if None.
+      synchronization: When copies on several devices are synchronized.
+      aggregation: How the writes of several devices are combined.
+      shape: The static shape; that of the initial value if None.
+
+    Raises:
+      ValueError: If there is no initial value, or `validate_shape` is set and its shape is not fully known.
+    """
 
     __array_priority__ = 100  # ndarray + Variable is ours to answer
 
@@ -153,21 +189,21 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike | Callable[[], TensorLike] | None = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
         variable_def: VariableDef | None = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: ShapeLike | None = None,
         import_scope: str | None = None,
         constraint: Callable | None = None,
         use_resource: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
     ):
         raise TypeError("tf.Variable is made by RefVariable or ResourceVariable")
 
@@ -186,26 +222,33 @@ class Variable(Trackable, metaclass=VariableMetaclass):
     @property
     @abc.abstractmethod
     def device(self) -> str:
-        """The device asked for, "" where nothing was asked."""
+        """The device that the program requested, "" if it requested none."""
 
     @property
     @abc.abstractmethod
     def graph(self) -> Graph:
-        """The graph it is in."""
+        """The graph that contains the variable."""
 
     @property
     @abc.abstractmethod
     def dtype(self) -> dtypes.DType:
-        """The type of its elements; of a reference variable, a reference to it."""
+        """The type of the elements; for a reference variable, a reference to that type."""
 
     @property
     @abc.abstractmethod
     def shape(self) -> TensorShape:
-        """The shape, as far as it is known."""
+        """The static shape."""
 
     @abc.abstractmethod
-    def set_shape(self, shape: Any) -> None:
-        """Adds what the program knows about the shape."""
+    def set_shape(self, shape: ShapeLike) -> None:
+        """Adds to the static shape what the program knows about it.
+
+        Args:
+          shape: The shape.
+
+        Raises:
+          ValueError: If it contradicts what is known.
+        """
 
     @abc.abstractmethod
     def _as_graph_element(self) -> Tensor:
@@ -213,64 +256,131 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     @abc.abstractmethod
     def value(self) -> Tensor:
-        """The value where the variable is used as a tensor."""
+        """The tensor for the variable's value that is used where the variable is used as a tensor.
+
+        Returns:
+          The tensor. `read_value` reads the value at another point of the program.
+        """
 
     @abc.abstractmethod
     def read_value(self) -> Tensor:
-        """The value at the place in the program where this is called, control dependencies included."""
+        """Adds an operation that reads the variable after the current control dependencies.
+
+        Returns:
+          The value as a tensor.
+        """
 
     @abc.abstractmethod
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
-        """Rows of the value."""
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """Reads some rows of the variable.
+
+        Args:
+          indices: The indices of the rows along the first axis.
+          name: The name of the operation.
+
+        Returns:
+          The rows as a tensor.
+        """
 
     @abc.abstractmethod
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
-        """Slices of the value at index vectors."""
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
+        """Reads slices of the variable at index vectors.
+
+        Args:
+          indices: A tensor whose last axis has index vectors into the first axes of the variable.
+          name: The name of the operation.
+
+        Returns:
+          The slices as a tensor.
+        """
 
     @abc.abstractmethod
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """A new value. Returns the variable after that, or with `read_value=False` the operation."""
+        """Adds an operation that assigns a new value.
+
+        Args:
+          value: The new value.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+          read_value: Whether to return a value that is read after the assignment; if False, the operation is
+            returned.
+
+        Returns:
+          The variable after the assignment, or the operation.
+        """
 
     @abc.abstractmethod
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Adds `delta`. Returns as `assign` does."""
+        """Adds an operation that adds a value to the variable.
+
+        Args:
+          delta: The value to add.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+          read_value: Whether to return a value that is read after the addition; if False, the operation is
+            returned.
+
+        Returns:
+          The variable after the addition, or the operation.
+        """
 
     @abc.abstractmethod
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
-        """Subtracts `delta`. Returns as `assign` does."""
+        """Adds an operation that subtracts a value from the variable.
+
+        Args:
+          delta: The value to subtract.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+          read_value: Whether to return a value that is read after the subtraction; if False, the operation is
+            returned.
+
+        Returns:
+          The variable after the subtraction, or the operation.
+        """
 
     @abc.abstractmethod
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
-        """The VariableDef message; None where the variable is not in the exported scope."""
+        """Converts the variable to a VariableDef message.
+
+        Args:
+          export_scope: A name scope, which is removed from the names in the message.
+
+        Returns:
+          The message, or None if the variable is not in the scope.
+        """
 
     # --------------------------------------------------------------------------------------------- what it is
 
     @property
     def trainable(self) -> bool:
+        """Whether optimizers change the variable by default."""
         return self._trainable
 
     @property
     def synchronization(self) -> Any:
+        """When copies of the variable on several devices are synchronized."""
         return self._synchronization
 
     @property
     def aggregation(self) -> Any:
+        """How the writes of several devices are combined."""
         return self._aggregation
 
     @property
     def constraint(self) -> Callable | None:
-        """The projection that optimizers apply after an update, if any."""
+        """The function that optimizers apply to the value after each update, or None."""
         return self._constraint
 
     @property
     def initializer(self) -> Operation:
-        """The operation that gives the variable its initial value."""
+        """The operation that assigns the initial value."""
         return self._initializer_op
 
     @property
@@ -286,6 +396,7 @@ class Variable(Trackable, metaclass=VariableMetaclass):
         return {VARIABLE_VALUE: self}
 
     def get_shape(self) -> TensorShape:
+        """The static shape, as `shape` has it."""
         return self.shape
 
     def __repr__(self) -> str:
@@ -296,24 +407,49 @@ class Variable(Trackable, metaclass=VariableMetaclass):
         raise TypeError("'Variable' object is not iterable.")
 
     def experimental_ref(self) -> Reference:
-        """A hashable reference to this object."""
+        """A hashable reference to this variable, for use as a key in dictionaries and sets."""
         return Reference(self)
 
     # ---------------------------------------------------------------------------------------------- its value
 
     def initialized_value(self) -> Tensor:
-        """The value, or while there is none the initial value: safe in other variables' initial values."""
+        """The variable's value or, before the variable is initialized, its initial value.
+
+        Use it in the initial values of other variables, which may run before this one is initialized.
+
+        Returns:
+          The value as a tensor.
+        """
         with init_scope():
             return conditionals.cond(
                 reference_variables.is_variable_initialized(self), self.read_value, lambda: self.initial_value
             )
 
-    def eval(self, session: Any = None) -> Any:
-        """The current value, from `session` or the default session."""
+    def eval(self, session: SessionLike | None = None) -> Any:
+        """Computes the variable's current value.
+
+        Args:
+          session: The session; the default session if None.
+
+        Returns:
+          The value as a NumPy array or scalar.
+
+        Raises:
+          ValueError: If there is no session.
+          FailedPreconditionError: If the variable is not initialized.
+        """
         return self._as_graph_element().eval(session=session)
 
-    def load(self, value: Any, session: Any = None) -> None:
-        """Gives the variable this value at once, in `session` or the default session."""
+    def load(self, value: TensorLike, session: SessionLike | None = None) -> None:
+        """Assigns a value at once, in a session.
+
+        Args:
+          value: The new value.
+          session: The session; the default session if None.
+
+        Raises:
+          ValueError: If there is no session.
+        """
         session = session or get_default_session()
         if session is None:
             raise ValueError(
@@ -322,7 +458,14 @@ class Variable(Trackable, metaclass=VariableMetaclass):
         session.run(self.initializer, {self.initializer.inputs[1]: value})
 
     def count_up_to(self, limit: int) -> Tensor:
-        """Increments and returns what it was; OutOfRangeError once `limit` is reached."""
+        """Adds an operation that increments a scalar variable up to a limit.
+
+        Args:
+          limit: The limit. At the limit, the operation raises an OutOfRangeError instead.
+
+        Returns:
+          The value before the increment, as a tensor.
+        """
         return reference_variables.count_up_to(self, limit=limit)
 
     # ----------------------------------------------------------------------------------------- sparse changes
@@ -335,62 +478,182 @@ class Variable(Trackable, metaclass=VariableMetaclass):
     def scatter_add(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Adds the slices."""
+        """Adds an operation that adds rows to the variable.
+
+        Args:
+          sparse_delta: The rows and their indices.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_add", sparse_delta, use_locking, name)
 
     def scatter_sub(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Subtracts the slices."""
+        """Adds an operation that subtracts rows from the variable.
+
+        Args:
+          sparse_delta: The rows and their indices.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_sub", sparse_delta, use_locking, name)
 
     def scatter_mul(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Multiplies by the slices."""
+        """Adds an operation that multiplies rows of the variable.
+
+        Args:
+          sparse_delta: The factors and the indices of the rows.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_mul", sparse_delta, use_locking, name)
 
     def scatter_div(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Divides by the slices."""
+        """Adds an operation that divides rows of the variable.
+
+        Args:
+          sparse_delta: The divisors and the indices of the rows.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_div", sparse_delta, use_locking, name)
 
     def scatter_min(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Keeps the least of each element and its slice's."""
+        """Adds an operation that replaces rows by the element-wise minimum of the rows and given values.
+
+        Args:
+          sparse_delta: The values and the indices of the rows.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_min", sparse_delta, use_locking, name)
 
     def scatter_max(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Keeps the greatest of each element and its slice's."""
+        """Adds an operation that replaces rows by the element-wise maximum of the rows and given values.
+
+        Args:
+          sparse_delta: The values and the indices of the rows.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_max", sparse_delta, use_locking, name)
 
     def scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Replaces rows by the slices."""
+        """Adds an operation that assigns rows of the variable.
+
+        Args:
+          sparse_delta: The rows and their indices.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+
+        Raises:
+          TypeError: If `sparse_delta` is not IndexedSlices.
+        """
         return self._scatter("scatter_update", sparse_delta, use_locking, name)
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Replaces rows along the last axis of the indices, batch by batch."""
+        """Adds an operation that assigns rows in each batch of the variable.
+
+        Args:
+          sparse_delta: The rows, and indices whose leading axes are the batch axes of the variable.
+          use_locking: Accepted for TensorFlow's sake: writes are always atomic.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+        """
         indices, values = sparse_delta.indices, sparse_delta.values
         return variable_rows.batch_scatter_update(self, indices, values, use_locking, name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Adds `updates` to the slices at index vectors `indices`."""
+    def scatter_nd_add(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+        """Adds an operation that adds to slices of the variable at index vectors.
+
+        Args:
+          indices: A tensor whose last axis has index vectors into the first axes of the variable.
+          updates: The values to add, one slice for each index vector.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+        """
         return variable_rows.scatter_nd_add(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Subtracts `updates` from the slices at index vectors `indices`."""
+    def scatter_nd_sub(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+        """Adds an operation that subtracts from slices of the variable at index vectors.
+
+        Args:
+          indices: A tensor whose last axis has index vectors into the first axes of the variable.
+          updates: The values to subtract, one slice for each index vector.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+        """
         return variable_rows.scatter_nd_sub(self, indices, updates, use_locking=True, name=name)
 
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Replaces the slices at index vectors `indices`."""
+    def scatter_nd_update(self, indices: TensorLike, updates: TensorLike, name: str | None = None) -> Any:
+        """Adds an operation that assigns slices of the variable at index vectors.
+
+        Args:
+          indices: A tensor whose last axis has index vectors into the first axes of the variable.
+          updates: The new slices, one for each index vector.
+          name: The name of the operation.
+
+        Returns:
+          The variable after the update.
+        """
         return variable_rows.scatter_nd_update(self, indices, updates, use_locking=True, name=name)
 
     # ------------------------------------------------------------------------------------------- as a message
@@ -448,7 +711,15 @@ class Variable(Trackable, metaclass=VariableMetaclass):
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
-        """The variable that a message describes, from nodes that are in the graph already."""
+        """Makes a variable from a VariableDef message, of nodes that exist in the graph.
+
+        Args:
+          variable_def: The message.
+          import_scope: The name scope under which the nodes were imported.
+
+        Returns:
+          The variable.
+        """
         return Variable(variable_def=variable_def, import_scope=import_scope)
 
     # ---------------------------------------------------------------------------------------------- operators
@@ -478,65 +749,7 @@ def _number(choice: Any) -> int:
     return choice.value if isinstance(choice, enum.Enum) else 0
 
 
-# ---------------------------------------------------------------------------------- parts of larger variables
-
-
-class SaveSliceInfo:
-    """Which part of a larger variable this one is: checkpoints hold the whole under one name."""
-
-    def __init__(
-        self,
-        full_name: str | None = None,
-        full_shape: Sequence[int] | None = None,
-        var_offset: Sequence[int] | None = None,
-        var_shape: Sequence[int] | None = None,
-        save_slice_info_def: SaveSliceInfoDef | None = None,
-        import_scope: str | None = None,
-    ):
-        if save_slice_info_def is not None:
-            self.full_name = prepend_name_scope(save_slice_info_def.full_name, import_scope)
-            self.full_shape = list(save_slice_info_def.full_shape)
-            self.var_offset = list(save_slice_info_def.var_offset)
-            self.var_shape = list(save_slice_info_def.var_shape)
-        else:
-            self.full_name = full_name
-            self.full_shape = full_shape
-            self.var_offset = var_offset
-            self.var_shape = var_shape
-
-    @property
-    def spec(self) -> str:
-        """The part in checkpoint's notation: the full shape, then offset,size for each axis."""
-        sizes = " ".join(str(size) for size in self.full_shape)
-        parts = ":".join(f"{offset},{size}" for offset, size in zip(self.var_offset, self.var_shape))
-        return f"{sizes} {parts}"
-
-    def to_proto(self, export_scope: str | None = None) -> SaveSliceInfoDef | None:
-        """The message; None where the variable is not in the exported scope."""
-        if export_scope is not None and not self.full_name.startswith(export_scope):
-            return None
-        return SaveSliceInfoDef(
-            full_name=strip_name_scope(self.full_name, export_scope),
-            full_shape=self.full_shape,
-            var_offset=self.var_offset,
-            var_shape=self.var_shape,
-        )
-
-
 Variable.SaveSliceInfo = SaveSliceInfo
-
-
-def strip_name_scope(name: str, export_scope: str | None) -> str:
-    """The name as seen from inside the exported scope."""
-    if not export_scope:
-        return name
-    prefix = export_scope.removesuffix("/") + "/"
-    return name.removeprefix(prefix)
-
-
-def prepend_name_scope(name: str, import_scope: str | None) -> str:
-    """The name as seen from outside the scope that a graph was imported into."""
-    return f"{import_scope.removesuffix('/')}/{name}" if import_scope else name
 
 
 # -------------------------------------------------------------------------------------------------- arguments

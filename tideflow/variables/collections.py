@@ -26,37 +26,76 @@ from tideflow.ops.state import reference_variables
 
 @export("global_variables")
 def global_variables(scope: str | None = None) -> list:
-    """Variables that are shared and saved: the default for new ones."""
+    """Lists the global variables of the default graph: those that tasks share and savers save.
+
+    Args:
+      scope: A regular expression. If given, only variables whose name matches it at its start are returned.
+
+    Returns:
+      The variables, in the order in which they were made.
+    """
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
 
 
 @export("all_variables")
 def all_variables() -> list:
-    """The older name of `global_variables`."""
+    """Lists the global variables; an older name of `tf.global_variables`.
+
+    Returns:
+      The variables.
+    """
     return global_variables()
 
 
 @export("local_variables")
 def local_variables(scope: str | None = None) -> list:
-    """Variables of this process only, not saved."""
+    """Lists the local variables of the default graph: those of one process, which are not saved.
+
+    Args:
+      scope: A regular expression. If given, only variables whose name matches it at its start are returned.
+
+    Returns:
+      The variables, in the order in which they were made.
+    """
     return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
 
 
 @export("model_variables")
 def model_variables(scope: str | None = None) -> list:
-    """Variables that make up the model."""
+    """Lists the variables in the collection MODEL_VARIABLES: those that a model needs for inference.
+
+    Args:
+      scope: A regular expression. If given, only variables whose name matches it at its start are returned.
+
+    Returns:
+      The variables, in the order in which they were made.
+    """
     return get_collection(GraphKeys.MODEL_VARIABLES, scope)
 
 
 @export("trainable_variables")
 def trainable_variables(scope: str | None = None) -> list:
-    """Variables that optimizers change."""
+    """Lists the variables that optimizers change by default.
+
+    Args:
+      scope: A regular expression. If given, only variables whose name matches it at its start are returned.
+
+    Returns:
+      The variables, in the order in which they were made.
+    """
     return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
 
 
 @export("moving_average_variables")
 def moving_average_variables(scope: str | None = None) -> list:
-    """Variables whose moving averages are kept."""
+    """Lists the variables that have moving averages.
+
+    Args:
+      scope: A regular expression. If given, only variables whose name matches it at its start are returned.
+
+    Returns:
+      The variables, in the order in which they were made.
+    """
     return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
@@ -65,7 +104,15 @@ def moving_average_variables(scope: str | None = None) -> list:
 
 @export("variables_initializer", "initializers.variables")
 def variables_initializer(var_list: Sequence[Any] | None, name: str = "init") -> Operation:
-    """An operation that gives every variable of the list its initial value."""
+    """Adds an operation that initializes variables.
+
+    Args:
+      var_list: The variables.
+      name: The name of the operation.
+
+    Returns:
+      An operation that runs all their initializers.
+    """
     if var_list:
         return grouping.group(*[variable.initializer for variable in var_list], name=name)
     return grouping.group(name=name)
@@ -73,31 +120,59 @@ def variables_initializer(var_list: Sequence[Any] | None, name: str = "init") ->
 
 @export("global_variables_initializer", "initializers.global_variables")
 def global_variables_initializer() -> Operation:
-    """An operation that initializes all global variables."""
+    """Adds an operation that initializes all global variables of the default graph.
+
+    Returns:
+      The operation.
+    """
     return variables_initializer(global_variables())
 
 
 @export("local_variables_initializer", "initializers.local_variables")
 def local_variables_initializer() -> Operation:
-    """An operation that initializes all local variables."""
+    """Adds an operation that initializes all local variables of the default graph.
+
+    Returns:
+      The operation.
+    """
     return variables_initializer(local_variables())
 
 
 @export("initialize_variables")
 def initialize_variables(var_list: Sequence[Any], name: str = "init") -> Operation:
-    """The older name of `variables_initializer`."""
+    """Adds an operation that initializes variables; an older name of `tf.variables_initializer`.
+
+    Args:
+      var_list: The variables.
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     return variables_initializer(var_list, name=name)
 
 
 @export("initialize_all_variables")
 def initialize_all_variables() -> Operation:
-    """The older name of `global_variables_initializer`."""
+    """Adds an operation that initializes all global variables.
+
+    It is an older name of `tf.global_variables_initializer`.
+
+    Returns:
+      The operation.
+    """
     return global_variables_initializer()
 
 
 @export("initialize_local_variables")
 def initialize_local_variables() -> Operation:
-    """The older name of `local_variables_initializer`."""
+    """Adds an operation that initializes all local variables.
+
+    It is an older name of `tf.local_variables_initializer`.
+
+    Returns:
+      The operation.
+    """
     return local_variables_initializer()
 
 
@@ -117,7 +192,15 @@ def _known_variables() -> list:
 def report_uninitialized_variables(
     var_list: Sequence[Any] | None = None, name: str = "report_uninitialized_variables"
 ) -> Tensor:
-    """The names of the variables that have no value yet."""
+    """Adds an operation that lists the variables without a value.
+
+    Args:
+      var_list: The variables to check; all global and local variables if None.
+      name: The name of the operation.
+
+    Returns:
+      A vector of strings with the names of the uninitialized variables.
+    """
     variables = _known_variables() if var_list is None else var_list
     with name_scope(name):
         ready = [reference_variables.is_variable_initialized(variable) for variable in variables]
@@ -131,7 +214,14 @@ def report_uninitialized_variables(
 
 @export("assert_variables_initialized")
 def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Tensor | None:
-    """A tensor whose evaluation fails while one of the variables has no value."""
+    """Adds an operation that fails if a variable has no value.
+
+    Args:
+      var_list: The variables to check; all global and local variables if None.
+
+    Returns:
+      An operation that raises a FailedPreconditionError in a step, or None if there are no variables.
+    """
     variables = _known_variables() if var_list is None else var_list
     if not variables:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,25 +16,51 @@ from tideflow.ops.linalg import decompositions
 from tideflow.ops.math import unary
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+
 _TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal cut at two standard deviations
 
 
 @export("keras.initializers.Initializer")
 class Initializer:
-    """Called with a shape, a dtype and which part of a whole is wanted, it gives the tensor to begin with."""
+    """The base of initializers: functions that compute the initial value of a variable."""
 
     dtype: dtypes.DType
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
+        """Computes the initial value of a variable.
+
+        Args:
+          shape: The shape of the variable.
+          dtype: The type of the elements; the initializer's own if None.
+          partition_info: For a part of a partitioned variable, the whole shape and the offset of the part.
+
+        Returns:
+          The initial value as a tensor.
+        """
         raise TypeError(f"{type(self).__name__} is not an initializer: it makes no value")
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments from which `from_config` makes it again."""
+        """The arguments of the initializer, from which `from_config` makes it again.
+
+        Returns:
+          The arguments by name.
+        """
         return {"dtype": self.dtype.name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Initializer:
-        """The initializer that `get_config` described."""
+        """Makes an initializer from the result of `get_config`.
+
+        Args:
+          config: The arguments by name.
+
+        Returns:
+          The initializer.
+        """
         return cls(**config)
 
     def _type(self, dtype: Any) -> dtypes.DType:
@@ -53,23 +79,35 @@ def _floating(dtype: Any) -> dtypes.DType:
 
 @export("zeros_initializer", "initializers.zeros", "keras.initializers.Zeros", "keras.initializers.zeros")
 class Zeros(Initializer):
-    """All zeros."""
+    """Initializes a variable with zeros.
 
-    def __init__(self, dtype: Any = dtypes.float32):
+    Args:
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, dtype: DTypeLike = dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         return creation.zeros(shape, self._type(dtype))
 
 
 @export("ones_initializer", "initializers.ones", "keras.initializers.Ones", "keras.initializers.ones")
 class Ones(Initializer):
-    """All ones."""
+    """Initializes a variable with ones.
 
-    def __init__(self, dtype: Any = dtypes.float32):
+    Args:
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, dtype: DTypeLike = dtypes.float32):
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         return creation.ones(shape, self._type(dtype))
 
 
@@ -80,9 +118,19 @@ class Ones(Initializer):
     "keras.initializers.constant",
 )
 class Constant(Initializer):
-    """A given value; where it has fewer elements than the variable, the last one fills the rest."""
+    """Initializes a variable with given values.
 
-    def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False):
+    Args:
+      value: A number, or the values as a list or an array. If there are fewer values than elements, the last
+        value is repeated.
+      dtype: The default type of the elements.
+      verify_shape: Whether the values must have the shape of the variable.
+
+    Raises:
+      TypeError: If `value` is not a number, a list or an array.
+    """
+
+    def __init__(self, value: TensorLike = 0, dtype: DTypeLike = dtypes.float32, verify_shape: bool = False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
                 f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of "
@@ -93,25 +141,40 @@ class Constant(Initializer):
         self._verify_shape = verify_shape
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None
+        self,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        partition_info: Any = None,
+        verify_shape: bool | None = None,
     ) -> Tensor:
         verify = self._verify_shape if verify_shape is None else verify_shape
         return constants.constant(self.value, self._type(dtype), shape=shape, verify_shape=verify)
 
     def get_config(self) -> dict[str, Any]:
+        """The arguments of the initializer, by name."""
         # The shape check is of the call, not of the value: TensorFlow's configuration leaves it out too.
         return {"value": self.value, "dtype": self.dtype.name}
 
 
 @export("initializers.identity", "keras.initializers.Identity", "keras.initializers.identity")
 class Identity(Initializer):
-    """A multiple of the identity matrix."""
+    """Initializes a matrix with a multiple of the identity.
 
-    def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32):
+    Args:
+      gain: The factor.
+      dtype: The default type of the elements.
+
+    Raises:
+      ValueError: When called for a variable that is not a matrix.
+    """
+
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = dtypes.float32):
         self.gain = gain
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         whole = shape if partition_info is None else partition_info.full_shape
         if len(whole) != 2:
             raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
@@ -129,14 +192,29 @@ class Identity(Initializer):
 
 @export("random_uniform_initializer", "initializers.random_uniform")
 class RandomUniform(Initializer):
-    """Numbers from a range, all equally likely."""
+    """Initializes a variable with uniformly distributed numbers.
 
-    def __init__(self, minval: Any = 0, maxval: Any = None, seed: Any = None, dtype: Any = dtypes.float32):
+    Args:
+      minval: The least number.
+      maxval: The upper bound, which is not included; 1 for floats if None.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(
+        self,
+        minval: TensorLike = 0,
+        maxval: TensorLike | None = None,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.minval, self.maxval = minval, maxval
         self.seed = seed
         self.dtype = dtypes.as_dtype(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         return distributions.random_uniform(
             shape, self.minval, self.maxval, self._type(dtype), seed=self.seed
         )
@@ -147,14 +225,29 @@ class RandomUniform(Initializer):
 
 @export("random_normal_initializer", "initializers.random_normal")
 class RandomNormal(Initializer):
-    """Normally distributed numbers."""
+    """Initializes a variable with normally distributed numbers.
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32):
+    Args:
+      mean: The mean.
+      stddev: The standard deviation.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(
+        self,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.mean, self.stddev = mean, stddev
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         return distributions.random_normal(shape, self.mean, self.stddev, self._type(dtype), seed=self.seed)
 
     def get_config(self) -> dict[str, Any]:
@@ -163,14 +256,31 @@ class RandomNormal(Initializer):
 
 @export("truncated_normal_initializer", "initializers.truncated_normal")
 class TruncatedNormal(Initializer):
-    """Normally distributed numbers, those beyond two standard deviations drawn again."""
+    """Initializes a variable with normally distributed numbers within two standard deviations of the mean.
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32):
+    Numbers further away are drawn again.
+
+    Args:
+      mean: The mean.
+      stddev: The standard deviation.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(
+        self,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         self.mean, self.stddev = mean, stddev
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         return distributions.truncated_normal(
             shape, self.mean, self.stddev, self._type(dtype), seed=self.seed
         )
@@ -184,14 +294,26 @@ class TruncatedNormal(Initializer):
 
 @export("uniform_unit_scaling_initializer", "initializers.uniform_unit_scaling")
 class UniformUnitScaling(Initializer):
-    """Uniform numbers in a range that keeps the scale of what flows through a layer."""
+    """Initializes a variable with uniform numbers in a range that keeps the scale of a layer's input.
 
-    def __init__(self, factor: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32):
+    The range is plus and minus `factor * sqrt(3 / inputs)`, where `inputs` is the product of all sizes but
+    the last.
+
+    Args:
+      factor: A factor of the range. About 1.15 compensates for the shrinking effect of rectified linear
+        units.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.factor = factor
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         whole = shape if partition_info is None else partition_info.full_shape
         inputs = max(1.0, math.prod(float(size) for size in list(whole)[:-1]))
         limit = math.sqrt(3 / inputs) * self.factor
@@ -203,15 +325,29 @@ class UniformUnitScaling(Initializer):
 
 @export("variance_scaling_initializer", "initializers.variance_scaling", "keras.initializers.VarianceScaling")
 class VarianceScaling(Initializer):
-    """Random numbers whose variance is `scale` over the number of inputs, outputs, or their mean."""
+    """Initializes a variable with random numbers whose variance depends on its shape.
+
+    The variance is `scale / n`, where n is the number of inputs of a layer with these weights, the number of
+    its outputs, or the mean of both.
+
+    Args:
+      scale: The factor of the variance, above 0.
+      mode: What n is: `"fan_in"`, `"fan_out"` or `"fan_avg"`.
+      distribution: `"truncated_normal"` (or `"normal"`), `"untruncated_normal"` or `"uniform"`.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
 
     def __init__(
         self,
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: Any = None,
-        dtype: Any = dtypes.float32,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
     ):
         if scale <= 0.0:
             raise ValueError("`scale` must be positive float.")
@@ -226,7 +362,9 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         dtype = self._type(dtype)
         variance = self.scale / max(
             1.0, self._fan(shape if partition_info is None else partition_info.full_shape)
@@ -265,47 +403,89 @@ def fans(shape: Sequence[int]) -> tuple[float, float]:
 
 @export("glorot_uniform_initializer", "initializers.glorot_uniform", "keras.initializers.glorot_uniform")
 class GlorotUniform(VarianceScaling):
-    """Uniform, scaled to the mean of inputs and outputs. What `get_variable` uses for floats."""
+    """Initializes a variable with uniform numbers of variance `2 / (inputs + outputs)`.
 
-    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32):
+    `tf.get_variable` uses it for floats if it is given no initializer.
+
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
     def get_config(self) -> dict[str, Any]:
+        """The arguments of the initializer, by name."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 @export("glorot_normal_initializer", "initializers.glorot_normal", "keras.initializers.glorot_normal")
 class GlorotNormal(VarianceScaling):
-    """Truncated normal, scaled to the mean of inputs and outputs."""
+    """Initializes a variable with truncated normal numbers of variance `2 / (inputs + outputs)`.
 
-    def __init__(self, seed: Any = None, dtype: Any = dtypes.float32):
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
     def get_config(self) -> dict[str, Any]:
+        """The arguments of the initializer, by name."""
         return {"seed": self.seed, "dtype": self.dtype.name}
 
 
 @export("initializers.lecun_normal", "keras.initializers.lecun_normal")
-def lecun_normal(seed: Any = None) -> VarianceScaling:
-    """Truncated normal of variance 1 / inputs."""
+def lecun_normal(seed: int | None = None) -> VarianceScaling:
+    """Makes an initializer with truncated normal numbers of variance `1 / inputs`.
+
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+
+    Returns:
+      The initializer.
+    """
     return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 @export("initializers.lecun_uniform", "keras.initializers.lecun_uniform")
-def lecun_uniform(seed: Any = None) -> VarianceScaling:
-    """Uniform of variance 1 / inputs."""
+def lecun_uniform(seed: int | None = None) -> VarianceScaling:
+    """Makes an initializer with uniform numbers of variance `1 / inputs`.
+
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+
+    Returns:
+      The initializer.
+    """
     return VarianceScaling(1.0, "fan_in", "uniform", seed)
 
 
 @export("initializers.he_normal", "keras.initializers.he_normal")
-def he_normal(seed: Any = None) -> VarianceScaling:
-    """Truncated normal of variance 2 / inputs."""
+def he_normal(seed: int | None = None) -> VarianceScaling:
+    """Makes an initializer with truncated normal numbers of variance `2 / inputs`.
+
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+
+    Returns:
+      The initializer.
+    """
     return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 @export("initializers.he_uniform", "keras.initializers.he_uniform")
-def he_uniform(seed: Any = None) -> VarianceScaling:
-    """Uniform of variance 2 / inputs."""
+def he_uniform(seed: int | None = None) -> VarianceScaling:
+    """Makes an initializer with uniform numbers of variance `2 / inputs`.
+
+    Args:
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+
+    Returns:
+      The initializer.
+    """
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
@@ -319,14 +499,27 @@ def he_uniform(seed: Any = None) -> VarianceScaling:
     "keras.initializers.orthogonal",
 )
 class Orthogonal(Initializer):
-    """`gain` times a matrix with orthonormal rows or columns; all axes but the last count as rows."""
+    """Initializes a variable with a random matrix whose rows or columns are orthonormal.
 
-    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32):
+    For a variable of more than two axes, all axes but the last together are the rows.
+
+    Args:
+      gain: A factor of the matrix.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+
+    Raises:
+      ValueError: When called for a variable of fewer than two axes.
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         sizes = [int(size) for size in shape]
         if len(sizes) < 2:
             raise ValueError("The tensor to initialize must be at least two-dimensional")
@@ -349,14 +542,24 @@ def orthonormal(rows: int, columns: int, dtype: dtypes.DType, seed: Any) -> Tens
 
 
 class ConvolutionDeltaOrthogonal(Initializer):
-    """A filter that is zero but at its centre, and orthogonal there: the layer keeps its input's norm."""
+    """Initializes a convolution filter with an orthogonal matrix at its centre and zeros elsewhere.
 
-    def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32):
+    The convolution then keeps the norm of its input.
+
+    Args:
+      gain: A factor of the matrix.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = dtypes.float32):
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: Any = None
+    ) -> Tensor:
         sizes = [int(size) for size in shape]
         if not 3 <= len(sizes) <= 5:
             raise ValueError(

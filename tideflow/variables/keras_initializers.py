@@ -3,37 +3,77 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.variables import initializers
 from tideflow.variables.initializers import Initializer
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("keras.initializers.RandomNormal", "keras.initializers.random_normal", "keras.initializers.normal")
 class RandomNormal(initializers.RandomNormal):
-    """Normally distributed numbers, small by default."""
+    """Initializes a variable with normally distributed numbers.
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32):
+    Args:
+      mean: The mean.
+      stddev: The standard deviation.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(
+        self,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 0.05,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         super().__init__(mean, stddev, seed, dtype)
 
 
 @export("keras.initializers.RandomUniform", "keras.initializers.random_uniform", "keras.initializers.uniform")
 class RandomUniform(initializers.RandomUniform):
-    """Numbers from a range around zero, small by default."""
+    """Initializes a variable with uniformly distributed numbers.
+
+    Args:
+      minval: The least number.
+      maxval: The upper bound, which is not included.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
 
     def __init__(
-        self, minval: Any = -0.05, maxval: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32
+        self,
+        minval: TensorLike = -0.05,
+        maxval: TensorLike = 0.05,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
     ):
         super().__init__(minval, maxval, seed, dtype)
 
 
 @export("keras.initializers.TruncatedNormal", "keras.initializers.truncated_normal")
 class TruncatedNormal(initializers.TruncatedNormal):
-    """Normally distributed numbers without far outliers, small by default."""
+    """Initializes a variable with normally distributed numbers within two standard deviations of the mean.
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 0.05, seed: Any = None, dtype: Any = dtypes.float32):
+    Args:
+      mean: The mean.
+      stddev: The standard deviation.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      dtype: The default type of the elements.
+    """
+
+    def __init__(
+        self,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 0.05,
+        seed: int | None = None,
+        dtype: DTypeLike = dtypes.float32,
+    ):
         super().__init__(mean, stddev, seed, dtype)
 
 
@@ -73,13 +113,28 @@ _BY_NAME = {
 
 @export("keras.initializers.serialize")
 def serialize(initializer: Initializer) -> dict[str, Any]:
-    """The initializer as a class name and a configuration."""
+    """Converts an initializer to a dictionary.
+
+    Args:
+      initializer: The initializer.
+
+    Returns:
+      A dictionary of the class name and the configuration.
+    """
     return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
 
 
 @export("keras.initializers.deserialize")
 def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
-    """The initializer that `serialize` described."""
+    """Makes an initializer from a dictionary that `serialize` has returned.
+
+    Args:
+      config: The dictionary.
+      custom_objects: The program's own initializers, by class name.
+
+    Returns:
+      The initializer.
+    """
     known = {**_BY_NAME, **(custom_objects or {})}
     name = config["class_name"]
     if name not in known:
@@ -90,7 +145,17 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
 
 @export("keras.initializers.get")
 def get(identifier: Any) -> Any:
-    """An initializer from its name, its configuration, its class, or itself."""
+    """Gets an initializer.
+
+    Args:
+      identifier: A name, a dictionary that `serialize` has returned, an initializer or its class, or None.
+
+    Returns:
+      The initializer, or None for None.
+
+    Raises:
+      ValueError: If the argument stands for no initializer.
+    """
     if identifier is None:
         return None
     if isinstance(identifier, dict):

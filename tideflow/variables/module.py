@@ -23,7 +23,17 @@ def snake_case(name: str) -> str:
 
 @export("Module")
 class Module(AutoTrackable):
-    """A base for whatever has variables. Attributes are looked through in the order of their names."""
+    """A base class for objects with variables.
+
+    A module finds its variables and submodules in its attributes, and in lists and dictionaries among them,
+    in the order of the attributes' names.
+
+    Args:
+      name: The name of the module; made from the class name if None.
+
+    Raises:
+      ValueError: If the name is not a Python identifier.
+    """
 
     def __init__(self, name: str | None = None):
         name = snake_case(type(self).__name__) if name is None else name
@@ -38,32 +48,39 @@ class Module(AutoTrackable):
 
     @property
     def name(self) -> str:
-        """The module's name, as it was given or from its class."""
+        """The module's name."""
         return self._name
 
     @property
     def name_scope(self) -> name_scope:
-        """The name scope of this module, to be entered."""
+        """The name scope of the module, as a context manager."""
         return name_scope(self._scope_name)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables of this module and of those within it."""
+        """The variables of this module and its submodules."""
         return tuple(_found(self, lambda value: isinstance(value, Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
-        """The trainable ones of `variables`."""
+        """The trainable variables of this module and its submodules."""
         return tuple(v for v in self.variables if v.trainable)
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules within this one, and those within them."""
+        """All modules within this one, at any depth."""
         return tuple(_found(self, lambda value: isinstance(value, Module)))
 
     @classmethod
     def with_name_scope(cls, method: Callable) -> Callable:
-        """Decorator: a method whose operations stand in the module's name scope."""
+        """Decorator that runs a method in the module's name scope.
+
+        Args:
+          method: The method.
+
+        Returns:
+          The method, which enters the name scope first.
+        """
 
         @functools.wraps(method)
         def in_scope(self: Module, *args: Any, **kwargs: Any) -> Any:

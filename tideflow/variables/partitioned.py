@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import register_tensor_conversion_function
@@ -14,6 +14,9 @@ from tideflow.ops.arrays import constants, joining
 from tideflow.variables import base
 from tideflow.variables.base import Variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+
 
 class PartitionedVariable:
     """A list of variables that together are one: as a tensor it is their concatenation."""
@@ -21,8 +24,8 @@ class PartitionedVariable:
     def __init__(
         self,
         name: str,
-        shape: Any,
-        dtype: Any,
+        shape: ShapeLike,
+        dtype: DTypeLike,
         variable_list: Sequence[Variable],
         partitions: Sequence[int],
     ):
@@ -128,19 +131,19 @@ class PartitionedVariable:
         return results if read_value else [result.op for result in results]
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list:
         """New values for all parts."""
         return self._written(self._apply("assign", value, use_locking, name), read_value)
 
     def assign_add(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list:
         """Adds a value to all parts."""
         return self._written(self._apply("assign_add", value, use_locking, name), read_value)
 
     def assign_sub(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> list:
         """Subtracts a value from all parts."""
         return self._written(self._apply("assign_sub", value, use_locking, name), read_value)

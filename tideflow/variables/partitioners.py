@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -13,12 +13,24 @@ from tideflow.graph.shapes import as_shape
 from tideflow.variables import variable_scope
 from tideflow.variables.store import store_of_default_graph
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
+
 Partitioner = Callable[..., list[int]]
 
 
 @export("fixed_size_partitioner")
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
-    """The same number of parts for every variable, but never more than there are rows."""
+    """Makes a partitioner that divides every variable into the same number of parts.
+
+    Args:
+      num_shards: The number of parts. A variable has no more parts than its size along the axis.
+      axis: The axis to divide.
+
+    Returns:
+      A partitioner for `tf.get_variable` and `tf.variable_scope`: a function of a shape and a dtype that
+      returns the number of parts along each axis.
+    """
 
     def partitioner(shape: Any, **unused: Any) -> list[int]:
         sizes = as_shape(shape).as_list()
@@ -33,7 +45,20 @@ def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
 def variable_axis_size_partitioner(
     max_shard_bytes: int, axis: int = 0, bytes_per_string_element: int = 16, max_shards: int | None = None
 ) -> Partitioner:
-    """As few parts as keep each below a size in bytes."""
+    """Makes a partitioner that divides variables into as few parts as a size limit allows.
+
+    Args:
+      max_shard_bytes: The largest size of a part, in bytes.
+      axis: The axis to divide.
+      bytes_per_string_element: The size assumed for a string.
+      max_shards: The largest number of parts; no limit if None.
+
+    Returns:
+      A partitioner for `tf.get_variable` and `tf.variable_scope`.
+
+    Raises:
+      ValueError: If a limit is not positive.
+    """
     if max_shard_bytes < 1 or bytes_per_string_element < 1:
         raise ValueError("Both max_shard_bytes and bytes_per_string_element must be positive.")
     if max_shards is not None and max_shards < 1:
@@ -58,7 +83,20 @@ def min_max_variable_partitioner(
     min_slice_size: int = 256 << 10,
     bytes_per_string_element: int = 16,
 ) -> Partitioner:
-    """As many parts as there may be, but none below a size in bytes."""
+    """Makes a partitioner that divides variables into as many parts as a least size allows.
+
+    Args:
+      max_partitions: The largest number of parts.
+      axis: The axis to divide.
+      min_slice_size: The least size of a part, in bytes.
+      bytes_per_string_element: The size assumed for a string.
+
+    Returns:
+      A partitioner for `tf.get_variable` and `tf.variable_scope`.
+
+    Raises:
+      ValueError: If an argument is not positive.
+    """
 
     def partitioner(shape: Any, dtype: Any) -> list[int]:
         sizes = _full(shape)
@@ -88,13 +126,30 @@ def create_partitioned_variables(
     shape: Sequence[int],
     slicing: Sequence[int],
     initializer: Any,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     trainable: bool = True,
     collections: Sequence[Any] | None = None,
     name: str | None = None,
     reuse: Any = None,
 ) -> list[Any]:
-    """The parts of a variable cut as `slicing` says: the older way, before partitioners."""
+    """Makes the parts of a partitioned variable; the way of old programs.
+
+    Args:
+      shape: The shape of the whole variable.
+      slicing: The number of parts along each axis. At most one may be above 1.
+      initializer: An initializer, or the initial value of the whole variable.
+      dtype: The type of the elements.
+      trainable: Whether optimizers change the parts by default.
+      collections: The keys of the graph collections to add the parts to; GLOBAL_VARIABLES if None.
+      name: The name of the variable.
+      reuse: Whether existing parts are shared, as in `tf.variable_scope`.
+
+    Returns:
+      A list of the parts.
+
+    Raises:
+      ValueError: If `slicing` does not fit the shape.
+    """
     if len(shape) != len(slicing):
         raise ValueError(
             "The 'shape' and 'slicing' of a partitioned Variable must have the length: shape: "

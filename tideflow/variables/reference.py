@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -16,26 +16,29 @@ from tideflow.ops.state import reference_variables
 from tideflow.variables import base, initial
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DeviceLike, DTypeLike, ShapeLike, TensorLike
+
 
 class RefVariable(Variable):
     """A variable whose operations take a reference to it; its node `read` gives the value."""
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike | Callable[[], TensorLike] | None = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
         variable_def: Any = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: ShapeLike | None = None,
         import_scope: str | None = None,
         constraint: Callable | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
     ):
         if variable_def is not None:
             if initial_value is not None:
@@ -110,7 +113,7 @@ class RefVariable(Variable):
     def shape(self) -> TensorShape:
         return self._variable.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds what the program knows about the shape."""
         self._ref().set_shape(shape)
         self.value().set_shape(shape)
@@ -131,32 +134,32 @@ class RefVariable(Variable):
         """The value at the place in the program where this is called, control dependencies included."""
         return constants.identity(self._variable, name="read")
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Rows of the value."""
         return indexing.gather(self.value(), indices, name=name)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Slices of the value at index vectors."""
         return indexing.gather_nd(self.value(), indices, name=name)
 
     # ------------------------------------------------------------------------------------------------ writing
 
     def assign(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """A new value. Returns the variable after that, or with `read_value=False` the operation."""
         result = reference_variables.assign(self._variable, value, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_add(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Adds `delta`."""
         result = reference_variables.assign_add(self._variable, delta, use_locking=use_locking, name=name)
         return result if read_value else result.op
 
     def assign_sub(
-        self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
+        self, delta: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
     ) -> Any:
         """Subtracts `delta`."""
         result = reference_variables.assign_sub(self._variable, delta, use_locking=use_locking, name=name)

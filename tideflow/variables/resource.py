@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -24,6 +24,9 @@ from tideflow.ops.arrays import constants, slicing
 from tideflow.ops.state import resource_variables, variable_rows
 from tideflow.variables import base, initial
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DeviceLike, DTypeLike, ShapeLike, TensorLike
 
 
 class BaseResourceVariable(Variable):
@@ -75,7 +78,7 @@ class BaseResourceVariable(Variable):
         """The operation that initializes the variable."""
         return self._initializer_op
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """A handle's variable keeps the shape it was made with."""
         raise NotImplementedError("ResourceVariable does not implement set_shape()")
 
@@ -122,13 +125,13 @@ class BaseResourceVariable(Variable):
                 value = self._read_variable_op()
             return constants.identity(value)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Rows of the variable, without reading the whole of it."""
         with name_scope("Gather" if name is None else name) as scope:
             value = variable_rows.resource_gather_op(self._handle, indices, dtype=self._dtype, name=scope)
         return constants.identity(value)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Slices of the variable at index vectors, without reading the whole of it."""
         with name_scope("GatherNd" if name is None else name) as scope:
             value = variable_rows.resource_gather_nd_op(self._handle, indices, dtype=self._dtype, name=scope)
@@ -147,7 +150,11 @@ class BaseResourceVariable(Variable):
         return self._lazy_read(op) if read_value else op
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        value: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """A new value. Returns the variable after that, or with `read_value=False` the operation."""
         with self._usable():
@@ -158,7 +165,11 @@ class BaseResourceVariable(Variable):
             )
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Adds `delta`."""
         with self._usable():
@@ -168,7 +179,11 @@ class BaseResourceVariable(Variable):
             )
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+        self,
+        delta: TensorLike,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
     ) -> Any:
         """Subtracts `delta`."""
         with self._usable():
@@ -204,20 +219,20 @@ class ResourceVariable(BaseResourceVariable):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: TensorLike | Callable[[], TensorLike] | None = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         variable_def: Any = None,
         import_scope: str | None = None,
         constraint: Callable | None = None,
         distribute_strategy: Any = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        shape: ShapeLike | None = None,
     ):
         if variable_def is not None:
             if initial_value is not None:

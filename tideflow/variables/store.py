@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -27,6 +27,9 @@ from tideflow.variables.base import (
     resource_variables_enabled,
 )
 from tideflow.variables.partitioned import PartitionedVariable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 _STORE = ("__variable_store",)
 
@@ -55,8 +58,8 @@ class VariableStore:
         self,
         name: str,
         *,
-        dtype: Any = dtypes.float32,
-        shape: Any = None,
+        dtype: DTypeLike = dtypes.float32,
+        shape: ShapeLike | None = None,
         trainable: bool | None = None,
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,

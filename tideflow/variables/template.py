@@ -24,7 +24,25 @@ def make_template(
     custom_getter_: Callable | None = None,
     **kwargs: Any,
 ) -> Template:
-    """A callable that runs `func_` in a scope where later calls share the variables of the first."""
+    """Wraps a function so that all its calls share the variables of the first call.
+
+        scale = tf.make_template("scale", lambda x: x * tf.get_variable("factor", []))
+        a, b = scale(x), scale(y)  # one variable, "scale/factor"
+
+    Args:
+      name_: The name of the variable scope, which is made unique.
+      func_: The function, which creates variables with `tf.get_variable`.
+      create_scope_now_: Whether the scope is made now; else the first call makes it.
+      unique_name_: A name for the scope that is used as it is, without being made unique.
+      custom_getter_: The custom getter of the variable scope.
+      **kwargs: Arguments that every call of `func_` gets.
+
+    Returns:
+      A callable object with the arguments and the result of `func_`.
+
+    Raises:
+      ValueError: When called, if a later call creates variables that the first call did not.
+    """
     if kwargs:
         func_ = functools.partial(func_, **kwargs)
     return Template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
@@ -117,15 +135,17 @@ class Template(Trackable):
 
     @property
     def name(self) -> str:
-        """The name given to the template, not that of its scope."""
+        """The name of the template, as it was given."""
         return self._name
 
     @property
     def func(self) -> Callable:
+        """The function that the template wraps."""
         return self._func
 
     @property
     def variable_scope(self) -> VariableScope | None:
+        """The variable scope; None before the first call."""
         return self._variable_scope
 
     @property
@@ -143,34 +163,41 @@ class Template(Trackable):
 
     @property
     def variables(self) -> list:
-        """Global and local variables of the scope."""
+        """The global and local variables of the scope."""
         return self.global_variables + self.local_variables
 
     @property
     def global_variables(self) -> list:
+        """The global variables of the scope."""
         return self._collection(GraphKeys.GLOBAL_VARIABLES)
 
     @property
     def local_variables(self) -> list:
+        """The local variables of the scope."""
         return self._collection(GraphKeys.LOCAL_VARIABLES)
 
     @property
     def trainable_variables(self) -> list:
+        """The trainable variables of the scope."""
         return self._collection(GraphKeys.TRAINABLE_VARIABLES)
 
     @property
     def non_trainable_variables(self) -> list:
+        """The variables of the scope that are not trainable."""
         trainable = set(self.trainable_variables)
         return [variable for variable in self.variables if variable not in trainable]
 
     @property
     def weights(self) -> list:
+        """The variables of the scope, as `variables` has them."""
         return self.variables
 
     @property
     def trainable_weights(self) -> list:
+        """The trainable variables of the scope."""
         return self.trainable_variables
 
     @property
     def non_trainable_weights(self) -> list:
+        """The variables of the scope that are not trainable."""
         return self.non_trainable_variables

@@ -27,7 +27,10 @@ class Trackable:
 
 @export("contrib.checkpoint.Checkpointable")
 class AutoTrackable(Trackable):
-    """An object whose children are its attributes: what is trackable itself, and lists and dictionaries."""
+    """An object whose attributes are tracked by checkpoints.
+
+    They may be variables, other tracked objects, lists and dictionaries.
+    """
 
     _untracked: frozenset[str] = frozenset()  # attributes that do not count
 

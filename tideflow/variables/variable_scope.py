@@ -7,8 +7,8 @@ import enum
 import functools
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -17,6 +17,9 @@ from tideflow.graph.scopes import GraphKeys, get_default_graph, graph_of, name_s
 from tideflow.variables import base
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.store import VariableStore, store_of_default_graph
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DeviceLike, DTypeLike, ShapeLike
 
 _SCOPES = ("__varscope",)
 
@@ -35,7 +38,24 @@ expose(AUTO_REUSE, "AUTO_REUSE")
 
 @export("VariableScope")
 class VariableScope:
-    """A prefix for names, and defaults for whatever `get_variable` is not told."""
+    """A prefix for the names of variables, and defaults for `tf.get_variable`.
+
+    `tf.variable_scope` makes and enters one; `tf.get_variable_scope` returns the current one.
+
+    Args:
+      reuse: Whether `get_variable` shares existing variables (True), makes new ones (False or None), or makes
+        those that do not exist (`tf.AUTO_REUSE`).
+      name: The prefix, without a slash at its end.
+      initializer: The default initializer.
+      regularizer: The default regularizer.
+      caching_device: The default caching device.
+      partitioner: The default partitioner.
+      custom_getter: A function around `get_variable`; see `tf.get_variable`.
+      name_scope: The name scope of the variable scope, with a slash at its end.
+      dtype: The default type of the elements.
+      use_resource: Whether variables are resource variables by default.
+      constraint: The default constraint.
+    """
 
     def __init__(
         self,
@@ -43,11 +63,11 @@ class VariableScope:
         name: str = "",
         initializer: Any = None,
         regularizer: Callable | None = None,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         partitioner: Callable | None = None,
         custom_getter: Callable | None = None,
         name_scope: str = "",
-        dtype: Any = dtypes.float32,
+        dtype: DTypeLike = dtypes.float32,
         use_resource: bool | None = None,
         constraint: Callable | None = None,
     ):
@@ -65,100 +85,156 @@ class VariableScope:
 
     @property
     def name(self) -> str:
+        """The prefix, without a slash at its end."""
         return self._name
 
     @property
     def original_name_scope(self) -> str:
-        """The name scope that was opened with this variable scope, with its slash."""
+        """The name scope that was opened with this variable scope, with a slash at its end."""
         return self._name_scope
 
     @property
     def reuse(self) -> Any:
+        """Whether `get_variable` shares existing variables."""
         return self._reuse
 
     @property
     def initializer(self) -> Any:
+        """The default initializer."""
         return self._initializer
 
     @property
     def dtype(self) -> Any:
+        """The default type of the elements."""
         return self._dtype
 
     @property
     def use_resource(self) -> bool | None:
+        """Whether variables are resource variables by default."""
         return self._use_resource
 
     @property
     def regularizer(self) -> Callable | None:
+        """The default regularizer."""
         return self._regularizer
 
     @property
     def caching_device(self) -> Any:
+        """The default caching device."""
         return self._caching_device
 
     @property
     def partitioner(self) -> Callable | None:
+        """The default partitioner."""
         return self._partitioner
 
     @property
     def custom_getter(self) -> Callable | None:
+        """The function around `get_variable`."""
         return self._custom_getter
 
     @property
     def constraint(self) -> Callable | None:
+        """The default constraint."""
         return self._constraint
 
     def reuse_variables(self) -> None:
-        """From here on variables of this scope are shared, not made."""
+        """Makes `get_variable` share existing variables from now on."""
         self._reuse = True
 
     def set_initializer(self, initializer: Any) -> None:
+        """Sets the default initializer.
+
+        Args:
+          initializer: The initializer.
+        """
         self._initializer = initializer
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
+        """Sets the default type of the elements.
+
+        Args:
+          dtype: The type.
+        """
         self._dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
+        """Sets whether variables are resource variables by default.
+
+        Args:
+          use_resource: True for resource variables, False for reference variables, None for the global
+            default.
+        """
         self._use_resource = use_resource
 
     def set_regularizer(self, regularizer: Callable | None) -> None:
+        """Sets the default regularizer.
+
+        Args:
+          regularizer: The regularizer.
+        """
         self._regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: DeviceLike) -> None:
+        """Sets the default caching device.
+
+        Args:
+          caching_device: The device.
+        """
         self._caching_device = caching_device
 
     def set_partitioner(self, partitioner: Callable | None) -> None:
+        """Sets the default partitioner.
+
+        Args:
+          partitioner: The partitioner.
+        """
         self._partitioner = partitioner
 
     def set_custom_getter(self, custom_getter: Callable | None) -> None:
+        """Sets the function around `get_variable`.
+
+        Args:
+          custom_getter: The function.
+        """
         self._custom_getter = custom_getter
 
-    def get_collection(self, name: Any) -> list:
-        """What a collection holds of this scope."""
+    def get_collection(self, name: Hashable) -> list:
+        """Gets the values of a collection whose names are in this scope.
+
+        Args:
+          name: The collection's key.
+
+        Returns:
+          A list of the values.
+        """
         prefix = re.escape(f"{self._name}/") if self._name else ""
         return get_default_graph().get_collection(name, prefix)
 
     def trainable_variables(self) -> list:
+        """The trainable variables in this scope."""
         return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     def global_variables(self) -> list:
+        """The global variables in this scope."""
         return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
 
     def local_variables(self) -> list:
+        """The local variables in this scope."""
         return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def get_variable(
         self,
         var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike | None = None,
         initializer: Any = None,
         regularizer: Callable | None = None,
         reuse: Any = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         partitioner: Callable | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
@@ -167,7 +243,31 @@ class VariableScope:
         synchronization: Any = VariableSynchronization.AUTO,
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
-        """The variable of this name in this scope, made or shared as the scope says."""
+        """Gets a variable of this scope, or makes it.
+
+        Args:
+          var_store: The store of the graph's variables.
+          name: The name of the variable within the scope.
+          shape: As in `tf.get_variable`, like all that follow; the scope's default is used if an argument is
+            None.
+          dtype: The type of the elements.
+          initializer: The initializer, or the initial value.
+          regularizer: The regularizer.
+          reuse: Whether an existing variable is shared; as the scope says if None.
+          trainable: Whether optimizers change the variable by default.
+          collections: The collections to add the variable to.
+          caching_device: The caching device.
+          partitioner: The partitioner.
+          validate_shape: Whether the shape of the initial value must be fully known.
+          use_resource: Whether it is a resource variable.
+          custom_getter: A function around this one.
+          constraint: The constraint.
+          synchronization: When copies on several devices are synchronized.
+          aggregation: How the writes of several devices are combined.
+
+        Returns:
+          The variable, or a PartitionedVariable if there is a partitioner.
+        """
 
         def chosen(given: Any, default: Any) -> Any:
             return default if given is None else given
@@ -236,7 +336,11 @@ def scope_state() -> _ScopeState:
 
 @export("get_variable_scope")
 def get_variable_scope() -> VariableScope:
-    """The innermost variable scope."""
+    """Gets the current variable scope.
+
+    Returns:
+      The VariableScope of the innermost `with tf.variable_scope` block, or the graph's outermost scope.
+    """
     return scope_state().current
 
 
@@ -304,7 +408,35 @@ def pure_variable_scope(
 
 @export("variable_scope")
 class variable_scope:
-    """`with tf.variable_scope(name) as scope:` variables and operations made inside begin with the name."""
+    """Opens a variable scope: names in the block begin with it, and it has defaults for `get_variable`.
+
+        with tf.variable_scope("layer1"):
+            w = tf.get_variable("w", [3])  # "layer1/w"
+        with tf.variable_scope("layer1", reuse=True):
+            same = tf.get_variable("w", [3])  # the same variable
+
+    The block's value is the VariableScope. Operations made in the block are in a name scope of the same name.
+
+    Args:
+      name_or_scope: The name of the scope, or a VariableScope to enter again; None for `default_name`.
+      default_name: The name, made unique, if `name_or_scope` is None.
+      values: Tensors that the block uses. Operations of the block go into their graph.
+      initializer: The default initializer of the block.
+      regularizer: The default regularizer of the block.
+      caching_device: The default caching device of the block.
+      partitioner: The default partitioner of the block.
+      custom_getter: A function around `get_variable` in the block; see `tf.get_variable`.
+      reuse: True to share existing variables, `tf.AUTO_REUSE` to make those that do not exist, None to
+        inherit the setting of the scope outside.
+      dtype: The default type of the elements in the block.
+      use_resource: Whether variables of the block are resource variables by default.
+      constraint: The default constraint of the block.
+      auxiliary_name_scope: Whether the block opens a name scope too.
+
+    Raises:
+      ValueError: If the name is missing or not valid, or `reuse` is True and `name_or_scope` is None.
+      TypeError: If an argument has the wrong type.
+    """
 
     def __init__(
         self,
@@ -313,11 +445,11 @@ class variable_scope:
         values: Sequence[Any] | None = None,
         initializer: Any = None,
         regularizer: Callable | None = None,
-        caching_device: Any = None,
+        caching_device: DeviceLike | None = None,
         partitioner: Callable | None = None,
         custom_getter: Callable | None = None,
         reuse: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
         constraint: Callable | None = None,
         auxiliary_name_scope: bool = True,
@@ -392,15 +524,33 @@ def variable_op_scope(
     default_name: str | None = None,
     initializer: Any = None,
     regularizer: Callable | None = None,
-    caching_device: Any = None,
+    caching_device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     custom_getter: Callable | None = None,
     reuse: Any = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Callable | None = None,
 ) -> Iterator[VariableScope]:
-    """The older spelling of `variable_scope`."""
+    """Opens a variable scope; an older order of the arguments of `tf.variable_scope`.
+
+    Args:
+      values: Tensors that the block uses.
+      name_or_scope: As in `tf.variable_scope`, like all that follow.
+      default_name: The name if `name_or_scope` is None.
+      initializer: The default initializer.
+      regularizer: The default regularizer.
+      caching_device: The default caching device.
+      partitioner: The default partitioner.
+      custom_getter: A function around `get_variable`.
+      reuse: Whether existing variables are shared.
+      dtype: The default type of the elements.
+      use_resource: Whether variables are resource variables.
+      constraint: The default constraint.
+
+    Returns:
+      A context manager whose value is the VariableScope.
+    """
     with variable_scope(
         name_or_scope,
         default_name=default_name,
@@ -421,7 +571,15 @@ def variable_op_scope(
 @export("variable_creator_scope")
 @contextlib.contextmanager
 def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
-    """`variable_creator(next_creator, **arguments)` makes the variables inside, by way of `next_creator`."""
+    """Sets a function that makes the variables of a `with` block.
+
+    Args:
+      variable_creator: Called as `variable_creator(next_creator, **arguments)` for each new variable. It
+        returns a variable, usually the result of `next_creator(**arguments)` with changed arguments.
+
+    Returns:
+      A context manager.
+    """
     creators = base.creators_of(get_default_graph())
     creators.append(variable_creator)
     try:
@@ -432,7 +590,11 @@ def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
 
 @export("no_regularizer")
 def no_regularizer(_: Any) -> None:
-    """No regularizer, not even the scope's."""
+    """Returns None: a regularizer argument that overrides the default of the variable scope.
+
+    Args:
+      _: The value of the variable, which is ignored.
+    """
     return
 
 
@@ -442,13 +604,13 @@ def no_regularizer(_: Any) -> None:
 @export("get_variable")
 def get_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
     initializer: Any = None,
     regularizer: Callable | None = None,
     trainable: bool | None = None,
     collections: Sequence[Any] | None = None,
-    caching_device: Any = None,
+    caching_device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
@@ -457,7 +619,37 @@ def get_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """The variable of this name in the current scope: a new one, or where the scope shares, the old one."""
+    """Gets a variable by its name in the current variable scope, or makes it.
+
+    Whether an existing variable is shared depends on the scope: see `reuse` in `tf.variable_scope`.
+
+    Args:
+      name: The name of the variable within the scope.
+      shape: The shape. It is needed to make a variable, unless `initializer` is a value.
+      dtype: The type of the elements; the scope's default, usually float32, if None.
+      initializer: An initializer, or the initial value. If None, the scope's default; without that,
+        `glorot_uniform` for floats and zeros for integers and bools.
+      regularizer: A function of the variable; its result is added to the collection REGULARIZATION_LOSSES.
+      trainable: Whether optimizers change the variable by default. None means True, unless `synchronization`
+        is ON_READ.
+      collections: The keys of the graph collections to add the variable to; GLOBAL_VARIABLES if None.
+      caching_device: A device on which each read of the variable is cached.
+      partitioner: A function of shape and dtype that returns the number of parts along each axis.
+      validate_shape: Whether the shape of the initial value must be fully known.
+      use_resource: Whether it is a resource variable; the scope's default if None.
+      custom_getter: A function `custom_getter(getter, name, *args, **kwargs)` that is called instead, and
+        that calls `getter` to get or make variables.
+      constraint: A function that optimizers apply to the value after each update.
+      synchronization: When copies on several devices are synchronized.
+      aggregation: How the writes of several devices are combined.
+
+    Returns:
+      The variable, or a PartitionedVariable if there is a partitioner.
+
+    Raises:
+      ValueError: If the variable exists and is not shared, or does not exist and must be shared; if the shape
+        is missing, or differs from that of the existing variable.
+    """
     return get_variable_scope().get_variable(
         store_of_default_graph(),
         name,
@@ -481,13 +673,13 @@ def get_variable(
 @export("get_local_variable")
 def get_local_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
     initializer: Any = None,
     regularizer: Callable | None = None,
     trainable: bool = False,
     collections: Sequence[Any] | None = None,
-    caching_device: Any = None,
+    caching_device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
@@ -496,7 +688,30 @@ def get_local_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """A variable that is not trained, saved or shared between tasks: counters, accumulators of metrics."""
+    """Gets a local variable by its name in the current variable scope, or makes it.
+
+    Local variables belong to one process: tasks do not share them, and savers do not save them.
+
+    Args:
+      name: The name of the variable within the scope.
+      shape: As in `tf.get_variable`, like all that follow.
+      dtype: The type of the elements.
+      initializer: The initializer, or the initial value.
+      regularizer: The regularizer.
+      trainable: Has no effect: a local variable is not trained.
+      collections: The collections to add the variable to; LOCAL_VARIABLES is added.
+      caching_device: The caching device.
+      partitioner: The partitioner.
+      validate_shape: Whether the shape of the initial value must be fully known.
+      use_resource: Whether it is a resource variable.
+      custom_getter: A function around `get_variable`.
+      constraint: The constraint.
+      synchronization: When copies on several devices are synchronized.
+      aggregation: How the writes of several devices are combined.
+
+    Returns:
+      The variable.
+    """
     local = [GraphKeys.LOCAL_VARIABLES]
     return get_variable(
         name,

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import tideflow as tf
-from tideflow.runtime import mutexes
+from tideflow.runtime.waiting import StepContext
 
 EXECUTORS = pytest.mark.parametrize("executor", ["", "TOKENS"], ids=["plan", "tokens"])
 
@@ -128,14 +128,14 @@ def test_a_step_that_fails_inside_leaves(executor):
 @EXECUTORS
 def test_closing_the_session_wakes_those_who_wait(executor, monkeypatch):
     inside, leave, waits = threading.Event(), threading.Event(), threading.Event()
-    original = mutexes.wait
+    original = StepContext.wait
 
-    def noted(condition, ready, closed, what):
+    def noted(context, condition, ready, closed, what):
         if not ready():
             waits.set()
-        original(condition, ready, closed, what)
+        original(context, condition, ready, closed, what)
 
-    monkeypatch.setattr(mutexes, "wait", noted)
+    monkeypatch.setattr(StepContext, "wait", noted)
 
     def wait():
         inside.set()

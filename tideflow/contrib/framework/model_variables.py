@@ -16,7 +16,7 @@ from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
 from tideflow.graph.scopes import device as on_device
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
-from tideflow.train import global_step
+from tideflow.variables import global_step
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.variable_scope import VariableScope, get_variable, get_variable_scope
 

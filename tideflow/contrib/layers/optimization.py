@@ -16,9 +16,9 @@ from tideflow.ops.math import casting, clipping
 from tideflow.ops.random import distributions
 from tideflow.summary import functions as summary
 from tideflow.train import optimizers
-from tideflow.train.global_step import assert_global_step, get_global_step
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.collections import trainable_variables
+from tideflow.variables.global_step import assert_global_step, get_global_step
 from tideflow.variables.initializers import Constant
 from tideflow.variables.variable_scope import get_variable, variable_scope
 

@@ -143,7 +143,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         step_callback: Callable | None,
         optimizer_kwargs: dict[str, Any],
     ) -> np.ndarray:
-        from scipy import optimize
+        from scipy import optimize  # loaded when asked for
 
         def loss_and_gradient(vector: np.ndarray) -> tuple[float, np.ndarray]:
             loss, slope = loss_grad_func(vector)

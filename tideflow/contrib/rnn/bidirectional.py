@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from tideflow.export import export
-from tideflow.nn import rnn
 from tideflow.ops.arrays import joining
+from tideflow.rnn import loops
 from tideflow.variables import variable_scope as scopes
 
 
@@ -48,7 +48,7 @@ def stack_bidirectional_rnn(
     layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
         for own, cell_fw, cell_bw, start_fw, start_bw in layers:
-            inputs, state_fw, state_bw = rnn.static_bidirectional_rnn(
+            inputs, state_fw, state_bw = loops.static_bidirectional_rnn(
                 cell_fw,
                 cell_bw,
                 inputs,
@@ -82,7 +82,7 @@ def stack_bidirectional_dynamic_rnn(
     layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
         for _, cell_fw, cell_bw, start_fw, start_bw in layers:
-            outputs, (state_fw, state_bw) = rnn.bidirectional_dynamic_rnn(
+            outputs, (state_fw, state_bw) = loops.bidirectional_dynamic_rnn(
                 cell_fw,
                 cell_bw,
                 inputs,

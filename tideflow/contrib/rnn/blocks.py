@@ -11,10 +11,10 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
-from tideflow.nn.rnn_cells import LayerRNNCell, LSTMStateTuple
 from tideflow.ops.arrays import creation, indexing, joining, shapes, tiling
 from tideflow.ops.math import casting, reductions
 from tideflow.ops.nn import rnn_blocks
+from tideflow.rnn.cells import LayerRNNCell, LSTMStateTuple
 from tideflow.variables import initializers
 
 

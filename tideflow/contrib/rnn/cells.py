@@ -12,12 +12,12 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn import convolutions, dropouts
-from tideflow.nn.rnn_cells import LayerRNNCell, LSTMStateTuple, RNNCell, warn_of_joined_state
 from tideflow.ops.arrays import joining, slicing
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import clipping, unary
 from tideflow.ops.nn import activations, convolution, volume_convolution
 from tideflow.platform import logging
+from tideflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell, warn_of_joined_state
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes
 

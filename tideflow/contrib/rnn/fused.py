@@ -6,8 +6,8 @@ import abc
 from typing import Any
 
 from tideflow.export import export
-from tideflow.nn import rnn
 from tideflow.ops.arrays import joining, tiling
+from tideflow.rnn import loops
 
 
 @export("contrib.rnn.FusedRNNCell")
@@ -46,10 +46,10 @@ class FusedRNNCellAdaptor(FusedRNNCell):
         is_list = isinstance(inputs, list)
         if self._use_dynamic_rnn:
             inputs = joining.stack(inputs) if is_list else inputs
-            outputs, state = rnn.dynamic_rnn(self._cell, inputs, time_major=True, **options)
+            outputs, state = loops.dynamic_rnn(self._cell, inputs, time_major=True, **options)
             return joining.unstack(outputs) if is_list else outputs, state
         inputs = inputs if is_list else joining.unstack(inputs)
-        outputs, state = rnn.static_rnn(self._cell, inputs, **options)
+        outputs, state = loops.static_rnn(self._cell, inputs, **options)
         return outputs if is_list else joining.stack(outputs), state
 
 

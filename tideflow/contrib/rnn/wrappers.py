@@ -11,13 +11,13 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import device, name_scope
 from tideflow.nn import embeddings, functions
-from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell, warn_of_joined_state
-from tideflow.nn.rnn_wrappers import assert_alike
 from tideflow.ops.arrays import constants, joining, shapes, slicing
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import reductions, unary
 from tideflow.ops.nn import activations, convolution, softmax
 from tideflow.platform import logging
+from tideflow.rnn.cells import RNNCell, assert_like_rnncell, warn_of_joined_state
+from tideflow.rnn.wrappers import assert_alike
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes
 

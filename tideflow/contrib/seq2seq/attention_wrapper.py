@@ -14,11 +14,11 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.core import Dense
-from tideflow.nn.rnn_cells import RNNCell, assert_like_rnncell, batch_of_zeros
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import checks
+from tideflow.rnn.cells import RNNCell, assert_like_rnncell, batch_of_zeros
 
 _TILE = "tf.contrib.seq2seq.tile_batch"
 

@@ -13,7 +13,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers.base import Layer
-from tideflow.nn.rnn_cells import assert_like_rnncell
+from tideflow.rnn.cells import assert_like_rnncell
 
 
 @export("contrib.seq2seq.BasicDecoderOutput")

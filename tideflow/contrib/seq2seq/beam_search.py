@@ -28,12 +28,12 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import Layer
-from tideflow.nn.rnn_cells import assert_like_rnncell
 from tideflow.ops.arrays import creation, indexing, joining, ranking, shapes, tiling
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.nn import softmax
 from tideflow.ops.nn.gather_tree import gather_tree
+from tideflow.rnn.cells import assert_like_rnncell
 
 
 @export("contrib.seq2seq.BeamSearchDecoderState")

@@ -11,13 +11,13 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
-from tideflow.nn.rnn import transpose_batch_time
-from tideflow.nn.rnn_cells import batch_of_zeros
 from tideflow.ops.arrays import constants, creation, indexing, shapes
 from tideflow.ops.control_flow.contexts import current_context
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.control_flow.while_loops import while_loop
 from tideflow.ops.math import binary, reductions, unary
+from tideflow.rnn.cells import batch_of_zeros
+from tideflow.rnn.loops import transpose_batch_time
 from tideflow.variables.variable_scope import VariableScope, variable_scope
 
 

@@ -14,11 +14,11 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.nn.embeddings import embedding_lookup
-from tideflow.nn.rnn import transpose_batch_time
 from tideflow.ops.arrays import creation, shapes, tiling
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.math import binary, casting, positions, reductions
+from tideflow.rnn.loops import transpose_batch_time
 
 
 @export("contrib.seq2seq.Helper")

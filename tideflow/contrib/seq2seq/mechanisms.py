@@ -22,12 +22,12 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.layers.base import Layer
 from tideflow.layers.core import Dense
-from tideflow.nn.rnn_cells import batch_of_zeros
 from tideflow.ops.arrays import creation, indexing, joining, shapes
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import casting, checks, reductions, unary
 from tideflow.ops.nn import softmax
 from tideflow.ops.random import distributions
+from tideflow.rnn.cells import batch_of_zeros
 from tideflow.variables import initializers
 from tideflow.variables.variable_scope import get_variable, variable_scope
 

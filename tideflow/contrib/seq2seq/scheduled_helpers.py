@@ -12,10 +12,10 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.nn.rnn import transpose_batch_time
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.math import binary, casting, reductions, unary
+from tideflow.rnn.loops import transpose_batch_time
 
 
 def _probability(given: Any) -> Tensor:

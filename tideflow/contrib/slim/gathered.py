@@ -1,7 +1,7 @@
 """Everything of `contrib.layers` and `contrib.framework`, and the losses and metrics, as slim has them."""
 
-from tideflow import export
 from tideflow.contrib import framework, layers, losses, metrics  # noqa: F401 - what is gathered
+from tideflow.export import expose, symbols
 
 # slim's own name for a namespace -> where it is.
 _SPACES = {
@@ -17,8 +17,8 @@ _SPACES = {
 }
 
 for _ours, _sources in _SPACES.items():
-    for _path, _value in list(export.symbols.items()):
+    for _path, _value in list(symbols.items()):
         for _source in _sources:
             _name = _path.removeprefix(_source)
-            if _path.startswith(_source) and "." not in _name:
-                export.symbols.setdefault(_ours + _name, _value)
+            if _path.startswith(_source) and "." not in _name and _ours + _name not in symbols:
+                expose(_value, _ours + _name)

@@ -23,12 +23,12 @@ from tideflow.ops.math import binary
 from tideflow.platform import logging
 from tideflow.session.timeline import Timeline
 from tideflow.summary import functions as summaries
-from tideflow.train.global_step import get_or_create_global_step
-from tideflow.train.global_step import global_step as global_step_of
 from tideflow.train.saver import Saver
 from tideflow.train.supervisor import Supervisor
 from tideflow.train.sync_replicas_optimizer import SyncReplicasOptimizer
 from tideflow.variables import collections as variables
+from tideflow.variables.global_step import get_or_create_global_step
+from tideflow.variables.global_step import global_step as global_step_of
 
 _USE_DEFAULT = 0
 

@@ -15,12 +15,12 @@ from tideflow.summary import functions as summaries
 from tideflow.summary import writer
 from tideflow.train.checkpoint_utils import checkpoints_iterator, wait_for_new_checkpoint
 from tideflow.train.evaluation import StopAfterNEvalsHook, get_or_create_eval_step, with_eval_step
-from tideflow.train.global_step import get_or_create_global_step
-from tideflow.train.global_step import global_step as global_step_of
 from tideflow.train.monitored_session import ChiefSessionCreator, MonitoredSession
 from tideflow.train.scaffold import Scaffold
 from tideflow.train.session_run_hook import SessionRunHook
 from tideflow.train.step_hooks import FinalOpsHook
+from tideflow.variables.global_step import get_or_create_global_step
+from tideflow.variables.global_step import global_step as global_step_of
 
 expose(
     wait_for_new_checkpoint,

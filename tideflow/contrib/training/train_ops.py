@@ -20,9 +20,9 @@ from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.math import casting, clipping
 from tideflow.platform import logging
 from tideflow.summary import functions as summaries
-from tideflow.train.global_step import get_or_create_global_step
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.collections import trainable_variables
+from tideflow.variables.global_step import get_or_create_global_step
 
 _USE_GLOBAL_STEP = 0
 Pairs = Sequence[tuple[Any, Any]]  # gradients and their variables

@@ -47,8 +47,8 @@ mutex_lock_op.shape(lambda mutex: [])
 
 
 @mutex_lock_op.kernel
-def _mutex_lock_kernel(mutex, *, resources):
-    return as_variant(mutex.lock(resources))
+def _mutex_lock_kernel(mutex, *, resources, context):
+    return as_variant(mutex.lock(resources, context))
 
 
 mutex_lock_op.samples(covered_by="tests/ops/control_flow/test_critical_section.py")

@@ -147,11 +147,11 @@ reduce_dataset_op.shape(lambda dataset, state, captured, *, output_shapes: outpu
 
 
 @reduce_dataset_op.kernel
-def _reduce_dataset_kernel(input_dataset, initial_state, other_arguments, *, planned, resources):
+def _reduce_dataset_kernel(input_dataset, initial_state, other_arguments, *, planned, resources, context):
     function = planned("f", other_arguments)
     iteration = datasets.Iteration(resources)
     try:
-        return made.reduced(dataset_in(input_dataset), initial_state, function, iteration)
+        return made.reduced(dataset_in(input_dataset), initial_state, function, iteration, context)
     finally:
         iteration.stop()
 

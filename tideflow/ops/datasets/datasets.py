@@ -21,6 +21,7 @@ from tideflow.runtime import datasets
 from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.values import unshared
+from tideflow.runtime.waiting import StepContext
 
 _NUMBERED = attr("int", minimum=1)
 _TESTS = "tests/ops/datasets/test_datasets.py"
@@ -296,9 +297,9 @@ class _Joined(datasets.OfOne):
     def iterate(self, iteration: datasets.Iteration) -> datasets.Pull:
         following = self.source.iterate(iteration)
 
-        def pull() -> datasets.Element:
-            windows = [dataset_in(cell) for cell in following()]
-            columns = [[v for (v,) in datasets.elements(w, iteration)] for w in windows]
+        def pull(context: StepContext) -> datasets.Element:
+            windows = [dataset_in(cell) for cell in following(context)]
+            columns = [[v for (v,) in datasets.elements(w, iteration, context)] for w in windows]
             return tuple(datasets.stacked(values) for values in columns)
 
         return pull
@@ -353,10 +354,10 @@ single_element_op.shape(lambda dataset, *, output_shapes: output_shapes)
 
 
 @single_element_op.kernel
-def _single_element_kernel(dataset, *, resources):
+def _single_element_kernel(dataset, *, resources, context):
     iteration = datasets.Iteration(resources)
     try:
-        found = datasets.elements(dataset_in(dataset), iteration)
+        found = datasets.elements(dataset_in(dataset), iteration, context)
         element = next(found, None)
         if element is None:
             raise datasets.refuse("Dataset was empty.")

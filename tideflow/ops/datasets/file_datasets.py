@@ -203,10 +203,10 @@ lmdb_dataset_op = _lmdb_op("LMDBDataset")
 experimental_lmdb_dataset_op = _lmdb_op("ExperimentalLMDBDataset")
 
 
-def _write_records(dataset, filename, compression_type, *, resources):
+def _write_records(dataset, filename, compression_type, *, resources, context):
     iteration = datasets.Iteration(resources)
     try:
-        given = datasets.elements(dataset_in(dataset), iteration)
+        given = datasets.elements(dataset_in(dataset), iteration, context)
         files.written_to_records(given, filename, files.checked_compression(compression_type))
     finally:
         iteration.stop()

@@ -18,6 +18,7 @@ from tideflow.ops.helpers.session_objects import held
 from tideflow.runtime.datasets import Dataset, dataset_in
 from tideflow.runtime.iterators import DatasetIterator
 from tideflow.runtime.tensor_lists import as_variant
+from tideflow.runtime.waiting import StepContext
 
 _NAMED = {"shared_name": attr("string"), "container": attr("string")}
 _HANDLE = {"stateful": True, "handle": True, "differentiable": False}
@@ -64,8 +65,8 @@ one_shot_iterator_op.shape(lambda: [])
 def _one_shot_iterator_kernel(
     *, shared_name, container, output_types, output_shapes, node, resources, planned
 ):
-    def first() -> Dataset:
-        return dataset_in(planned("dataset_factory")()[0])
+    def first(context: StepContext) -> Dataset:
+        return dataset_in(planned("dataset_factory")(context)[0])
 
     return _found(resources, container, shared_name or node.name, output_types, output_shapes, first)
 
@@ -80,7 +81,9 @@ make_iterator_op = Op(
     differentiable=False,
 )
 make_iterator_op.shape(lambda dataset, iterator: [])
-make_iterator_op.kernel(lambda dataset, iterator: held(iterator).start(dataset_in(dataset)))
+make_iterator_op.kernel(
+    lambda dataset, iterator, *, context: held(iterator).start(dataset_in(dataset), context)
+)
 make_iterator_op.samples(covered_by=_TESTS)
 
 
@@ -97,7 +100,7 @@ def _get_next_op(name: str) -> Op:
         **STRUCTURE,
     )
     op.shape(lambda iterator, *, output_shapes: output_shapes)
-    op.kernel(lambda iterator: held(iterator).next())
+    op.kernel(lambda iterator, *, context: held(iterator).next(context))
     op.samples(covered_by=_TESTS)
     return op
 
@@ -119,9 +122,9 @@ get_next_as_optional_op.shape(lambda iterator: [])
 
 
 @get_next_as_optional_op.kernel
-def _get_next_as_optional_kernel(iterator):
+def _get_next_as_optional_kernel(iterator, *, context):
     try:
-        return as_variant(Optional(list(held(iterator).next())))
+        return as_variant(Optional(list(held(iterator).next(context))))
     except OutOfRangeError:
         return as_variant(Optional(None))
 
@@ -230,7 +233,11 @@ def _state_op(name: str, signature: str, **attrs: Any) -> Op:
     """An op that gives an iterator's place in its dataset."""
     op = Op(name, signature, **_STATEFUL, **attrs)
     op.shape(lambda resource_handle: [1])
-    op.kernel(lambda resource_handle: np.array([held(resource_handle).state()], dtype=object))
+
+    @op.kernel
+    def _kernel(resource_handle: Any, *, context: StepContext) -> np.ndarray:
+        return np.array([held(resource_handle).state(context)], dtype=object)
+
     op.samples(covered_by="tests/data/test_checkpoints.py")
     return op
 
@@ -248,10 +255,10 @@ def _restoring_op(name: str, signature: str, **traits: Any) -> Op:
     op.shape(lambda resource_handle, state: [])
 
     @op.kernel
-    def _kernel(resource_handle: Any, state: np.ndarray) -> None:
+    def _kernel(resource_handle: Any, state: np.ndarray, *, context: StepContext) -> None:
         if state.size != 1 or not isinstance(state.item(), bytes):
             raise errors.invalid_argument("What is given is not the state of an iterator.")
-        held(resource_handle).restore(state.item())
+        held(resource_handle).restore(state.item(), context)
 
     op.samples(covered_by="tests/data/test_checkpoints.py")
     return op

@@ -14,6 +14,7 @@ from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.dataset_threads import ParallelMap
 from tideflow.runtime.datasets import as_cell, dataset_in, refuse
+from tideflow.runtime.waiting import StepContext
 
 _KEYS = attr("list(string)", minimum=0)
 _FEATURES = {
@@ -48,7 +49,7 @@ def _parsed(
     order = sorted(range(len(keys)), key=keys.__getitem__)
     sparse = len(sparse_keys)
 
-    def parse(serialized: Any) -> tuple[Any, ...]:
+    def parse(context: StepContext, serialized: Any) -> tuple[Any, ...]:
         if serialized.ndim != 1:
             raise refuse(f"Expected serialized to be a vector, got shape: {list(serialized.shape)}")
         found = tensors(serialized.tolist(), wanted, Blame(None))

@@ -4,8 +4,6 @@ public, in `tensorflow.python.ops.collective_ops`.
 
 from __future__ import annotations
 
-import contextlib
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,8 +16,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.helpers.types import types
-from tideflow.runtime import collectives, waiting
+from tideflow.runtime import collectives
 from tideflow.runtime.collectives import Member, Terms
+from tideflow.runtime.waiting import StepContext
 
 _GROUP = {
     "group_size": attr("int"),
@@ -38,18 +37,14 @@ def _collective_op(name: str, signature: str, **attrs: Any) -> Op:
     return op
 
 
-def _within(seconds: float) -> contextlib.AbstractContextManager:
-    """The time that an op is given, inside of its step's; 0 is as much as the step has."""
-    if seconds <= 0:
-        return contextlib.nullcontext()
-    limits, deadline = waiting.limits().inner(), time.monotonic() + seconds
-    if limits.deadline is None or deadline < limits.deadline:
-        limits.deadline, limits.seconds = deadline, seconds
-    return waiting.under(limits)
-
-
 def _meet(
-    kind: str, value: torch.Tensor | None, shape: Sequence[int], dtype: torch.dtype, resources: Any, node: Any
+    kind: str,
+    value: torch.Tensor | None,
+    shape: Sequence[int],
+    dtype: torch.dtype,
+    resources: Any,
+    node: Any,
+    context: StepContext,
 ) -> torch.Tensor:
     """Brings a member's value to where its instance meets, and returns what was made there."""
     attrs = node.attrs
@@ -63,14 +58,15 @@ def _meet(
         attrs.get("merge_op", ""),
         attrs.get("final_op", ""),
     )
-    member = Member(node.source.device, node.name, value)
-    with _within(attrs["timeout_seconds"]):
-        return collectives.of(resources).meet(member, terms, resources.is_closed)
+    if attrs["timeout_seconds"] > 0:
+        context = context.inner(attrs["timeout_seconds"])
+    member = Member(node.source.device, node.name, value, context, resources.is_closed)
+    return collectives.of(resources).meet(member, terms)
 
 
 def _kernel(kind: str) -> Callable:
-    def kernel(input, *, resources, node):
-        return _meet(kind, input, input.shape, input.dtype, resources, node)
+    def kernel(input, *, resources, node, context):
+        return _meet(kind, input, input.shape, input.dtype, resources, node, context)
 
     return kernel
 
@@ -165,12 +161,12 @@ send_op.shape(lambda input, *, shape: shape)
 
 
 @send_op.kernel
-def _send_kernel(input, *, shape, resources, node):
+def _send_kernel(input, *, shape, resources, node, context):
     if not as_shape(shape).is_compatible_with(tuple(input.shape)):
         raise errors.invalid_argument(
             f"Shape {tuple(input.shape)} is sent, but {as_shape(shape)} was declared"
         )
-    return _meet("broadcast", input, input.shape, input.dtype, resources, node)
+    return _meet("broadcast", input, input.shape, input.dtype, resources, node, context)
 
 
 def broadcast_send(
@@ -204,11 +200,11 @@ receive_op.shape(lambda *, shape: shape)
 
 
 @receive_op.kernel
-def _receive_kernel(*, T, shape, resources, node, device):
+def _receive_kernel(*, T, shape, resources, node, device, context):
     sizes = as_shape(shape)
     if not sizes.is_fully_defined():
         raise errors.invalid_argument(f"What is received must be of known shape, not {sizes}")
-    return _meet("broadcast", None, sizes.tuple, T.torch, resources, node).to(device)
+    return _meet("broadcast", None, sizes.tuple, T.torch, resources, node, context).to(device)
 
 
 def broadcast_recv(

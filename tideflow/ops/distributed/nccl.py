@@ -52,14 +52,14 @@ _OF_ONE_GRAPH = 0  # the group of all that goes by a shared name
 
 
 @all_reduce_op.kernel
-def _all_reduce_kernel(input, *, reduction, num_devices, shared_name, resources, node):
+def _all_reduce_kernel(input, *, reduction, num_devices, shared_name, resources, node, context):
     shape = tuple(input.shape)
     terms = Terms(
         "reduce", _OF_ONE_GRAPH, shared_name, num_devices, input.dtype, shape, _MERGE_OPS[reduction]
     )
     # A name of its own for each: one device may hold several where there are fewer than were asked for.
-    member = Member(node.name, node.name, input)
-    return collectives.in_one_process(resources).meet(member, terms, resources.is_closed)
+    member = Member(node.name, node.name, input, context, resources.is_closed)
+    return collectives.in_one_process(resources).meet(member, terms)
 
 
 @all_reduce_op.gradient

@@ -11,7 +11,7 @@ from typing import Any
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
-from tideflow.runtime import waiting
+from tideflow.runtime.waiting import StepContext
 
 _ENDS = {
     "tensor_name": attr("string"),  # the edge
@@ -28,8 +28,8 @@ def _send_shape(tensor: TensorShape) -> list:
 
 
 @send_op.kernel
-def _send_kernel(tensor: Any, *, tensor_name: str, recv_device: str) -> None:
-    waiting.limits().rendezvous.put(tensor_name, tensor, recv_device)
+def _send_kernel(tensor: Any, *, tensor_name: str, recv_device: str, context: StepContext) -> None:
+    context.rendezvous.put(tensor_name, tensor, recv_device)
 
 
 send_op.samples(covered_by="tests/cluster/test_steps.py")
@@ -39,7 +39,7 @@ recv_op = Op(
     " -> tensor: tensor_type",
     stateful=True,
     on_host=True,
-    blocking=True,
+    suspendable=True,
     differentiable=False,
     shape=attr("shape", None),
     **_ENDS,
@@ -52,8 +52,8 @@ def _recv_shape(*, shape: TensorShape) -> TensorShape:
 
 
 @recv_op.kernel
-def _recv_kernel(*, tensor_name: str, suspendable: bool) -> Any:
-    return waiting.limits().rendezvous.take(tensor_name, suspendable)
+def _recv_kernel(*, tensor_name: str, context: StepContext) -> Any:
+    return context.rendezvous.take(tensor_name)
 
 
 recv_op.samples(covered_by="tests/cluster/test_steps.py")

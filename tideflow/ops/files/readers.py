@@ -96,8 +96,8 @@ def _record_shape(reader_handle, queue_handle):
     return [[], []]
 
 
-def _read(reader_handle, queue_handle):
-    key, value = held(reader_handle).read(held(queue_handle))
+def _read(reader_handle, queue_handle, *, context):
+    key, value = held(reader_handle).read(held(queue_handle), context)
     return np.array(key, object), np.array(value, object)
 
 
@@ -128,8 +128,8 @@ def _strings(values: list[bytes]) -> np.ndarray:
     return made
 
 
-def _read_up_to(reader_handle, queue_handle, num_records):
-    keys, values = held(reader_handle).read_up_to(held(queue_handle), int(num_records))
+def _read_up_to(reader_handle, queue_handle, num_records, *, context):
+    keys, values = held(reader_handle).read_up_to(held(queue_handle), int(num_records), context)
     return _strings(keys), _strings(values)
 
 
@@ -186,8 +186,8 @@ num_work_units_completed_v2_op = _on_reader(
 )
 
 
-def _serialize(reader_handle):
-    return np.array(held(reader_handle).serialized(), object)
+def _serialize(reader_handle, *, context):
+    return np.array(held(reader_handle).serialized(context), object)
 
 
 serialize_state_op = _on_reader(
@@ -211,10 +211,10 @@ def _restore_shape(reader_handle, state):
     return []
 
 
-def _restore(reader_handle, state):
+def _restore(reader_handle, state, *, context):
     if state.ndim:
         raise errors.invalid_argument(f"Reader state must be scalar, but had shape: {list(state.shape)}")
-    held(reader_handle).restore(state.item())
+    held(reader_handle).restore(state.item(), context)
 
 
 restore_state_op = _on_reader(
@@ -233,8 +233,8 @@ restore_state_v2_op = _on_reader(
 )
 
 
-def _reset(reader_handle):
-    held(reader_handle).reset()
+def _reset(reader_handle, *, context):
+    held(reader_handle).reset(context)
 
 
 reset_op = _on_reader("ReaderReset", "reader_handle: Ref(string)", _one_value, _reset, blocking=True)

@@ -131,8 +131,8 @@ def _take_shape(handle, num_required):
     return None
 
 
-def _take(handle, num_required, *, dtype, suspendable):
-    return _of_type(handle, dtype).take(int(num_required), suspendable)
+def _take(handle, num_required, *, dtype):
+    return _of_type(handle, dtype).take(int(num_required))
 
 
 take_gradient_op = _on_accumulator(
@@ -141,7 +141,7 @@ take_gradient_op = _on_accumulator(
     _take_shape,
     _take,
     dtype=_DTYPE,
-    blocking=True,
+    suspendable=True,
     awaited=False,
 )
 resource_take_gradient_op = _on_accumulator(
@@ -150,7 +150,7 @@ resource_take_gradient_op = _on_accumulator(
     _take_shape,
     _take,
     dtype=_DTYPE,
-    blocking=True,
+    suspendable=True,
     awaited=False,
 )
 
@@ -166,7 +166,7 @@ sparse_take_gradient_op = _on_accumulator(
     _take_sparse_shape,
     _take,
     dtype=_DTYPE,
-    blocking=True,
+    suspendable=True,
     awaited=False,
 )
 

@@ -73,7 +73,7 @@ take_many_op = Op(
     allow_small_batch=False,
     wait_for_incomplete=False,
     timeout_ms=-1,
-    blocking=True,
+    suspendable=True,
     differentiable=False,
 )
 take_many_op.shape(lambda handle, num_elements, *, component_types: [None] * (2 + len(component_types)))

@@ -1,7 +1,7 @@
 """Queues as ops: made in the graph, filled and emptied by steps, shared by name.
 
 Each op type comes in two generations, with a reference to a string and with a resource as the handle; they
-are the same otherwise. Enqueuing and dequeuing may wait: such an op is `blocking`.
+are the same otherwise. Enqueuing and dequeuing may wait: such an op is `suspendable`.
 """
 
 from __future__ import annotations
@@ -114,18 +114,18 @@ def _check_types(queue: Queue, types: list[dtypes.DType]) -> None:
 
 
 _TIMEOUT = {"timeout_ms": -1}
-_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
-_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "blocking": True}
+_PUT = {"Tcomponents": attr("list(type)", minimum=1), **_TIMEOUT, "suspendable": True}
+_TAKE = {"component_types": attr("list(type)", minimum=1), **_TIMEOUT, "suspendable": True}
 
 
 def _nothing(*inputs: Any) -> list:
     return []
 
 
-def _enqueue(handle, components, *, Tcomponents, suspendable):
+def _enqueue(handle, components, *, Tcomponents):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    return queue.enqueue(components, suspendable)
+    return queue.enqueue(components)
 
 
 enqueue_op = _on_queue(
@@ -136,10 +136,10 @@ enqueue_v2_op = _on_queue(
 )
 
 
-def _enqueue_many(handle, components, *, Tcomponents, suspendable):
+def _enqueue_many(handle, components, *, Tcomponents):
     queue = held(handle)
     _check_types(queue, Tcomponents)
-    return queue.enqueue_many(components, suspendable)
+    return queue.enqueue_many(components)
 
 
 enqueue_many_op = _on_queue(
@@ -154,10 +154,10 @@ def _dequeue_shape(handle, *, component_types):
     return [None] * len(component_types)
 
 
-def _dequeue(handle, *, component_types, suspendable):
+def _dequeue(handle, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue(suspendable)
+    return queue.dequeue()
 
 
 dequeue_op = _on_queue(
@@ -174,10 +174,10 @@ def _batch_shape(handle, n, *, component_types):
     return [None] * len(component_types)
 
 
-def _dequeue_many(handle, n, *, component_types, suspendable):
+def _dequeue_many(handle, n, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n, suspendable=suspendable)
+    return queue.dequeue_many(n)
 
 
 dequeue_many_op = _on_queue(
@@ -198,10 +198,10 @@ dequeue_many_v2_op = _on_queue(
 )
 
 
-def _dequeue_up_to(handle, n, *, component_types, suspendable):
+def _dequeue_up_to(handle, n, *, component_types):
     queue = held(handle)
     _check_types(queue, component_types)
-    return queue.dequeue_many(n, up_to=True, suspendable=suspendable)
+    return queue.dequeue_many(n, up_to=True)
 
 
 dequeue_up_to_op = _on_queue(

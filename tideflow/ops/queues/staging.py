@@ -12,6 +12,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.session_objects import NAMED
 from tideflow.runtime.staging import MapStagingArea, StagingArea
+from tideflow.runtime.waiting import StepContext
 
 _BOUNDS = {"capacity": attr("int", 0, minimum=0), "memory_limit": attr("int", 0, minimum=0)}
 _SOME_TYPES = {"dtypes": attr("list(type)", minimum=1)}
@@ -35,15 +36,20 @@ def _area(kind: Callable, resources: Any, node: Any) -> Any:
 def _staging_op(
     name: str, signature: str, types: dict, kind: Callable, shape: Callable, act: Callable, **options: Any
 ) -> Op:
-    """An op on a staging area of some kind: `act(area, *inputs)` is what it does."""
+    """An op on a staging area: it calls `act(area, *inputs)`, or `act(area, context, *inputs)` where it may
+    wait.
+    """
     op = Op(name, signature, stateful=True, differentiable=False, **_BOUNDS, **types, **NAMED, **options)
     op.shape(shape)
 
     def _kernel(*inputs, resources, node):
         return act(_area(kind, resources, node), *inputs)
 
-    op.kernel(_kernel)
-    op.kernel("string")(_kernel)
+    def _blocking_kernel(*inputs, resources, node, context):
+        return act(_area(kind, resources, node), context, *inputs)
+
+    for key in ("", "string"):
+        op.kernel(key)(_blocking_kernel if op.blocking else _kernel)
     op.samples(covered_by="tests/ops/queues/test_staging.py")
     return op
 
@@ -145,8 +151,8 @@ def _key_and_values(indices, *, dtypes):
     return [None] * (1 + len(dtypes))
 
 
-def _get_any(area: MapStagingArea, indices: list[int]) -> list:
-    key, values = area.get_any(indices)
+def _get_any(area: MapStagingArea, context: StepContext, indices: list[int]) -> list:
+    key, values = area.get_any(context, indices)
     return [torch.tensor(key), *values]
 
 

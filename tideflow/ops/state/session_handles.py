@@ -20,9 +20,9 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, device
 from tideflow.ops.arrays import constants
-from tideflow.runtime import waiting
 from tideflow.runtime.resources import owned
 from tideflow.runtime.values import to_numpy
+from tideflow.runtime.waiting import StepContext
 
 _DROPPED_HANDLES_KEPT = 10
 
@@ -42,8 +42,8 @@ class _Store:
             self.values.pop(self.dropped.popleft(), None)
 
 
-def _store_of(resources: Any) -> _Store:
-    if waiting.limits().rendezvous is not None:
+def _store_of(resources: Any, context: StepContext) -> _Store:
+    if context.rendezvous is not None:
         raise errors.failed_precondition(
             "The sessions of a cluster keep no tensors between steps: keep them in variables."
         )
@@ -104,8 +104,8 @@ def _get_session_handle_shape(value):
 
 
 @get_session_handle_op.kernel
-def _get_session_handle_kernel(value, *, resources, node, T):
-    store = _store_of(resources)
+def _get_session_handle_kernel(value, *, resources, node, T, context):
+    store = _store_of(resources, context)
     is_gpu = isinstance(value, torch.Tensor) and value.is_cuda
     place = f"GPU:{value.get_device()}" if is_gpu else "CPU:0"
     text = f"{node.name};{next(store.numbers)};/job:localhost/replica:0/task:0/device:{place}"
@@ -158,9 +158,9 @@ def _get_session_tensor_shape(handle):
 
 
 @get_session_tensor_op.kernel
-def _get_session_tensor_kernel(handle, *, resources, device, dtype):
+def _get_session_tensor_kernel(handle, *, resources, device, dtype, context):
     text = _text(handle)
-    value, kept_dtype = _store_of(resources).values.get(text, (None, None))
+    value, kept_dtype = _store_of(resources, context).values.get(text, (None, None))
     if value is None:
         raise _not_kept(text)
     if kept_dtype != dtype:
@@ -206,8 +206,8 @@ def _delete_session_tensor_shape(handle):
 
 
 @delete_session_tensor_op.kernel
-def _delete_session_tensor_kernel(handle, *, resources):
-    if _store_of(resources).values.pop(_text(handle), None) is None:
+def _delete_session_tensor_kernel(handle, *, resources, context):
+    if _store_of(resources, context).values.pop(_text(handle), None) is None:
         raise _not_kept(_text(handle))
 
 

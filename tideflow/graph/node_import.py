@@ -1,0 +1,327 @@
+"""The nodes of a GraphDef as operations of a graph: checked, ordered and added one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+from tideflow.graph import device as device_names
+from tideflow.graph.dtypes import DType
+from tideflow.graph.graph import GRAPH_DEF_VERSION, Graph
+from tideflow.graph.graph_def import attr_from_proto
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.schema import Attr
+
+_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
+
+InputKey: TypeAlias = tuple[str, int]  # a node and its output, ("op", 0); a control input is ("^op", -1)
+
+
+def input_key(text: str) -> InputKey:
+    """The key of an input that a NodeDef writes 'op', 'op:1' or '^op'."""
+    if text.startswith("^"):
+        return text, -1
+    name, colon, index = text.rpartition(":")
+    if colon and index.isdigit():
+        return name, int(index)
+    return text, 0
+
+
+class NodeImporter:
+    """Adds the nodes of one GraphDef to a graph. `definition_of` says what the op type of a node is."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        graph_def: GraphDef,
+        definition_of: Callable[[Graph, str], Op],
+        scope: str = "",
+        mapped: dict[InputKey, Tensor | Operation] | None = None,
+        producer_ops: Any = None,
+    ) -> None:
+        self.graph = graph
+        self.definition_of = definition_of
+        self.producer_ops = {op.name: op for op in producer_ops.op} if producer_ops is not None else {}
+        self.graph_def = graph_def
+        self.prefix = scope  # "" or with its slash
+        self.mapped = mapped or {}
+        self.unused = set(self.mapped)
+        self.ops: dict[str, Operation] = {}
+        self.back_edges: list[tuple[str, int, InputKey]] = []
+
+    def run(self) -> None:
+        wanted = self.graph_def.versions.min_consumer
+        if wanted > GRAPH_DEF_VERSION:
+            raise ValueError(
+                f"GraphDef min consumer version {wanted} above current version {GRAPH_DEF_VERSION}."
+            )
+        nodes = self._checked_nodes()
+        for function in self.graph_def.library.function:
+            self.graph._functions[function.signature.name] = function
+        for gradient in self.graph_def.library.gradient:
+            self.graph._function_gradients[gradient.function_name] = gradient.gradient_func
+        for node in self._ordered(nodes):
+            self._add(node)
+        for name, index, (source, output) in self.back_edges:
+            self.ops[name]._update_input(index, self._output(name, source, output))
+        if self.unused:
+            unused = sorted(self.unused, key=lambda key: (key[1] < 0, key))
+            missing = ", ".join(name if index < 0 else f"{name}:{index}" for name, index in unused)
+            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{missing}]")
+        if self.graph_def.versions.producer < self.graph._producer:
+            self.graph._producer = self.graph_def.versions.producer
+
+    def _checked_nodes(self) -> dict[str, NodeDef]:
+        nodes: dict[str, NodeDef] = {}
+        for node in self.graph_def.node:
+            if not _NAME.match(node.name):
+                raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
+            if node.name in nodes:
+                raise ValueError(f"Node '{node.name}' is not unique")
+            nodes[node.name] = node
+        return nodes
+
+    def _ordered(self, nodes: dict[str, NodeDef]) -> list[NodeDef]:
+        """The nodes, each after its inputs, except for an edge from NextIteration to Merge in a loop."""
+        waiting: dict[str, int] = {}
+        followers: dict[str, list[str]] = {}
+        for node in nodes.values():
+            sources = set()
+            for text in node.input:
+                source = input_key(text)[0].removeprefix("^")
+                if self._is_mapped(text):
+                    continue
+                if source not in nodes:
+                    raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
+                if not (
+                    node.op in ("Merge", "RefMerge")
+                    and nodes[source].op in ("NextIteration", "RefNextIteration")
+                ):
+                    sources.add(source)
+            waiting[node.name] = len(sources)
+            for source in sources:
+                followers.setdefault(source, []).append(node.name)
+        position = {name: i for i, name in enumerate(nodes)}
+        ready = [position[name] for name, count in waiting.items() if not count]
+        names, order = list(nodes), []
+        while ready:  # the order of the GraphDef, wherever it is legal
+            name = names[heapq.heappop(ready)]
+            order.append(nodes[name])
+            for follower in followers.get(name, ()):
+                waiting[follower] -= 1
+                if not waiting[follower]:
+                    heapq.heappush(ready, position[follower])
+        if len(order) != len(nodes):
+            cycle = [name for name, count in waiting.items() if count]
+            raise ValueError(f"{len(cycle)} nodes in a cycle: {', '.join(cycle[:5])}")
+        return order
+
+    def _is_mapped(self, text: str) -> bool:
+        return input_key(text) in self.mapped
+
+    # ------------------------------------------------------------------ one node
+
+    def _add(self, node: NodeDef) -> None:
+        if not node.op:
+            raise ValueError(f"Node '{node.name}' does not specify an operation")
+        op_def = self.definition_of(self.graph, node.op)
+        full_name = self._unique(self.prefix + node.name)
+        attrs = self._attributes(node, op_def, full_name)
+        data = [text for text in node.input if not text.startswith("^")]
+        inputs = [self._input(node, i, text) for i, text in enumerate(data)]
+        self._check_inputs(op_def, attrs, inputs, full_name)
+        if any(not text.startswith("^") for text in node.input[len(data) :]):
+            raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
+        controls = [self._control(text) for text in node.input if text.startswith("^")]
+        with self._at_the_top():
+            op = op_def.node_from_flat(inputs, attrs, f"{full_name}/")
+        self._keep_known_shapes(op)
+        op.control_inputs = list(dict.fromkeys([*op.control_inputs, *controls, *self._scope_controls()]))
+        if node.device:
+            op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
+        self.graph._apply_device_functions(op, self.graph._local.devices)  # they see the node's own device
+        self.ops[node.name] = op
+
+    def _unique(self, name: str) -> str:
+        """`name`, with `_1`, `_2` and so on appended if the graph has such an operation."""
+        with self._at_the_top():
+            return self.graph.unique_name(name)
+
+    @contextlib.contextmanager
+    def _at_the_top(self) -> Iterator[None]:
+        """Leaves all scopes: a NodeDef has its full name and its own device."""
+        local = self.graph._local
+        outer = local.name_stack, local.devices
+        local.name_stack, local.devices = "", ()
+        try:
+            yield
+        finally:
+            local.name_stack, local.devices = outer
+
+    def _scope_controls(self) -> list[Operation]:
+        """The control inputs of the current blocks. Every imported node gets them, as in TensorFlow."""
+        return [op for block in self.graph._local.controls for op in block.inputs]
+
+    def _attributes(self, node: NodeDef, op_def: Op, full_name: str) -> dict[str, Any]:
+        attrs = {}
+        for key, message in node.attr.items():
+            if key not in op_def.attrs and not key.startswith("_"):
+                if self._is_newer_default(node.op, key, message):
+                    continue
+                raise ValueError(
+                    f"NodeDef mentions attr '{key}' not in Op {op_def.name}; NodeDef: {full_name}"
+                )
+            value = attr_from_proto(message)
+            if key == "_class":
+                value = self._colocations(value, full_name)
+            spec = op_def.attrs.get(key)
+            if spec is not None:
+                _check_kind(key, spec.kind, message, full_name)
+                if spec.allowed is not None:
+                    _check_allowed(key, spec, value, full_name)
+            attrs[key] = value
+        missing = [key for key in op_def._required if key not in attrs]
+        if missing:
+            raise ValueError(
+                f"NodeDef missing attr '{missing[0]}' from Op {op_def.name}; NodeDef: {full_name}"
+            )
+        return attrs
+
+    def _is_newer_default(self, op_type: str, key: str, message: AttrValue) -> bool:
+        """Whether an attribute that is unknown here has the default value of the op type's producer."""
+        producer = self.producer_ops.get(op_type)
+        attrs = () if producer is None else producer.attr
+        return any(attr.name == key and attr.default_value == message for attr in attrs)
+
+    def _colocations(self, groups: Any, full_name: str) -> list[str]:
+        if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+            raise ValueError(
+                f"NodeDef attr '_class' is {groups!r}, not a list of names; NodeDef: {full_name}"
+            )
+        return [
+            f"loc:@{self.prefix}{group.removeprefix('loc:@')}" if group.startswith("loc:@") else group
+            for group in groups
+        ]
+
+    def _input(self, node: NodeDef, index: int, text: str) -> Tensor:
+        key = input_key(text)
+        if key in self.mapped:
+            self.unused.discard(key)
+            return self.mapped[key]  # type: ignore[return-value]  # a tensor is mapped to a tensor
+        source, output = key
+        if source not in self.ops:
+            # The edge that closes a loop: another input of the Merge replaces it until both ends exist.
+            self.back_edges.append((node.name, index, key))
+            return next(
+                self._input(node, i, other) for i, other in enumerate(node.input) if self._is_there(other)
+            )
+        return self._output(node.name, source, output)
+
+    def _is_there(self, text: str) -> bool:
+        key = input_key(text)
+        return key in self.mapped or key[0] in self.ops
+
+    def _output(self, name: str, source: str, output: int) -> Tensor:
+        outputs = self.ops[source].outputs
+        if output >= len(outputs):
+            raise ValueError(
+                f"Node '{name}': Connecting to invalid output {output} of source node {source} which has "
+                f"{len(outputs)} outputs."
+            )
+        return outputs[output]
+
+    def _control(self, text: str) -> Operation:
+        key = input_key(text)
+        if key in self.mapped:
+            self.unused.discard(key)
+            value = self.mapped[key]
+            return value.op if isinstance(value, Tensor) else value
+        return self.ops[text[1:]]
+
+    def _check_inputs(self, op_def: Op, attrs: dict[str, Any], inputs: list[Tensor], full_name: str) -> None:
+        expected = _input_types(op_def, {**op_def._defaults, **attrs})
+        if len(expected) != len(inputs):
+            types = ", ".join(dtype.name for dtype, _ in expected)
+            raise ValueError(
+                f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; Op "
+                f"{op_def.name}; NodeDef: {full_name}"
+            )
+        for i, ((dtype, is_ref), tensor) in enumerate(zip(expected, inputs, strict=True)):
+            if tensor.dtype.base_dtype is not dtype or is_ref and not tensor.dtype._is_ref_dtype:
+                raise ValueError(
+                    f"Input {i} of node {full_name} was passed {tensor.dtype.name} from {tensor.name} "
+                    f"incompatible with expected {dtype.name}{'_ref' if is_ref else ''}."
+                )
+
+    def _keep_known_shapes(self, op: Operation) -> None:
+        known = op.attrs.pop("_output_shapes", None)
+        for tensor, shape in zip(op.outputs, known or (), strict=False):
+            if tensor.shape.is_compatible_with(shape):
+                tensor.set_shape(shape)
+
+    def element(self, text: str) -> Tensor | Operation:
+        """The operation 'op' or the tensor 'op:0' of the GraphDef."""
+        name, colon, index = text.rpartition(":")
+        if not colon:
+            if text not in self.ops:
+                raise ValueError(f"Requested return node '{text}' not found in graph def")
+            return self.ops[text]
+        if (name, int(index)) in self.mapped:
+            return self.mapped[name, int(index)]
+        if name not in self.ops or int(index) >= len(self.ops[name].outputs):
+            raise ValueError(
+                f"Invalid return output {index} of node '{name}', which has "
+                f"{len(self.ops[name].outputs) if name in self.ops else 0} output(s)"
+            )
+        return self.ops[name].outputs[int(index)]
+
+
+def _input_types(op_def: Op, attrs: dict[str, Any]) -> list[tuple[DType, bool]]:
+    types: list[tuple[DType, bool]] = []
+    for arg in op_def.inputs:
+        if arg.type_list_attr is not None:
+            types += [(dtype, arg.is_ref) for dtype in attrs[arg.type_list_attr]]
+            continue
+        dtype: DType = arg.dtype or attrs[arg.type_attr]  # type: ignore[index]  # one of the two is set
+        types += [(dtype, arg.is_ref)] * (attrs[arg.number_attr] if arg.number_attr else 1)
+    return types
+
+
+_FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}
+
+
+def _check_kind(key: str, kind: str, message: AttrValue, full_name: str) -> None:
+    """Raises ValueError if a message has a value of another kind than the schema says."""
+    found = message.WhichOneof("value")
+    if found is None:
+        return
+    wanted = "list" if kind.startswith("list(") else _FIELDS.get(kind, kind)
+    if found == "list" == wanted:
+        inner = _FIELDS.get(kind[5:-1], kind[5:-1])
+        found = next((field.name for field, _ in message.list.ListFields()), inner)
+        wanted = inner
+    if found != wanted:
+        raise ValueError(
+            f"AttrValue had value with type '{found}' when '{kind}' expected for attr '{key}'; NodeDef: "
+            f"{full_name}"
+        )
+
+
+def _check_allowed(key: str, spec: Attr, value: Any, full_name: str) -> None:
+    allowed = spec.allowed or ()
+    for item in value if spec.kind.startswith("list(") else [value]:
+        if item not in allowed:
+            shown = ", ".join(a.name if isinstance(a, DType) else str(a) for a in allowed)
+            what = item.name if isinstance(item, DType) else item
+            raise ValueError(
+                f"Value for attr '{key}' of {what} is not in the list of allowed values: {shown}; NodeDef: "
+                f"{full_name}"
+            )

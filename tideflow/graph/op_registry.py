@@ -1,0 +1,48 @@
+"""The op types by name.
+
+The modules of `tideflow.ops` register the vocabulary when they are imported. The first question for an op
+type imports them all.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+from tideflow.graph import errors
+
+if TYPE_CHECKING:
+    from tideflow.graph.op import Op
+
+_VOCABULARY = "tideflow.ops"
+
+_definitions: dict[str, Op] = {}
+
+
+def register(op: Op) -> None:
+    """Makes an op type known by its name."""
+    if op.name in _definitions:
+        raise ValueError(f"op type {op.name!r} is defined twice")
+    _definitions[op.name] = op
+
+
+def definition(op_type: str) -> Op:
+    """The definition of an op type; NotFoundError where no op of that name is registered."""
+    if op_type not in _definitions:
+        importlib.import_module(_VOCABULARY)
+    try:
+        return _definitions[op_type]
+    except KeyError:
+        raise errors.not_found(f"Op type not registered '{op_type}'") from None
+
+
+def role_of(op_type: str) -> str:
+    """The role of an op type; "" for one without, or one that is not registered."""
+    op = definitions().get(op_type)
+    return "" if op is None else op.role
+
+
+def definitions() -> dict[str, Op]:
+    """Every registered op type by name."""
+    importlib.import_module(_VOCABULARY)
+    return _definitions

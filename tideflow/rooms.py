@@ -1,0 +1,60 @@
+"""The rooms behind `tf`: those that every program needs, and those that the first use of a name loads."""
+
+import gc
+
+from tideflow import (  # noqa: F401
+    autodiff,
+    data,
+    graph,
+    image,
+    io,
+    layers,
+    linalg,
+    lookup,
+    losses,
+    metrics,
+    nn,
+    ops,
+    platform,
+    queues,
+    ragged,
+    random,
+    raw_ops,
+    rnn,
+    session,
+    signal,
+    summary,
+    train,
+    variables,
+)
+from tideflow.export import load_when_asked_for, publish
+from tideflow.graph.op import check_complete
+from tideflow.session.targets import load_scheme_when_asked_for
+
+load_when_asked_for(
+    "tideflow.cluster.cluster_spec",
+    "train.ClusterDef",
+    "train.ClusterSpec",
+    "train.JobDef",
+    "train.ServerDef",
+)
+load_when_asked_for("tideflow.cluster.device_setter", "train.replica_device_setter")
+load_when_asked_for("tideflow.cluster.local_cluster", "test.create_local_cluster")
+load_when_asked_for("tideflow.cluster.resolvers", "distribute.cluster_resolver")
+load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Server")
+load_scheme_when_asked_for("tideflow.cluster.client", "grpc")
+load_when_asked_for("tideflow.contrib", "contrib")
+load_when_asked_for("tideflow.distributions", "distributions", "contrib.distributions")
+load_when_asked_for("tideflow.feature_column", "feature_column", "contrib.feature_column")
+load_when_asked_for("tideflow.platform.pywrap", "pywrap_tensorflow")
+load_when_asked_for("tideflow.platform.testing", "test")
+load_when_asked_for("tideflow.profiler", "profiler")
+load_when_asked_for("tideflow.saved_model", "saved_model")
+
+check_complete()
+ragged.dispatch.install()
+publish()
+
+# Some hundred thousand objects, of torch and ours, are here to stay. Frozen, they are not looked at again
+# while a program builds a large graph, which was a fifth of the building.
+gc.freeze()

@@ -1,0 +1,85 @@
+"""Executors: what runs the steps of a session. There are three: this process (`LocalExecutor`), the master
+of a cluster (`cluster/master.py`), and the client of a master in another process (`cluster/client.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Protocol
+
+from tideflow.compile.compiler import compile_step
+from tideflow.compile.plan import Plan
+from tideflow.compile.request import StepRequest
+from tideflow.graph import errors
+from tideflow.runtime.devices import Device, Placement
+from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import StepContext
+
+
+class Executor(Protocol):
+    """Compiles a session's steps to plans, and knows the devices on which these run."""
+
+    @property
+    def fills_traces(self) -> bool:
+        """Whether its plans write into the trace of their context what their operations did."""
+
+    def compile(
+        self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
+    ) -> Plan:
+        """The plan of a step, made on behalf of a run that has this context: it may have to wait for other
+        tasks. `replace` may be called later with a faster plan.
+        """
+
+    def devices(self) -> list[Device]:
+        """All devices that steps may run on."""
+
+    def missing_tasks(self) -> Set[str]:
+        """The tasks that were there and are missing, without having finished their work."""
+
+    def put_back(self) -> None:
+        """After an interrupt in this thread: makes the variables whole that it was writing."""
+
+    def close(self) -> None:
+        """Ends the session's steps, and drops its state."""
+
+
+class LocalExecutor:
+    """Runs steps in this process."""
+
+    fills_traces = False  # a traced step of this process has a plan of its own (`session/traced_step.py`)
+
+    def __init__(self, resources: ResourceManager, placement: Placement):
+        self._resources = resources
+        self._placement = placement
+
+    def compile(
+        self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
+    ) -> Plan:
+        return compile_step(request, self._resources, self._placement, replace)
+
+    def devices(self) -> list[Device]:
+        return list(self._placement.devices)
+
+    def missing_tasks(self) -> Set[str]:
+        return frozenset()
+
+    def put_back(self) -> None:
+        self._resources.put_back()
+
+    def close(self) -> None:
+        self._resources.closed = True
+        self._resources.wake()
+        self._resources.clear()
+
+
+def compiled(
+    executor: Executor,
+    request: StepRequest,
+    context: StepContext,
+    replace: Callable[[Plan], None] | None = None,
+) -> Plan:
+    """The plan of a step; a graph that cannot be compiled is an InvalidArgumentError of the run."""
+    try:
+        return executor.compile(request, context, replace)
+    except ValueError as error:
+        raise errors.invalid_argument(str(error)) from error
