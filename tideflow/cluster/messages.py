@@ -157,8 +157,8 @@ class Devices(Message, frozen=True, tag="devices"):
 
 class PartDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A part of a step: `feeds`, `fetches` and `targets` are names in its graph, `tasks` all the tasks on
-    which the step runs. The compiler leaves out the rewrite rules `disabled_rules`. With `compress`, floats are
-    cut to 16 bits on their way to other tasks.
+    which the step runs. The compiler leaves out the rewrite rules `disabled_rules`. With `compress`, floats
+    are cut to 16 bits on their way to other tasks.
     """
 
     feeds: list[str]

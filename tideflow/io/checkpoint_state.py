@@ -34,7 +34,7 @@ DEFAULT_STATE_FILE = "checkpoint"
 
 
 def state_path(save_dir: str, latest_filename: str | None = None) -> str:
-    """Where the state of a directory is."""
+    """The path of a directory's checkpoint state file."""
     return os.path.join(save_dir, latest_filename or DEFAULT_STATE_FILE)
 
 
@@ -46,7 +46,22 @@ def generate_checkpoint_state_proto(
     all_model_checkpoint_timestamps: Sequence[float] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> Any:
-    """The state of a directory: the newest checkpoint, and all, oldest first, with it as the last."""
+    """Makes the checkpoint state of a directory: a message with its newest and all its checkpoints.
+
+    Args:
+      save_dir: The directory.
+      model_checkpoint_path: The prefix of the newest checkpoint.
+      all_model_checkpoint_paths: The prefixes of all checkpoints, oldest first; the newest is added if it is
+        not the last.
+      all_model_checkpoint_timestamps: The times at which they were written.
+      last_preserved_timestamp: The time of the last checkpoint that is kept forever.
+
+    Returns:
+      The CheckpointState message. If `save_dir` is relative, so are its paths.
+
+    Raises:
+      ValueError: If there are not as many timestamps as paths.
+    """
     paths = list(all_model_checkpoint_paths or ())
     if not paths or paths[-1] != model_checkpoint_path:
         _log.info("%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path)
@@ -57,13 +72,13 @@ def generate_checkpoint_state_proto(
             "Checkpoint timestamps, if provided, must match checkpoint paths (got paths "
             f"{paths} and timestamps {times})"
         )
-    if not os.path.isabs(save_dir):  # then others find the files wherever they are called from
+    if not os.path.isabs(save_dir):  # relative paths are valid in any working directory
 
-        def seen_from_there(path: str) -> str:
+        def relative(path: str) -> str:
             return path if os.path.isabs(path) else os.path.relpath(path, save_dir)
 
-        model_checkpoint_path = seen_from_there(model_checkpoint_path)
-        paths = [seen_from_there(path) for path in paths]
+        model_checkpoint_path = relative(model_checkpoint_path)
+        paths = [relative(path) for path in paths]
     return CheckpointState(
         model_checkpoint_path=model_checkpoint_path,
         all_model_checkpoint_paths=paths,
@@ -81,7 +96,19 @@ def update_checkpoint_state(
     all_model_checkpoint_timestamps: Sequence[float] | None = None,
     last_preserved_timestamp: float | None = None,
 ) -> None:
-    """Writes the state of a directory."""
+    """Writes the checkpoint state file of a directory.
+
+    Args:
+      save_dir: The directory.
+      model_checkpoint_path: The prefix of the newest checkpoint.
+      all_model_checkpoint_paths: The prefixes of all checkpoints, oldest first.
+      latest_filename: The name of the file; "checkpoint" if None.
+      all_model_checkpoint_timestamps: The times at which they were written.
+      last_preserved_timestamp: The time of the last checkpoint that is kept forever.
+
+    Raises:
+      RuntimeError: If the checkpoint's own path is that of the file.
+    """
     write_state(
         save_dir,
         model_checkpoint_path,
@@ -101,7 +128,8 @@ def write_state(
     last_preserved_timestamp: float | None = None,
     save_relative_paths: bool = False,
 ) -> None:
-    """Writes the state of a directory, with paths as seen from it where that is asked."""
+    """Writes the checkpoint state file of a directory, with relative paths if `save_relative_paths` is set.
+    """
     path = state_path(save_dir, latest_filename)
     paths = list(all_model_checkpoint_paths or ())
     if save_relative_paths:
@@ -126,7 +154,18 @@ def write_state(
 
 @export("train.get_checkpoint_state")
 def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None) -> Any:
-    """The state of a directory with whole paths; None where there is none that can be read."""
+    """Reads the checkpoint state file of a directory.
+
+    Args:
+      checkpoint_dir: The directory.
+      latest_filename: The name of the file; "checkpoint" if None.
+
+    Returns:
+      The CheckpointState message, with the directory in its paths; None if there is no file that can be read.
+
+    Raises:
+      ValueError: If the file names no checkpoint.
+    """
     checkpoint_dir = os.fspath(checkpoint_dir)
     path = state_path(checkpoint_dir, latest_filename)
     try:
@@ -149,7 +188,7 @@ def get_checkpoint_state(checkpoint_dir: str, latest_filename: str | None = None
 
 
 def files_matching(pattern: str) -> list[str]:
-    """The files of that very name, or those that match it as a pattern."""
+    """The file of this name or, if there is none, those that match it as a pattern."""
     if os.path.exists(local_path(pattern)):
         return [local_path(pattern)]
     try:
@@ -159,31 +198,53 @@ def files_matching(pattern: str) -> list[str]:
 
 
 def _marks(checkpoint_prefix: str) -> list[str]:
-    """The files that tell of a checkpoint's presence: a table in the second format, itself in the first."""
+    """The files by which a checkpoint is recognized: a table in the second format, itself in the first."""
     return files_matching(index_path(checkpoint_prefix)) or files_matching(checkpoint_prefix)
 
 
 @export("train.checkpoint_exists")
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
-    """Whether there is a checkpoint of this prefix, in either format."""
+    """Whether there is a checkpoint, in either format.
+
+    Args:
+      checkpoint_prefix: The prefix of the checkpoint.
+
+    Returns:
+      True if its files exist.
+    """
     return bool(_marks(os.fspath(checkpoint_prefix)))
 
 
 @export("train.get_checkpoint_mtimes")
 def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[str]) -> list[float]:
-    """When checkpoints were written, in seconds; those that are not there are left out."""
+    """Gets the times at which checkpoints were written.
+
+    Args:
+      checkpoint_prefixes: The prefixes of the checkpoints.
+
+    Returns:
+      The times in seconds; checkpoints that do not exist are left out.
+    """
     found = (_marks(prefix) for prefix in checkpoint_prefixes)
     return [os.stat(marks[0]).st_mtime_ns // 10**9 * 1.0 for marks in found if marks]
 
 
 @export("train.latest_checkpoint")
 def latest_checkpoint(checkpoint_dir: str, latest_filename: str | None = None) -> str | None:
-    """The prefix of the newest checkpoint of a directory, or None."""
+    """Finds the newest checkpoint of a directory.
+
+    Args:
+      checkpoint_dir: The directory.
+      latest_filename: The name of the checkpoint state file; "checkpoint" if None.
+
+    Returns:
+      The prefix of the checkpoint, or None.
+    """
     state = get_checkpoint_state(checkpoint_dir, latest_filename)
     if state is None:
         return None
     if checkpoint_exists(state.model_checkpoint_path):
-        return state.model_checkpoint_path
+        return str(state.model_checkpoint_path)
     _log.error("Couldn't match files for checkpoint %s", state.model_checkpoint_path)
     return None
 
@@ -194,7 +255,13 @@ def remove_checkpoint(
     checkpoint_format_version: int = SaverDef.V2,
     meta_graph_suffix: str = "meta",
 ) -> None:
-    """Deletes the files of a checkpoint; the table first, so that none is found whose data is gone."""
+    """Deletes the files of a checkpoint.
+
+    Args:
+      checkpoint_prefix: The prefix of the checkpoint.
+      checkpoint_format_version: The format, `SaverDef.V2` or `SaverDef.V1`.
+      meta_graph_suffix: The suffix of the file with the graph, which is deleted too.
+    """
     patterns = [meta_graph_path(checkpoint_prefix, meta_graph_suffix)]
     if checkpoint_format_version == SaverDef.V2:
         patterns += [index_path(checkpoint_prefix), f"{checkpoint_prefix}.data-?????-of-?????"]
@@ -207,6 +274,6 @@ def remove_checkpoint(
 
 
 def meta_graph_path(checkpoint_prefix: str, suffix: str = "meta") -> str:
-    """The file of the graph beside a checkpoint; of a sharded one's pattern, without the shards."""
+    """The file of the graph beside a checkpoint; for a pattern of shards, without the shards."""
     base, _, shards = checkpoint_prefix.rpartition("-?????-of-")
     return f"{base if base and shards.isdigit() else checkpoint_prefix}.{suffix}"

@@ -41,7 +41,14 @@ def variables_prefix(export_dir: str) -> str:
 
 
 def contains_saved_model(export_dir: str) -> bool:
-    """Whether a directory has the file of a SavedModel. The file is not read."""
+    """Whether a directory has the file of a SavedModel. The file is not read.
+
+    Args:
+      export_dir: The directory.
+
+    Returns:
+      True if there is a binary or a text file.
+    """
     folder = local_path(export_dir)
     names = (SAVED_MODEL_FILENAME_PBTXT, SAVED_MODEL_FILENAME_PB)
     return any(os.path.exists(os.path.join(folder, name)) for name in names)

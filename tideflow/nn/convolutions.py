@@ -298,7 +298,7 @@ def convolution(
 
 @export("nn.atrous_conv2d")
 def atrous_conv2d(
-    value: TensorLike, filters: TensorLike, rate: TensorLike, padding: str, name: str | None = None
+    value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
     """The convolution of images by a filter with `rate - 1` holes between its elements."""
     return convolution(value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
@@ -459,7 +459,7 @@ def depthwise_conv2d(
     filter: TensorLike,
     strides: int | Sequence[int],
     padding: str,
-    rate: TensorLike | None = None,
+    rate: int | Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
@@ -496,7 +496,7 @@ def separable_conv2d(
     pointwise_filter: TensorLike,
     strides: int | Sequence[int],
     padding: str,
-    rate: TensorLike | None = None,
+    rate: int | Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,

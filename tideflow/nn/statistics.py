@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @export("nn.moments")
 def moments(
     x: TensorLike,
-    axes: Any,
+    axes: int | Sequence[int] | Tensor,
     shift: TensorLike | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -48,7 +48,7 @@ def _narrowed(mean: Tensor, variance: Tensor, half: bool) -> tuple[Tensor, Tenso
 @export("nn.weighted_moments")
 def weighted_moments(
     x: TensorLike,
-    axes: Any,
+    axes: int | Sequence[int] | Tensor,
     frequency_weights: TensorLike,
     name: str | None = None,
     keep_dims: bool | None = None,

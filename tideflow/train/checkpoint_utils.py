@@ -160,7 +160,17 @@ def wait_for_new_checkpoint(
     seconds_to_sleep: float = 1,
     timeout: float | None = None,
 ) -> str | None:
-    """The newest checkpoint of a directory once it is not `last_checkpoint`; None after `timeout`."""
+    """Waits for a new checkpoint in a directory.
+
+    Args:
+      checkpoint_dir: The directory.
+      last_checkpoint: The prefix of the last checkpoint, which is not new.
+      seconds_to_sleep: The seconds from one check to the next.
+      timeout: How many seconds to wait; without end if None.
+
+    Returns:
+      The prefix of the new checkpoint, or None at the timeout.
+    """
     _log.info("Waiting for new checkpoint at %s", checkpoint_dir)
     end = time.monotonic() + (float("inf") if timeout is None else timeout)
     while (path := latest_checkpoint(checkpoint_dir)) in (None, last_checkpoint):

@@ -15,6 +15,7 @@ from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.arrays import shapes as shape_ops
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.files import files
+from tideflow.ops.math import casting
 from tideflow.ops.random import distributions
 from tideflow.queues.base import FIFOQueue, QueueBase
 from tideflow.summary import functions as summary

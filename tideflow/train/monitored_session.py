@@ -45,7 +45,10 @@ _CAUSES = (
 
 @export("train.SessionCreator")
 class SessionCreator(abc.ABC):
-    """The base of objects that create the sessions of a MonitoredSession: at its start, and after a failure."""
+    """The base of objects that create the sessions of a MonitoredSession.
+
+    They create one at the start, and one after each failure.
+    """
 
     @abc.abstractmethod
     def create_session(self) -> Session:
@@ -381,7 +384,10 @@ def _close_lost(sess: _CoordinatedSession) -> None:
 
 
 class StepContext:
-    """The argument of the function that `run_step_fn` calls: a session, a `run` with hooks, and a way to stop."""
+    """The argument of the function that `run_step_fn` calls.
+
+    It has a session, a `run` with hooks, and a way to stop.
+    """
 
     def __init__(self, session: Session, run_with_hooks_fn: Callable):
         self._session = session

@@ -184,7 +184,7 @@ class ExponentialMovingAverage:
         return get_default_graph().unique_name(f"{var.op.name}/{self.name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Sequence[Any] | None = None) -> dict[str, Any]:
-        """Maps names in a checkpoint to variables, so that averages are restored into the variables themselves.
+        """Maps names in a checkpoint to variables, so that averages are restored into the variables.
 
         Args:
           moving_avg_variables: The variables to restore from their averages; all trainable variables and

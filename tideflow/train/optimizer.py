@@ -282,9 +282,7 @@ class Optimizer(Trackable):
     # -------------------------------------------------------------------------------- slots
 
     def variables(self) -> list[Variable]:
-        """The variables of the optimizer itself in the default graph: its slots and its own state, sorted by
-        name.
-        """
+        """The variables of the optimizer in the default graph: its slots and its own state, by name."""
         graph = get_default_graph()
         slots = [slot for by_variable in self._slots.values() for slot in by_variable.values()]
         found = [v for v in (*self._non_slot_variables(), *slots) if v.op.graph is graph]

@@ -213,7 +213,7 @@ class MomentumOptimizer(LawOptimizer):
 
 @export("train.AdagradOptimizer")
 class AdagradOptimizer(LawOptimizer):
-    """Adagrad: each step is divided by the root of the sum of squared gradients (Duchi, Hazan and Singer, 2011).
+    """Adagrad: each step is divided by the root of the sum of squared gradients (Duchi and others, 2011).
 
     Args:
       learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
@@ -307,8 +307,9 @@ class ProximalAdagradOptimizer(LawOptimizer):
 
 @export("train.AdagradDAOptimizer")
 class AdagradDAOptimizer(LawOptimizer):
-    """Adagrad with dual averaging: the variables follow from the sums of all gradients, so that many can be
-    zero.
+    """Adagrad with dual averaging: variables follow from the sums of all gradients.
+
+    With an l1 penalty many variables are exactly zero.
 
     Args:
       learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.

@@ -29,7 +29,7 @@ _codes = {kind(None, None, "").error_code: kind for kind in (CancelledError, Out
 
 @export("train.QueueRunner", "train.queue_runner.QueueRunner")
 class QueueRunner:
-    """Runs enqueue operations in threads, until the coordinator stops or the data ends; then closes the queue.
+    """Runs enqueue operations in threads until the coordinator stops or the data ends; closes the queue.
 
     Args:
       queue: The queue.
@@ -135,7 +135,7 @@ class QueueRunner:
     def create_threads(
         self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
-        """Makes a thread for each enqueue operation, and one that closes the queue when the coordinator stops.
+        """Makes a thread for each enqueue operation, and one that closes the queue at the stop.
 
         Args:
           sess: The session to run the operations in.

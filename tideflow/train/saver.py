@@ -404,7 +404,7 @@ class Saver:
     def restore(
         self, sess: SessionLike, save_path: str | None, renamed: Mapping[str, str] | None = None
     ) -> None:
-        """Restores the variables from a checkpoint: all of them, or none if a name, type or shape does not fit.
+        """Restores the variables from a checkpoint: all, or none if a name, type or shape differs.
 
         Args:
           sess: The session.

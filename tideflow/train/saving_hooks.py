@@ -244,8 +244,9 @@ class SummarySaverHook(SessionRunHook):
 
 @export("train.ProfilerHook")
 class ProfilerHook(SessionRunHook):
-    """A hook that traces a step at an interval and writes `timeline-<step>.json` files for Chrome's trace
-    viewer.
+    """A hook that traces a step at an interval.
+
+    It writes files `timeline-<step>.json` for Chrome's trace viewer.
 
     Args:
       save_steps: The interval in steps.

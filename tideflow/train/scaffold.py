@@ -176,8 +176,7 @@ class Scaffold:
 
     @staticmethod
     def default_local_init_op() -> Operation:
-        """Adds an operation that initializes the local variables, tables and local resources of the default
-        graph.
+        """Adds an operation that initializes local variables, tables and local resources.
 
         Returns:
           The operation.

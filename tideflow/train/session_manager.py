@@ -73,8 +73,7 @@ class SessionManager:
         init_feed_dict: dict | None = None,
         init_fn: Callable[[Any], None] | None = None,
     ) -> Session:
-        """Creates a session with a model that is ready: restored from a checkpoint or, if there is none,
-        initialized.
+        """Creates a session with a model that is restored from a checkpoint or else initialized.
 
         Args:
           master: The address of the server to run on.

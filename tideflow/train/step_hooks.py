@@ -344,8 +344,9 @@ class StepCounterHook(SessionRunHook):
 
 @export("train.GlobalStepWaiterHook")
 class GlobalStepWaiterHook(SessionRunHook):
-    """A hook that delays a worker until the global step has reached a value, so that workers start one after the
-    other.
+    """A hook that delays a worker until the global step has reached a value.
+
+    With it, workers start one after the other.
 
     Args:
       wait_until_step: The step to wait for.

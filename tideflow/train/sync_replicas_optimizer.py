@@ -50,8 +50,9 @@ _PATIENCE_ROUNDS = 3  # how often a replica may be away: it may be started again
 
 @export("train.SyncReplicasOptimizer")
 class SyncReplicasOptimizer(Optimizer):
-    """An optimizer that wraps another for synchronous training: each step applies the mean gradient of several
-    replicas.
+    """An optimizer that wraps another for synchronous training.
+
+    Each step applies the mean of the gradients of several replicas.
 
     If `total_num_replicas` is above `replicas_to_aggregate`, the remaining replicas are backup workers, whose
     late gradients are dropped; if it is below, replicas compute several batches in a step.
@@ -110,8 +111,7 @@ class SyncReplicasOptimizer(Optimizer):
         global_step: TensorLike | None = None,
         name: str | None = None,
     ) -> Tensor:
-        """Adds the operation that a replica runs as its step: it sends its gradients and waits until they are
-        applied.
+        """Adds the step of a replica: it sends its gradients and waits until they are applied.
 
         Args:
           grads_and_vars: Pairs of gradient and variable.
