@@ -12,7 +12,7 @@ from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.nn.conv_kernels import convolve, how, known_shapes, padded_image
+from tideflow.ops.nn.conv_kernels import convolution_arguments, convolve, known_shapes, padded_image
 from tideflow.ops.nn.convolution import conv2d_op
 from tideflow.ops.nn.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.nn.windows import channels, from_channels_first, out_in_first, out_in_last
@@ -228,7 +228,7 @@ def convolve_relu(input, filter, data_format, groups, stride, padding, dilation,
 @conv2d_bias_op.kernel
 def _conv2d_bias_kernel(input, filter, bias, *, node):
     function = convolve_relu if node.attrs["relu"] else convolve
-    arguments = how(node, input.shape, filter.shape)
+    arguments = convolution_arguments(node, input.shape, filter.shape)
     if not input.numel() or not filter.numel():
         plain = conv2d_op.kernels[""](input, filter, node=node)
         return plain + (bias if node.attrs["data_format"] == "NHWC" else bias.view(-1, 1, 1))
@@ -241,7 +241,8 @@ def _conv2d_bias_specialized(node):
     if not known_shapes(image, filter):
         return None
     function = convolve_relu if node.attrs["relu"] else convolve
-    return function, [image, filter, *how(node, image.shape.tuple, filter.shape.tuple), bias]
+    arguments = convolution_arguments(node, image.shape.tuple, filter.shape.tuple)
+    return function, [image, filter, *arguments, bias]
 
 
 _SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}
