@@ -17,7 +17,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.nn.conv_kernels import convolve, how, known_shapes, padded_image
+from tideflow.ops.nn.conv_kernels import convolution_arguments, convolve, known_shapes, padded_image
 from tideflow.ops.nn.convolution import conv2d_op
 from tideflow.ops.nn.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.nn.windows import channels, from_channels_first, out_in_first, out_in_last
@@ -271,7 +271,9 @@ def _conv2d_bias_kernel(
         result: torch.Tensor = conv2d_op.kernels[""](input, filter, node=node)
         result = result + (bias if node.attrs["data_format"] == "NHWC" else bias.view(-1, 1, 1))
     else:
-        result = _convolution(node)(input, filter, *how(node, input.shape, filter.shape), bias)
+        result = _convolution(node)(
+            input, filter, *convolution_arguments(node, input.shape, filter.shape), bias
+        )
     return result
 
 
@@ -281,7 +283,7 @@ def _conv2d_bias_specialized(node: Node) -> tuple[Kernel, list[Any]] | None:
     if not known_shapes(image, filter):
         return None
     sizes: list[Any] = [image.shape.tuple, filter.shape.tuple]
-    return _convolution(node), [image, filter, *how(node, *sizes), bias]
+    return _convolution(node), [image, filter, *convolution_arguments(node, *sizes), bias]
 
 
 _SAME = {"strides": [1, 1, 1, 1], "padding": "SAME"}

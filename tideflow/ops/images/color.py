@@ -46,7 +46,7 @@ def _check_colors(images: torch.Tensor, rank: int = 1) -> torch.Tensor:
     return images
 
 
-_PIXELS_AT_A_TIME = 1 << 15  # a core's cache holds what is computed of them
+_PIXELS_AT_A_TIME = 1 << 15  # what is computed of so many stays in a core's cache
 
 
 def _by_pixels(images: torch.Tensor, function: Callable) -> torch.Tensor:

@@ -140,7 +140,7 @@ def _crop_and_resize_shape(image, boxes, box_ind, crop_size):
     return [count, *as_sizes(crop_size), depth]
 
 
-_CACHED_ELEMENTS = 1 << 17  # of crops that are made at a time
+_CACHED_ELEMENTS = 1 << 17  # of crops made at a time: they stay in a core's cache
 
 
 def _between(
@@ -151,7 +151,7 @@ def _between(
     down: torch.Tensor,
     right: torch.Tensor,
 ) -> torch.Tensor:
-    """Between four pixels; what they are in is written over."""
+    """Bilinear between four pixels; the tensors given are overwritten."""
     top = top_right.sub_(top_left).mul_(right).add_(top_left)
     bottom = bottom_right.sub_(bottom_left).mul_(right).add_(bottom_left)
     return bottom.sub_(top).mul_(down).add_(top)

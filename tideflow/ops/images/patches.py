@@ -43,7 +43,7 @@ def _window(
 
 
 def _places(window: Window, axis: int, size: int | None) -> int | None:
-    """How many places the window has along an axis. One that is just too large for it has none."""
+    """How many places the window has along an axis; none where it is larger by less than a stride."""
     if size is None or window.padding == "SAME":
         return window.output_sizes([*[None] * axis, size])[axis]
     stride, extent = window.strides[axis], (window.sizes[axis] - 1) * window.dilations[axis] + 1
@@ -81,7 +81,7 @@ def _patches(images: torch.Tensor, window: Window) -> torch.Tensor:
 def _patches_gradient(op: Operation, grad: Tensor) -> Tensor:
     """Every element of a patch is added where it came from; what came from the padding is dropped.
 
-    Where that is, the op itself tells, from an image of places counted from 1: the padding is 0.
+    The op itself finds where that is: applied to an image of places, counted from 1, it gives 0 for padding.
     """
     images = op.inputs[0]
     rank = len(op.attrs["ksizes"])

@@ -96,7 +96,7 @@ def _on_device(taps: Taps, images: torch.Tensor, axis: int) -> tuple[list, list]
 
 
 def weighted_sum(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
-    """The sum of the parts, each times its weight; the parts are spent."""
+    """The sum of the parts, each times its weight; the parts are overwritten."""
     total = next(parts).mul_(weights[0])
     for part, weight in zip(parts, weights[1:], strict=True):
         total += part.mul_(weight)
@@ -193,7 +193,7 @@ def normalized(weights: np.ndarray) -> np.ndarray:
 
 @functools.lru_cache(64)
 def area(size: int, new_size: int, align_corners: bool) -> Taps:
-    """All elements under the output element, each by how much of it is."""
+    """All elements that the output element covers, each weighed by how much of it is covered."""
     scale = scale_of(size, new_size, align_corners)
     start = np.arange(new_size, dtype=np.float32) * scale
     stop = np.arange(1, new_size + 1, dtype=np.float32) * scale

@@ -42,7 +42,7 @@ def sized_image(images: TensorShape, size: Any) -> list:
 
 
 def checked_size(images: torch.Tensor, size: Any) -> tuple[int, int]:
-    """The new height and width, of images that have pixels to make it from."""
+    """The new height and width; ShapeError unless they are positive and the images have pixels."""
     if images.ndim != 4:
         raise ShapeError(f"input must be 4-dimensional, got {brackets(images.shape)}")
     if host_rank(size) != 1 or len(size) != 2:
@@ -86,7 +86,7 @@ def _weighed(images: np.ndarray, size: Any, weights: Callable) -> np.ndarray:
 def bilinear_by_definition(
     images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """Each element weighs as much less as it is farther away, up to 1; the edge goes on outside."""
+    """In NumPy: an element at distance d weighs max(0, 1 - d); outside, the edge is repeated."""
 
     def weights(old: int, new: int, axis: int) -> np.ndarray:
         at = np.clip(_centres(old, new, align_corners, half_pixel_centers), 0, old - 1)
@@ -106,8 +106,8 @@ def _cubic(x: np.ndarray, b: float, c: float) -> np.ndarray:
 def _bicubic_by_definition(
     images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """Keys' cubic at distances in steps of 1/1024. The older rule lets the edge go on outside, the newer one
-    leaves out what lies there.
+    """In NumPy: Keys' cubic at distances in steps of 1/1024. The older rule repeats the edge outside, the
+    newer one leaves out what lies there.
     """
 
     def weights(old: int, new: int, axis: int) -> np.ndarray:
@@ -134,7 +134,7 @@ def _nearest_by_definition(
 
 
 def _area_by_definition(images: np.ndarray, size: Any, align_corners: bool) -> np.ndarray:
-    """How much of each output element lies on each input element; the last one goes on to the right."""
+    """In NumPy: how much each output element covers of each input element, of which the last is repeated."""
 
     def weights(old: int, new: int, axis: int) -> np.ndarray:
         edges = np.append(np.arange(old, dtype=np.float64), np.inf)
@@ -158,7 +158,7 @@ _KERNELS = {
 
 
 def _scaled_by_definition(images, size, scale, translation, kernel_type, antialias):
-    """A kernel around the place that each output element comes from, as wide as it is if that is finer."""
+    """In NumPy: a kernel around each output element's place in the input, wider where that is finer."""
 
     def weights(old: int, new: int, axis: int) -> np.ndarray:
         at = (np.arange(new)[:, None] + 0.5 - translation[axis]) / scale[axis]
@@ -643,11 +643,11 @@ def _quantized_resize_bilinear_shape(images, size, min, max):
     return [sized_image(images, size), of_rank(min, 0), of_rank(max, 0)]
 
 
-_STEPS = 128  # between two pixels of 8 bits
+_STEPS = 128  # into which the way between two pixels of 8 bits is divided
 
 
 def _in_steps(images: torch.Tensor, rows: Taps, columns: Taps) -> torch.Tensor:
-    """Between pixels in whole steps, cut off where TensorFlow's arithmetic of integers does."""
+    """Bilinear in whole steps between pixels, truncated where TensorFlow's integer arithmetic is."""
 
     def between(values: torch.Tensor, axis: int, taps: Taps) -> tuple[torch.Tensor, ...]:
         first, second = (

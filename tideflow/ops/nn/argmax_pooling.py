@@ -16,7 +16,7 @@ from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDICES, REAL
-from tideflow.ops.nn.pool_kernels import added_at, how, max_pool_places, signed, unsigned_again
+from tideflow.ops.nn.pool_kernels import added_at, max_pool_places, pool_arguments, signed, unsigned_again
 from tideflow.ops.nn.pooling import (
     HALVES,
     SIMPLE,
@@ -49,7 +49,7 @@ def _max_pool_with_argmax_kernel(input, *, ksize, strides, padding, Targmax, inc
     if not input.numel():
         shape = pooled_shape(as_shape(list(input.shape)), ksize, strides, padding, "NHWC")
         return input.new_zeros(shape), input.new_zeros(shape, dtype=Targmax.torch)
-    result, places = max_pool_places(input, *how(input.shape, "NHWC", ksize, strides, padding))
+    result, places = max_pool_places(input, *pool_arguments(input.shape, "NHWC", ksize, strides, padding))
     batch, height, width, depth = input.shape
     argmax = places * depth + torch.arange(depth, device=input.device)
     if include_batch_in_index:

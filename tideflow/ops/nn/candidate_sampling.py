@@ -302,7 +302,7 @@ def _fixed_sampler(attrs: dict[str, Any]) -> Sampler:
     distortion = np.float32(attrs["distortion"])
     shards, shard = attrs["num_shards"], attrs["shard"]
     weights = [0.0] * len(range(shard, attrs["num_reserved_ids"], shards))
-    # TensorFlow numbers the classes from the reserved ones of this shard on, not from those of all.
+    # TensorFlow counts the classes from this shard's reserved ids on, not from all reserved ids.
     first = (shard - len(weights)) % shards
     weights += [float(np.float32(count) ** distortion) for count in counts[first::shards]]
     if len(weights) != attrs["range_max"]:

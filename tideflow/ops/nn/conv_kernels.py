@@ -1,7 +1,7 @@
 """Convolutions and their gradients as ATen computes them, with arguments that follow TensorFlow's rules.
 
-`how`, `how_back` and `how_correlated` say what follows from a node's attributes and the shapes alone: a plan
-that knows the shapes has it worked out before the first step.
+The functions that give arguments use only a node's attributes and shapes: where a plan knows the shapes, they
+run once, when the plan is made.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def window_of(node: Any, filter: Sequence[int]) -> Window:
     )
 
 
-def how(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
+def convolution_arguments(node: Any, image: Sequence[int], filter: Sequence[int]) -> tuple:
     """What `convolve` needs to know besides its tensors: everything that follows from shapes.
 
     ATen pads both sides alike; where they differ (SAME with a stride, often) `margin` holds all padding.
@@ -72,8 +72,10 @@ def _check_gradient(window: Window, image_sizes: list[int], places: list[int]) -
             )
 
 
-def how_back(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
-    """What `convolve_back` needs: as `how`, and the rows and columns at the end that no window reaches."""
+def input_gradient_arguments(
+    node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]
+) -> tuple:
+    """What `convolve_back` needs: the same, and the rows and columns at the end that no window reaches."""
     data_format, window = format_of(node), window_of(node, filter)
     sizes, places = spatial(image, data_format), spatial(grad, data_format)
     _check_gradient(window, sizes, places)
@@ -84,14 +86,16 @@ def how_back(node: Any, image: Sequence[int], filter: Sequence[int], grad: Seque
         )
     ]
     unreached = [size - covered for size, covered in zip(sizes, reached, strict=True)]
-    return *how(node, image, filter), unreached
+    return *convolution_arguments(node, image, filter), unreached
 
 
-def how_correlated(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> tuple:
-    """What `correlate` needs: as `how`, of a gradient that fits."""
+def filter_gradient_arguments(
+    node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]
+) -> tuple:
+    """What `correlate` needs: the same, of a gradient that fits."""
     data_format = format_of(node)
     _check_gradient(window_of(node, filter), spatial(image, data_format), spatial(grad, data_format))
-    return how(node, image, filter)
+    return convolution_arguments(node, image, filter)
 
 
 def convolve(input, filter, data_format, groups, stride, padding, dilation, margin, bias=None):
@@ -151,9 +155,9 @@ def _correlate(input, grad, filter, data_format, groups, stride, padding, dilati
     )[1]
 
 
-def convolve_depthwise(input, filter, *how):
+def convolve_depthwise(input, filter, *arguments):
     """The convolution of each channel by its own filters, from a filter [height, width, in, multiplier]."""
-    return _convolve(input, _each_channel(filter), *how)
+    return _convolve(input, _each_channel(filter), *arguments)
 
 
 def _each_channel(filter: torch.Tensor) -> torch.Tensor:
@@ -161,14 +165,14 @@ def _each_channel(filter: torch.Tensor) -> torch.Tensor:
     return filter.flatten(2).permute(2, 0, 1).unsqueeze(1)
 
 
-def convolve_depthwise_back(filter, grad, *how):
+def convolve_depthwise_back(filter, grad, *arguments):
     """The gradient of `convolve_depthwise` by the image."""
-    return _convolve_back(_each_channel(filter), grad, *how)
+    return _convolve_back(_each_channel(filter), grad, *arguments)
 
 
-def correlate_depthwise(input, grad, filter_sizes, *how):
+def correlate_depthwise(input, grad, filter_sizes, *arguments):
     """The gradient of `convolve_depthwise` by the filter."""
-    by_filter = _correlate(input, grad, _each_channel(grad.new_empty(filter_sizes)), *how)
+    by_filter = _correlate(input, grad, _each_channel(grad.new_empty(filter_sizes)), *arguments)
     return by_filter.squeeze(1).permute(1, 2, 0).unflatten(2, filter_sizes[2:])
 
 

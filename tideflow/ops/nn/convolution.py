@@ -26,16 +26,16 @@ from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.nn.conv_kernels import (
+    convolution_arguments,
     convolve,
     convolve_back,
     convolve_depthwise,
     convolve_depthwise_back,
     correlate,
     correlate_depthwise,
+    filter_gradient_arguments,
     format_of,
-    how,
-    how_back,
-    how_correlated,
+    input_gradient_arguments,
     is_depthwise,
     known_shapes,
     window_of,
@@ -84,7 +84,7 @@ def _output_shape(node: Any, image: Sequence[int], filter: Sequence[int]) -> lis
 
 def convolved(input, filter, *, node):
     """The kernel of a convolution."""
-    arguments = how(node, input.shape, filter.shape)
+    arguments = convolution_arguments(node, input.shape, filter.shape)
     if not input.numel() or not filter.numel():
         return input.new_zeros(_output_shape(node, input.shape, filter.shape))
     return (convolve_depthwise if is_depthwise(node) else convolve)(input, filter, *arguments)
@@ -96,7 +96,7 @@ def specialized(node):
     if not known_shapes(image, filter):
         return None
     function = convolve_depthwise if is_depthwise(node) else convolve
-    return function, [image, filter, *how(node, image.shape.tuple, filter.shape.tuple)]
+    return function, [image, filter, *convolution_arguments(node, image.shape.tuple, filter.shape.tuple)]
 
 
 def to_input_shape(input_sizes, filter, out_backprop, *, data_format):
@@ -108,7 +108,7 @@ def to_input_shape(input_sizes, filter, out_backprop, *, data_format):
 
 def gradient_to_input(input_sizes, filter, out_backprop, *, node):
     """The kernel of a gradient by the input."""
-    arguments = how_back(node, input_sizes, filter.shape, out_backprop.shape)
+    arguments = input_gradient_arguments(node, input_sizes, filter.shape, out_backprop.shape)
     if not out_backprop.numel() or not filter.numel():
         return out_backprop.new_zeros(input_sizes)
     function = convolve_depthwise_back if is_depthwise(node) else convolve_back
@@ -123,7 +123,7 @@ def to_input_specialized(node):
     image = node.outputs[0].shape
     if not known_shapes(filter, grad) or not image.is_fully_defined() or not grad.dtype.is_floating:
         return None
-    arguments = how_back(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
+    arguments = input_gradient_arguments(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
     return convolve_depthwise_back if is_depthwise(node) else convolve_back, [filter, grad, *arguments]
 
 
@@ -136,7 +136,7 @@ def to_filter_shape(input, filter_sizes, out_backprop, *, data_format):
 
 def gradient_to_filter(input, filter_sizes, out_backprop, *, node):
     """The kernel of a gradient by the filter."""
-    arguments = how_correlated(node, input.shape, filter_sizes, out_backprop.shape)
+    arguments = filter_gradient_arguments(node, input.shape, filter_sizes, out_backprop.shape)
     if not out_backprop.numel() or not input.numel():
         return out_backprop.new_zeros(filter_sizes)
     function = correlate_depthwise if is_depthwise(node) else correlate
@@ -149,7 +149,7 @@ def to_filter_specialized(node):
     filter = node.outputs[0].shape
     if not known_shapes(image, grad) or not filter.is_fully_defined():
         return None
-    arguments = how_correlated(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
+    arguments = filter_gradient_arguments(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
     function = correlate_depthwise if is_depthwise(node) else correlate
     return function, [image, grad, filter.as_list(), *arguments]
 

@@ -230,7 +230,7 @@ def _ctc_loss_kernel(
     probabilities = torch.softmax(inputs, 2)
     find = _merging if ctc_merge_repeated else _one_step_each
     loss, gradient = find(probabilities, labels.values.to(inputs.device), labels.lengths, lengths)
-    # Where no path is possible, the gradient would only lower what is likely.
+    # Where no path exists, TensorFlow's gradient is the probabilities themselves.
     gradient = torch.where(loss.isinf()[:, None], probabilities, gradient)
     outside = torch.arange(steps)[:, None] >= lengths
     unused = outside.to(inputs.device) | skipped
@@ -422,7 +422,7 @@ def _blank_last(logits: Any, labels: Any, blank_index: int) -> tuple[Tensor, Any
 def _dense_loss(
     labels: Tensor, logits: Tensor, label_length: Tensor, logit_length: Tensor, time_major: bool
 ) -> Tensor:
-    """The loss of dense labels by that of sparse ones, in which a row without labels holds one null."""
+    """The loss of dense labels, computed as that of sparse ones: a row without labels holds one null."""
     null = _size(logits, 2) - 1
     longest = _size(labels, 1)
     used = creation.sequence_mask(label_length, longest)

@@ -92,7 +92,7 @@ def _parents(tree: Tree, beams: Beams) -> np.ndarray:
 
 
 def _continued(beams: Beams, parent: np.ndarray, log_probabilities: np.ndarray) -> Beams:
-    """The beams after a step in which they got no new label: a blank, the last label again, or first now."""
+    """The beams after a step that made none longer: it was a blank, or a beam's own last label."""
     alive = (parent >= 0) & (beams.total[parent] > -np.inf)
     repeated = beams.label == beams.label[parent]
     from_parent = np.where(repeated, beams.by_blank[parent], beams.total[parent])
@@ -116,7 +116,7 @@ def _grown(beams: Beams, parent: np.ndarray, log_probabilities: np.ndarray) -> n
 def _put_to_rest(
     growth: np.ndarray, totals: np.ndarray, label: np.ndarray, parent: np.ndarray, beam_width: int
 ) -> None:
-    """Takes away the growth of beams that their parents, grown before them, find crowded out."""
+    """Removes the growth of beams that were crowded out when their parents, which come first, grew."""
     everyone = np.concatenate([totals, growth.ravel()])
     bar = np.partition(everyone, -beam_width)[-beam_width]
     suspects = np.flatnonzero((parent >= 0) & (parent < np.arange(len(parent))) & (totals < bar))

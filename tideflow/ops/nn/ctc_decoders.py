@@ -175,14 +175,20 @@ def _ctc_beam_search_decoder_law(inputs, sequence_length, *outputs, beam_width, 
     indices, values, shapes = (decoded[i : i + top_paths] for i in range(0, len(decoded), top_paths))
     steps, _, classes = inputs.shape
     is_exhaustive = beam_width >= classes**steps
-    claims = [np.diff(scores, axis=1) <= 0, *(shape[0] == len(sequence_length) for shape in shapes)]
+    claims = [np.diff(scores, axis=1) <= 0]
+    paths = [
+        [tuple(values[i][indices[i][:, 0] == row]) for row in range(len(sequence_length))]
+        for i in range(top_paths)
+    ]
+    for given in zip(paths, indices, values, shapes):
+        claims += [np.array_equal(*pair) for pair in zip(_as_sparse(given[0]), given[1:])]
     for row, length in enumerate(sequence_length):
         logits = inputs[:length, row].astype(np.float64)
         chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
         likelihoods = defaultdict(float)
         for path in product(range(classes), repeat=length):
             likelihoods[labels_of(path, classes - 1, True)] += chances[np.arange(length), path].prod()
-        found = [tuple(values[i][indices[i][:, 0] == row]) for i in range(top_paths)]
+        found = [rows[row] for rows in paths]
         if merge_repeated:
             claims += [all(np.diff(labels)) for labels in found]
             continue

@@ -71,7 +71,9 @@ def _random_widths(length: int, count: int, stream: Stream) -> np.ndarray:
 
 
 def _pseudo_random_widths(length: int, count: int, stream: Stream) -> np.ndarray:
-    """Windows between the numbers ceil(alpha * (i + u)) of one u, so small that no window is too large."""
+    """Windows between the numbers ceil(alpha * (i + u)), for one random u below a bound: with a larger u, a
+    window might exceed the two sizes.
+    """
     alpha, small = length / count, length // count
     largest = min((small + 2) / alpha - 1, (length + 1 - small) / alpha - (count - 1))
     u = distributions.uniform(stream.reserve_blocks(1), [1], np.float64)[0] * largest
@@ -427,7 +429,7 @@ def _fractional_avg_pool_grad_kernel(
 ):
     _check_backprop(out_backprop, row_pooling_sequence, col_pooling_sequence, orig_input_tensor_shape)
     sequences = [row_pooling_sequence, col_pooling_sequence]
-    # Integers too are divided exactly: only the sum of an element's shares is cut to the type.
+    # Integers are divided in float64 too: only the sum of an element's shares is truncated.
     shares = out_backprop.double() / _window_sizes(sequences, overlapping, out_backprop.device)
     for axis, sequence in zip((1, 2), sequences):
         shares = _handed_out(shares, sequence, overlapping, axis, orig_input_tensor_shape[axis])

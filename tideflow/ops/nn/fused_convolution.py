@@ -36,8 +36,8 @@ def _convolved(
     input: torch.Tensor, paddings: Any, filter: torch.Tensor, mode: str, strides: list, padding: str
 ) -> torch.Tensor:
     padded = tiling.mirror_pad_op.kernels[""](input, paddings, mode=mode)
-    how = SimpleNamespace(type="Conv2D", attrs={"strides": strides, "padding": padding, **_FIXED})
-    return convolution.conv2d_op.kernels[""](padded, filter, node=how)
+    node = SimpleNamespace(type="Conv2D", attrs={"strides": strides, "padding": padding, **_FIXED})
+    return convolution.conv2d_op.kernels[""](padded, filter, node=node)
 
 
 _PADDINGS = np.array([[0, 0], [1, 2], [2, 1], [0, 0]], np.int32)

@@ -51,7 +51,8 @@ def _gather_tree_kernel(step_ids, parent_ids, max_sequence_lengths, end_token):
     for step in range(steps - 1, -1, -1):
         begun = step < lengths
         there = (beam >= 0) & (beam < beams)
-        # Only the CPU tells, as in TensorFlow: for a GPU one would have to wait. There -1 stands instead.
+        # Only the CPU kernel raises, as in TensorFlow: a GPU kernel would have to wait for the device to
+        # check. There the word becomes -1.
         if step_ids.device.type == "cpu" and not bool((there | ~begun).all()):
             raise errors.invalid_argument(f"a parent id after step {step} is not in [0, {beams})")
         parent = beam.clamp(0, beams - 1)

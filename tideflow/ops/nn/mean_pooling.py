@@ -20,7 +20,7 @@ from tideflow.ops.helpers.axes import as_sizes, of_rank
 from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST
-from tideflow.ops.nn.pool_kernels import avg_pool_back, avg_pool_values, how
+from tideflow.ops.nn.pool_kernels import avg_pool_back, avg_pool_values, pool_arguments
 from tideflow.ops.nn.pooling import (
     FIRST,
     HALVES,
@@ -50,7 +50,7 @@ def _mean(value, *, ksize, strides, padding, data_format):
     if not value.numel():
         given = as_shape(list(value.shape))
         return value.new_zeros(pooled_shape(given, ksize, strides, padding, data_format))
-    return avg_pool_values(value, *how(value.shape, data_format, ksize, strides, padding))
+    return avg_pool_values(value, *pool_arguments(value.shape, data_format, ksize, strides, padding))
 
 
 def _mean_specialized(node):
@@ -72,7 +72,9 @@ def _mean_grad(orig_input_shape, grad, *, ksize, strides, padding, data_format):
         raise ShapeError(f"Expected grad shape to be {expected}, but got {list(grad.shape)}")
     if not grad.numel():
         return grad.new_zeros(orig_input_shape)
-    return avg_pool_back(grad, orig_input_shape, *how(orig_input_shape, data_format, ksize, strides, padding))
+    return avg_pool_back(
+        grad, orig_input_shape, *pool_arguments(orig_input_shape, data_format, ksize, strides, padding)
+    )
 
 
 def _mean_grad_specialized(node):

@@ -127,7 +127,7 @@ def _precise(tensor: Tensor) -> Tensor:
 
 
 def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
-    """The gradient by x, and what comes to it through the means and variances, where something uses those."""
+    """The gradient by x, with what arrives through the means and variances where other ops use those."""
     mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
     for grad in (mean, saved_mean):
         if grad is not None:
@@ -321,7 +321,7 @@ def _batch_norm_grad_shape(
 ):
     vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
     image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
-    unused = [0 if is_training else None]  # in TensorFlow's graphs as long as the vectors, but empty at work
+    unused = [0 if is_training else None]  # TensorFlow infers vectors; its kernels give empty ones
     return [image, vector, vector, unused, unused]
 
 

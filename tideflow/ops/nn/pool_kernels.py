@@ -18,7 +18,7 @@ from tideflow.ops.nn.windows import (
 _aten = torch.ops.aten
 
 
-def how(
+def pool_arguments(
     image: Sequence[int],
     data_format: str,
     ksize: Sequence[int],
@@ -28,9 +28,9 @@ def how(
 ) -> tuple:
     """What follows from shapes: data format, window, strides, padding, ceil mode, `skipped` places, `margin`.
 
-    ATen pads both sides alike. SAME may want one more after than before: with a stride, ceil mode adds just
-    that; without, ATen pads the larger size on both sides, and the places it then has too many in front are
-    skipped. Only explicit paddings of a maximum need a `margin` of their own.
+    ATen pads both sides alike, but SAME may need one element more after than before. With a stride, ceil mode
+    adds exactly that element. Without one, both sides are padded by the larger size, and the surplus places
+    in front are `skipped`. A `margin` is padded before the pool: explicit paddings of a maximum may need it.
     """
     sizes = spatial(image, data_format)
     window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
@@ -60,9 +60,9 @@ def max_pool_places(input, data_format, size, stride, padding, ceil, skipped, ma
     return from_channels_first(result, data_format), from_channels_first(places, data_format)
 
 
-def max_pool_values(input, *how):
+def max_pool_values(input, *arguments):
     """The maximum of each window."""
-    return max_pool_places(input, *how)[0]
+    return max_pool_places(input, *arguments)[0]
 
 
 def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
@@ -88,15 +88,15 @@ def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding,
     return from_channels_first(result, data_format)
 
 
-def max_pool_back_finding(input, grad, *how):
+def max_pool_back_finding(input, grad, *arguments):
     """The gradient by the image of the maximum, whose places are found again."""
-    return max_pool_back(input.shape, max_pool_places(input, *how)[1], grad, *how)
+    return max_pool_back(input.shape, max_pool_places(input, *arguments)[1], grad, *arguments)
 
 
-def max_pool_back_again(input, grad, *how):
-    """The gradient of `max_pool_back` by its `grad`: of `grad`, an image, what is at the maxima's places."""
-    data_format, margin = how[0], how[-1]
-    places = channels_first(max_pool_places(input, *how)[1], data_format)
+def max_pool_back_again(input, grad, *arguments):
+    """The gradient of `max_pool_back` by its `grad`: the elements of an image at the maxima's places."""
+    data_format, margin = arguments[0], arguments[-1]
+    places = channels_first(max_pool_places(input, *arguments)[1], data_format)
     grad = channels_first(grad, data_format)
     if margin:
         grad = torch.constant_pad_nd(grad, margin)

@@ -28,12 +28,12 @@ from tideflow.ops.helpers.finite_differences import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL, types
 from tideflow.ops.nn.pool_kernels import (
-    how,
     max_pool_back,
     max_pool_back_again,
     max_pool_back_finding,
     max_pool_places,
     max_pool_values,
+    pool_arguments,
 )
 from tideflow.ops.nn.windows import Window, channels, has_channels_first, image_shape, spatial, windows_of
 
@@ -106,7 +106,7 @@ def pooled_shape(
 
 
 def planned_pool(node: Any, image: Any) -> tuple | None:
-    """What `how` says when the plan is made; None where the shape is unknown or empty, or the op unusual."""
+    """The arguments for a plan; None where the shape is unknown or empty, or the pool is an unusual one."""
     attrs = node.attrs
     data_format = attrs.get("data_format", "NHWC")
     if (
@@ -116,7 +116,9 @@ def planned_pool(node: Any, image: Any) -> tuple | None:
     ):
         return None
     explicit = attrs.get("explicit_paddings", ())
-    return how(image.shape.tuple, data_format, attrs["ksize"], attrs["strides"], attrs["padding"], explicit)
+    return pool_arguments(
+        image.shape.tuple, data_format, attrs["ksize"], attrs["strides"], attrs["padding"], explicit
+    )
 
 
 def sliding_window(ksize: Any, strides: Any, data_format: str, spatial_rank: int) -> dict[str, Any]:
@@ -182,7 +184,9 @@ def _max_pool(input, ksize, strides, padding, data_format, explicit_paddings):
         given = as_shape(list(input.shape))
         shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
         return input.new_zeros(shape) if not input.numel() else _depth_maximum(input, ksize, data_format)
-    return max_pool_values(input, *how(input.shape, data_format, ksize, strides, padding, explicit_paddings))
+    return max_pool_values(
+        input, *pool_arguments(input.shape, data_format, ksize, strides, padding, explicit_paddings)
+    )
 
 
 def _max_pool_kernel(input, *, ksize, strides, padding, data_format, explicit_paddings=()):
@@ -441,7 +445,7 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
     _check_same_shape("orig_output", orig_output, "grad", grad)
     if not orig_input.numel():
         return torch.zeros_like(orig_input, dtype=grad.dtype)
-    arguments = how(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)
+    arguments = pool_arguments(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)
     return max_pool_back_finding(orig_input.to(grad.dtype), grad, *arguments)
 
 
@@ -540,7 +544,9 @@ def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, 
     _check_same_shape("orig_input", orig_input, "grad", grad)
     if not orig_input.numel():
         return torch.zeros_like(orig_output)
-    return max_pool_back_again(orig_input, grad, *how(orig_input.shape, data_format, ksize, strides, padding))
+    return max_pool_back_again(
+        orig_input, grad, *pool_arguments(orig_input.shape, data_format, ksize, strides, padding)
+    )
 
 
 def _max_pool_grad_grad_kernel(orig_input, orig_output, grad, *, ksize, strides, padding, data_format):
@@ -607,7 +613,9 @@ def _max_pool_indices_kernel(input, *, ksize, strides, padding, data_format, exp
         given = as_shape(list(input.shape))
         shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings)
         return input.new_zeros(shape), input.new_zeros(shape, dtype=torch.int64)
-    return max_pool_places(input, *how(input.shape, data_format, ksize, strides, padding, explicit_paddings))
+    return max_pool_places(
+        input, *pool_arguments(input.shape, data_format, ksize, strides, padding, explicit_paddings)
+    )
 
 
 @max_pool_indices_op.specialize
@@ -647,7 +655,7 @@ def _max_pool_grad_indices_kernel(
 ):
     if not grad.numel():
         return grad.new_zeros(input_sizes)
-    arguments = how(input_sizes, data_format, ksize, strides, padding, explicit_paddings)
+    arguments = pool_arguments(input_sizes, data_format, ksize, strides, padding, explicit_paddings)
     return max_pool_back(input_sizes, places, grad, *arguments)
 
 

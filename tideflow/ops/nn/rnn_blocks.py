@@ -250,7 +250,7 @@ lstm_block_cell_grad_op.gradient(undefined_gradient)
 
 
 class _Change(NamedTuple):
-    """Changes that come to a step: of its sums, of the state before, and of the peepholes' weights."""
+    """Changes of what a step is computed from: its sums, the state before, the peepholes' weights."""
 
     sums: Any = 0.0
     cs_prev: Any = 0.0
@@ -260,7 +260,7 @@ class _Change(NamedTuple):
 
 
 def _changed_step(gates, cs_prev, peepholes, order, change: _Change) -> np.ndarray:
-    """In NumPy: how state and output of a step change, whose gates had these values."""
+    """In NumPy: how the state and the output of a step whose gates had these values change."""
 
     def moved(gate, by):
         return _logistic(np.log(gate) - np.log1p(-gate) + by)
@@ -337,7 +337,7 @@ def _lstm(steps, x, cs_prev, h_prev, w, peepholes, b, order, forget_bias, cell_c
 
 
 def _sequence_gradient(op: Operation, grads: tuple, target: Op) -> tuple:
-    # TensorFlow takes BlockLSTMGrad for both versions, which mistakes the second's gates for one another.
+    # TensorFlow uses BlockLSTMGrad for both versions, which reads BlockLSTMV2's gates in the wrong order.
     _, cs_grad, *_, h_grad = grads
     use_peephole = op.attrs["use_peephole"]
     return None, *target(*op.inputs, *op.outputs, cs_grad, h_grad, use_peephole=use_peephole)
@@ -457,7 +457,7 @@ _KEPT_RUN = (f32(5, 3, 4, low=0.0),) * 7
 
 
 def _changed_run(steps, x, cs_prev, h_prev, w, peepholes, gates, order, changes) -> np.ndarray:
-    """In NumPy: how states and outputs of a run change, whose gates had these values."""
+    """In NumPy: how the states and outputs of a run whose gates had these values change."""
     inputs, h = x.shape[2], gates[-1]
     found = np.zeros([2, *h.shape])
     by_cs, by_h = changes.get("cs_prev", 0.0), changes.get("h_prev", np.zeros_like(h_prev))

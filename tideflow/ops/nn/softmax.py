@@ -106,7 +106,7 @@ def _along(logits: Any, axis: Any, op: Op, name: str | None) -> Tensor:
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} is the number of "
             "dimensions in the input.",
         )
-    shapes.rank(logits)  # as in TensorFlow's graph, where nobody takes it
+    shapes.rank(logits)  # TensorFlow's graph has this node too, although nothing uses it
     axes = shapes.rank(logits)
     result = _swapped_with_last(op(_swapped_with_last(logits, axes, axis % rank)), axes, axis % rank, name)
     result.set_shape(logits.shape)
@@ -200,7 +200,7 @@ def _softmax_cross_entropy_with_logits_kernel(features, labels):
 
 
 def _of_shape(grad: Tensor, like: Tensor) -> Tensor:
-    """The gradient summed over the rows that the loss repeated, where shapes tell of such."""
+    """The gradient summed over the rows that the loss broadcast, where the shapes show that it did."""
     repeated = like.shape.ndims == 2 and like.shape.tuple[0] == 1 and grad.shape.as_list()[0] != 1
     return reductions.reduce_sum(grad, 0, keepdims=True) if repeated else grad
 
@@ -367,14 +367,14 @@ def _sparse_softmax_cross_entropy_with_logits_kernel(features, labels):
     logs = torch.log_softmax(features, -1)
     try:
         picked = logs.gather(1, columns)
-    except RuntimeError:  # the index is checked there already
+    except RuntimeError:  # gather checks the index itself
         raise _bad_label(labels, features.shape[1]) from None
     return _loss_and_backprop(logs, picked, columns)
 
 
 @sparse_softmax_cross_entropy_with_logits_op.kernel("cuda")
 def _sparse_softmax_cross_entropy_with_logits_cuda_kernel(features, labels):
-    """A label that is no class makes its row NaN: the device cannot say so without stopping."""
+    """A label that is no class makes its row NaN: raising an error would mean waiting for the device."""
     _check_classes(features)
     columns = labels.long().unsqueeze(1)
     valid = (columns >= 0) & (columns < features.shape[1])
@@ -450,7 +450,7 @@ def sparse_softmax_cross_entropy_with_logits(
 
 
 def _label_shape_checks(labels: Tensor, logits: Tensor) -> list[Operation]:
-    """What of the shapes' agreement is left to the run."""
+    """Checks for the run, where the shapes are not known before."""
     if labels.shape.is_fully_defined() and logits.shape[:-1].is_fully_defined():
         return []
     return [checks.assert_equal(shapes.shape(labels), shapes.shape(logits)[:-1])]

@@ -87,7 +87,8 @@ fake_quant_with_min_max_args_op.shape(lambda inputs: inputs)
 @fake_quant_with_min_max_args_op.kernel
 def _fake_quant_with_min_max_args_kernel(inputs, *, min, max, num_bits, narrow_range):
     low, high, scale = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
-    # By the reciprocal, where the range given by tensors is divided by: a last bit of difference.
+    # TensorFlow multiplies by the reciprocal here, but divides where tensors give the range: the last bit
+    # may differ.
     return torch.floor((_clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
 
 
@@ -262,7 +263,7 @@ _VARS_GRAD = (
 
 
 def _parted(gradients, inputs, min, max, num_bits, narrow_range):
-    """The gradients of what is inside of the range, below and above; a range of nothing has all inside."""
+    """The gradients of inputs inside of the range, below and above it; all are inside of [0, 0]."""
     low, high, _ = _nudged(min, max, num_bits, narrow_range)
     nothing = (min == 0) & (max == 0)
     inside = ((inputs >= low) & (inputs <= high)) | nothing

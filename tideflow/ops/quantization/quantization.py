@@ -245,7 +245,7 @@ def quantize_v2(
 
 
 def _as_ranged(input: Any, low: Any, high: Any, axis: int) -> Any:
-    """The input's shape, where the range is one for all of it, or one for each place along an axis."""
+    """The input's shape; there must be one range for all of it, or one for each place along an axis."""
     if axis == -1:
         scalar(low)
         scalar(high)
@@ -361,7 +361,7 @@ _THERE_AND_BACK = {"signed_input": True, "range_given": False}
 
 
 def _symmetric(low: Any, high: Any, first: Any, last: Any) -> tuple[Any, Any, Any, Any]:
-    """The range so that it scales to the integers with 0 as 0, the scale, and its reciprocal."""
+    """The range, widened so that one factor maps it to the integers; the factor; and its reciprocal."""
     huge = np.finfo(low.dtype).max
     from_low = first / low if first * low > 0 else huge
     from_high = last / high if last * high > 0 else huge

@@ -182,7 +182,7 @@ def _convolution(
     requantize: bool = False,
     padding_list: bool = True,
 ) -> Op:
-    """An op of the family; `bias` and `summand` are their types' words."""
+    """An op of the family; `bias` and `summand` are their types in the signature, or empty."""
     op = Op(
         name,
         _convolution_signature(bias, summand, requantize),
@@ -340,7 +340,7 @@ def _product(name: str, out_type: DType, *, bias: str, relu: bool = False, requa
         unit, right_unit = _unit(attrs["T1"], *left), _unit(attrs["T2"], *right)
         if attrs["input_quant_mode"] == "MIN_FIRST":
             unit = np.float64(_level(attrs["T1"], *left))
-            if attrs.get("Tbias") is not dtypes.qint32:  # what the minimum adds; such a bias holds it already
+            if attrs.get("Tbias") is not dtypes.qint32:  # the part of a's minimum; integer biases include it
                 total = given["b"].double().sum(1 if turned[1] else 0)
                 given["bias"] = given["bias"].double() + total * float(left[0] * right_unit)
         unit = unit * right_unit

@@ -70,13 +70,13 @@ def _add_pair_refusals(op: Op) -> None:
 quantized_add_op = Op("QuantizedAdd", f"{_PAIR} -> {_RESULT}", host=_PAIR_ENDS, **_PAIR_TYPES)
 quantized_add_op.shape(_pair_shapes)
 
-_SUM_BITS = 14  # how much wider than its terms a sum's range is: enough bits for both, and for many more sums
+_SUM_BITS = 14  # a sum's range is 2 ** 14 times as wide as its terms': many sums fit into it
 
 
 def _by_steps(
     values: torch.Tensor, dtype: DType, within: Range, out_type: DType, out_within: Range
 ) -> torch.Tensor:
-    """Integers in a wider type and range, by a whole number for each step of theirs; a single one exactly."""
+    """Integers in a wider type and range: a step becomes a whole number of steps. A single one is exact."""
     if values.numel() == 1:
         number = float(meaning(values.item(), dtype, within))
         return torch.full_like(values, int(nearest_inside(number, out_type, out_within)), dtype=torch.int64)

@@ -238,7 +238,7 @@ def _quantized_avg_pool_kernel(input, min_input, max_input, *, T, ksize, strides
     pool = mean_pooling.avg_pool_op.kernels[""]
     whole = input.to(torch.float64)
     result = pool(whole, ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
-    # The mean of many integers is rounded down to one; it may come out a hair below it.
+    # TensorFlow truncates the mean. In float64 a whole mean may come out slightly too small.
     return as_stored(torch.trunc(result + torch.sign(result) * 1e-6), T), *as_scalars(
         device, min_input, max_input
     )

@@ -70,7 +70,9 @@ def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shap
     groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
-    meet = torch.bincount(groups.members, minlength=groups.count) > 1  # a threshold is for true sums only
+    meet = (
+        torch.bincount(groups.members, minlength=groups.count) > 1
+    )  # the threshold is for sums of two elements
     kept = ~meet | _reaches(total.view(a_values.dtype), one_value(thresh, "The input threshold"))
     sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
     return groups.rows[kept], total[kept].view(a_values.dtype), sizes
@@ -187,9 +189,7 @@ def _extreme_shapes(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
 
 
 def _extreme(is_better: Callable) -> Callable:
-    """The kernel that takes the better of each pair of elements, the first if in doubt; what is not there is
-    0.
-    """
+    """The kernel that takes the better of each pair of elements, or else the first; missing ones are 0."""
 
     def _kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
         groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)

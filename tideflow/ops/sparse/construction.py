@@ -162,7 +162,7 @@ sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At 
 
 
 def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
-    """The new shape where it is told before the step: at most one of its sizes is open, or not told."""
+    """The new shape where it is known before the step: at most one of its sizes may be -1 or unknown."""
     new = known_sizes(shape)
     if new is None or not old.is_fully_defined():
         return None
@@ -451,7 +451,7 @@ def _column(ids: Tensor) -> Tensor:
 
 
 def _ids_and_sizes(sp_ids: Any, vocab_size: Any) -> tuple[list[Any], list[Any]]:
-    """Lists of sparse ids and of vocabulary sizes, one for each other."""
+    """A list of sparse ids and a list of vocabulary sizes, of equal length."""
     is_size = lambda value: isinstance(value, (Tensor, int, np.integer))
     if isinstance(sp_ids, (SparseTensor, SparseTensorValue)):
         if not is_size(vocab_size):

@@ -165,13 +165,13 @@ def _ragged_gather_kernel(params_nested_splits, params_dense_values, indices, *,
         lengths = splits[rows + 1] - splits[rows]
         made.append(_splits_of(lengths, Tsplits))
         rows = np.repeat(splits[rows], lengths) + _column_of_each(lengths)
-    first = 0 if indices.ndim else 1  # of a single row, its own length needs no splits
+    first = 0 if indices.ndim else 1  # a scalar index takes one row, whose length needs no splits
     return [*made[first:], to_torch(values[rows])]
 
 
 @ragged_gather_op.gradient
 def _ragged_gather_gradient(op, *grads):
-    """A value's gradient goes to where it came from: gathered numbers of the values tell."""
+    """Each gradient goes to the value it came from, which is found by gathering the values' numbers."""
     *splits, values, indices = op.inputs
     numbers = creation.range(shapes.shape(values, out_type=dtypes.int64)[0])
     came_from = ragged_gather_op(

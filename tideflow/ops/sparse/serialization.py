@@ -63,7 +63,7 @@ def rows_of(sparse: Parts) -> list[Parts]:
 
 
 def together(rows: Sequence[Parts], groups: Sequence[int]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-    """Sparse tensors, as large as the largest, in one whose first axes, of sizes `groups`, number them."""
+    """One sparse tensor of many: its first axes, of sizes `groups`, number them; the rest fit the largest."""
     rank = len(rows[0].sizes)
     for i, row in enumerate(rows):
         check_parts(*row)

@@ -48,7 +48,7 @@ def _axes(axes: Any, rank: int) -> list[int]:
 
 
 def _folded(fold: Callable, indices, values, sizes, axes) -> tuple[list[int], torch.Tensor, torch.Tensor]:
-    """The axes that go; of what stays, the indices that have elements, and what each comes to."""
+    """The reduced axes; along the others, the indices that have elements; and the folded value of each."""
     check_parts(indices, values, sizes)
     reduced = _axes(axes, len(sizes))
     kept = [axis for axis in range(len(sizes)) if axis not in reduced]

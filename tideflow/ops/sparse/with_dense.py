@@ -28,7 +28,7 @@ from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.sparse import arithmetic, construction, index_rows
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
 
-torch.sparse.check_sparse_tensor_invariants.disable()  # some versions warn where this is not said
+torch.sparse.check_sparse_tensor_invariants.disable()  # some versions of torch warn unless this is set
 TINDICES = attr("type", allowed=INDICES)
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _SIZES = np.array([2, 3])
@@ -434,7 +434,7 @@ _add_cwise_samples(sparse_dense_cwise_div_op, np.divide)
 
 
 def _operator(word: str, op: Op, prepare: Callable | None = None) -> None:
-    """Gives sparse tensors an operator whose other operand is dense; the result is as sparse."""
+    """Gives sparse tensors an operator whose other operand is dense; the result has the same indices."""
 
     def apply(sparse: SparseTensor, dense: Any) -> SparseTensor:
         with name_scope(None, word, [sparse.values]) as scope:

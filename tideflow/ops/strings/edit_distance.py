@@ -77,7 +77,8 @@ def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np
     for step, elements in enumerate(hypothesis.elements.T, start=1):
         replaced = row[:, :-1] + (truth.elements != elements[:, None])
         best = np.concatenate([np.full_like(row[:, :1], step), np.minimum(row[:, 1:] + 1, replaced)], axis=1)
-        # Inserting is walking right at 1 a step: a running minimum, once that slope is taken out.
+        # An insertion moves one column to the right at a cost of 1: less the column numbers, a running
+        # minimum.
         row = np.minimum.accumulate(best - columns, axis=1) + columns
         result = np.where(hypothesis.lengths == step, row[pairs, truth.lengths], result)
     if not normalize:

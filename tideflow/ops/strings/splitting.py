@@ -134,7 +134,7 @@ def _string_split_v2_kernel(input, sep, *, maxsplit):
         return _split_each(input, lambda data: data.split(sep or None, max(maxsplit, -1)))
 
     def rest_last(data: bytes) -> list[bytes]:
-        """What is left after so many words is a part even where it is empty: not Python's way."""
+        """After so many words the rest is a part even where it is empty, which Python leaves out."""
         parts = data.split(None, maxsplit)
         return [*parts, b""] if len(parts) == maxsplit else parts
 
