@@ -98,3 +98,12 @@ def test_references_do_the_same(session):
     session.run(raw.AccumulatorSetGlobalStep(handle=handle, new_global_step=np.int64(9)))
     session.run(raw.AccumulatorApplyGradient(handle=handle, local_step=np.int64(8), gradient=[1.0, 2.0]))
     assert session.run(raw.AccumulatorNumAccumulated(handle=handle)) == 0
+
+
+def test_gradients_of_steps_before_the_current_one_are_dropped(session):
+    accumulator = tf.ConditionalAccumulator(tf.float32, [])
+    session.run(accumulator.set_global_step(5))
+    for step in (4, 5, 6):
+        session.run(accumulator.apply_grad(float(step), local_step=step))
+    assert session.run(accumulator.num_accumulated()) == 2
+    assert session.run(accumulator.take_grad(2)) == 5.5

@@ -13,7 +13,6 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, get_seed, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -139,12 +138,12 @@ class Dataset(structure.OfElements):
         """The dataset with the nodes that say how it is to be run."""
         options = self.options()
         threading = options.experimental_threading
-        for op_type, value in (
-            ("MaxIntraOpParallelismDataset", threading.max_intra_op_parallelism),
-            ("PrivateThreadPoolDataset", threading.private_threadpool_size),
+        for op, value in (
+            (datasets.max_intra_op_parallelism_dataset_op, threading.max_intra_op_parallelism),
+            (datasets.private_thread_pool_dataset_op, threading.private_threadpool_size),
         ):
             if value is not None:
-                variant = definition(op_type)(variant, value, **self._attributes)
+                variant = op(variant, value, **self._attributes)
         if options.experimental_optimization.apply_default_optimizations is not False:
             variant = datasets.optimize_dataset_op(
                 variant,

@@ -14,7 +14,6 @@ from tideflow.data.transformations import Transformation
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -106,7 +105,7 @@ def group_by_reducer(key_func: Callable, reducer: Reducer) -> Transformation:
         init = traced(reducer.init_func, what, _KEY)
         step, state = stateful(reducer.reduce_func, what, init.returned, dataset.element_spec, whole=True)
         finalize = traced(reducer.finalize_func, what, state)
-        variant = definition("ExperimentalGroupByReducerDataset")(
+        variant = dataset_functions.experimental_group_by_reducer_dataset_op(
             dataset._variant_tensor,
             key.captured,
             init.captured,

@@ -13,7 +13,7 @@ from tideflow.graph import errors
 from tideflow.graph.op import definitions
 from tideflow.graph.operation import Tensor
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.ops.arrays.constants import fact_op
+from tideflow.ops.arrays import constants
 
 
 @export("load_op_library")
@@ -68,4 +68,4 @@ def load_library(library_location: str) -> None:
 @export("user_ops.my_fact")
 def my_fact() -> Tensor:
     """The example of an op of one's own: a fact, as a string."""
-    return fact_op()
+    return constants.fact_op()

@@ -149,12 +149,19 @@ def _assignments() -> dict[str, list[str]]:
     return {
         module: names
         for module in sorted(sys.modules)
-        if module.startswith("tideflow.") and (names := [n for node in _body(module) for n in _assigned(node)])
+        if module.startswith("tideflow.")
+        and (names := [n for node in _body(module) for n in _assigned(node)])
     }
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
     for target in targets:
         yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
 
@@ -172,9 +179,15 @@ def _written(name: str, value: Any) -> tuple[str, set[str]]:
     """The lines for a name, and what they need to have imported."""
     if not callable(value):
         kind = type(value).__name__
-        return (f"{name}: None", set()) if value is None else (f"{name}: _{kind}", {kind}) if kind in _KNOWN else (
-            f"{name}: _Any",
-            {"Any"},
+        return (
+            (f"{name}: None", set())
+            if value is None
+            else (f"{name}: _{kind}", {kind})
+            if kind in _KNOWN
+            else (
+                f"{name}: _Any",
+                {"Any"},
+            )
         )
     try:
         signature = inspect.signature(value)
@@ -209,7 +222,9 @@ _DEFAULT = _Written("...")
 
 def _annotation(given: Any, needed: set[str]) -> Any:
     """An annotation as the stub has it; none where it names something that the stub does not know."""
-    text = given if isinstance(given, str) else getattr(given, "__name__", "") if given is not None else "None"
+    text = (
+        given if isinstance(given, str) else getattr(given, "__name__", "") if given is not None else "None"
+    )
     words = set(re.findall(r"[A-Za-z_]\w*", text))
     if not words or not words <= _KNOWN.keys() or given is inspect.Parameter.empty:
         return inspect.Parameter.empty

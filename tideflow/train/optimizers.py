@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import definition
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, device, get_default_graph
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import grouping
+from tideflow.ops.helpers.update_laws import Law
 from tideflow.ops.math import casting, unary
-from tideflow.ops.state import reference_variables, variable_rows
+from tideflow.ops.state import reference_variables, training, variable_rows
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Constant, Ones
@@ -30,7 +31,7 @@ class LawOptimizer(Optimizer):
     `_numbers` and `_states` say where an op's inputs come from: hyperparameters and slots, by input name.
     """
 
-    _law: str
+    _law: Law
     _states: dict[str, str] = {}
     _numbers: dict[str, str] = {}
     _tensor_suffix = "_tensor"
@@ -59,22 +60,21 @@ class LawOptimizer(Optimizer):
             return _handle(self.get_slot(var, self._states[name]))
         return self._number(self._numbers[name], var)
 
-    def _apply(self, op_type: str, var: Variable, **given: Any) -> Operation:
-        op = definition(op_type)
+    def _apply(self, op: Op, var: Variable, **given: Any) -> Operation:
         inputs = [given[a.name] if a.name in given else self._input(a.name, var) for a in op.inputs]
         return op.node(*inputs, use_locking=self._use_locking, **self._attributes())
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
-        return self._apply(f"Apply{self._law}", var, grad=grad, delta=grad)
+        return self._apply(self._law.dense, var, grad=grad, delta=grad)
 
     def _resource_apply_dense(self, grad: Tensor, handle: Variable) -> Any:
-        return self._apply(f"ResourceApply{self._law}", handle, grad=grad, delta=grad)
+        return self._apply(self._law.resource, handle, grad=grad, delta=grad)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Any:
-        return self._apply(f"SparseApply{self._law}", var, grad=grad.values, indices=grad.indices)
+        return self._apply(self._law.sparse, var, grad=grad.values, indices=grad.indices)
 
     def _resource_apply_sparse(self, grad: Tensor, handle: Variable, indices: Tensor) -> Any:
-        return self._apply(f"ResourceSparseApply{self._law}", handle, grad=grad, indices=indices)
+        return self._apply(self._law.resource_sparse, handle, grad=grad, indices=indices)
 
 
 def _handle(variable: Variable) -> Tensor:
@@ -83,7 +83,7 @@ def _handle(variable: Variable) -> Tensor:
 
 
 def _resource_scatter_add(variable: Variable, indices: Tensor, values: Tensor) -> Operation:
-    return definition("ResourceScatterAdd")(variable.handle, indices, values)
+    return variable_rows.resource_scatter_add_op(variable.handle, indices, values)
 
 
 def _filled(variable: Variable, value: float) -> Tensor:
@@ -110,7 +110,7 @@ class GradientDescentOptimizer(LawOptimizer):
       name: The name of the optimizer.
     """
 
-    _law = "GradientDescent"
+    _law = training.gradient_descent
     _numbers = {"alpha": "learning_rate"}
 
     def __init__(
@@ -147,7 +147,7 @@ class ProximalGradientDescentOptimizer(LawOptimizer):
       name: The name of the optimizer.
     """
 
-    _law = "ProximalGradientDescent"
+    _law = training.proximal_gradient_descent
     _numbers = {
         "alpha": "learning_rate",
         "l1": "l1_regularization_strength",
@@ -183,7 +183,7 @@ class MomentumOptimizer(LawOptimizer):
         and others, 2013).
     """
 
-    _law = "Momentum"
+    _law = training.momentum
     _states = {"accum": "momentum"}
     _numbers = {"lr": "learning_rate", "momentum": "momentum"}
 
@@ -225,7 +225,7 @@ class AdagradOptimizer(LawOptimizer):
       ValueError: If `initial_accumulator_value` is not positive.
     """
 
-    _law = "Adagrad"
+    _law = training.adagrad
     _states = {"accum": "accumulator"}
     _numbers = {"lr": "learning_rate"}
 
@@ -275,7 +275,7 @@ class ProximalAdagradOptimizer(LawOptimizer):
       ValueError: If `initial_accumulator_value` is not positive.
     """
 
-    _law = "ProximalAdagrad"
+    _law = training.proximal_adagrad
     _states = {"accum": "accumulator"}
     _numbers = {
         "lr": "learning_rate",
@@ -324,7 +324,7 @@ class AdagradDAOptimizer(LawOptimizer):
       ValueError: If the initial value is not positive.
     """
 
-    _law = "AdagradDA"
+    _law = training.adagrad_da
     _states = {
         "gradient_accumulator": "gradient_accumulator",
         "gradient_squared_accumulator": "gradient_squared_accumulator",
@@ -362,12 +362,12 @@ class AdagradDAOptimizer(LawOptimizer):
         with colocate_with(self._learning_rate_tensor):
             self._global_step_on_worker = constants.identity(self._global_step) + 1
 
-    def _apply(self, op_type: str, var: Variable, **given: Any) -> Operation:
+    def _apply(self, op: Op, var: Variable, **given: Any) -> Operation:
         dtype = var.dtype.base_dtype
         with device(var.device):
             global_step = constants.identity(self._global_step_on_worker)
         return super()._apply(
-            op_type,
+            op,
             var,
             l1=casting.cast(self._l1_regularization_strength, dtype),
             l2=casting.cast(self._l2_regularization_strength, dtype),
@@ -388,7 +388,7 @@ class AdadeltaOptimizer(LawOptimizer):
       name: The name of the optimizer.
     """
 
-    _law = "Adadelta"
+    _law = training.adadelta
     _states = {"accum": "accum", "accum_update": "accum_update"}
     _numbers = {"lr": "lr", "rho": "rho", "epsilon": "epsilon"}
     _tensor_suffix = "_t"
@@ -447,8 +447,8 @@ class RMSPropOptimizer(LawOptimizer):
         self._centered = centered
 
     @property
-    def _law(self) -> str:
-        return "CenteredRMSProp" if self._centered else "RMSProp"
+    def _law(self) -> Law:
+        return training.centered_rms_prop if self._centered else training.rms_prop
 
     def _create_slots(self, var_list: list[Variable]) -> None:
         for v in var_list:
@@ -484,7 +484,7 @@ class AdamOptimizer(LawOptimizer):
       name: The name of the optimizer.
     """
 
-    _law = "Adam"
+    _law = training.adam
     _states = {"m": "m", "v": "v"}
     _numbers = {"lr": "lr", "beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"}
     _tensor_suffix = "_t"
@@ -640,8 +640,8 @@ class FtrlOptimizer(LawOptimizer):
         self._linear_name = linear_name
 
     @property
-    def _law(self) -> str:
-        return "FtrlV2" if self._l2_shrinkage_regularization_strength > 0.0 else "Ftrl"
+    def _law(self) -> Law:
+        return training.ftrl_v2 if self._l2_shrinkage_regularization_strength > 0.0 else training.ftrl
 
     def _create_slots(self, var_list: list[Variable]) -> None:
         for v in var_list:

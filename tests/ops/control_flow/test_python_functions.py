@@ -137,7 +137,8 @@ def test_an_array_that_a_function_keeps_does_not_become_state():
 
 def test_state_is_said_by_the_op_type():
     assert tf.py_func(lambda: 1.0, [], tf.float32).op.type == "PyFunc"
-    assert tf.py_func(lambda: 1.0, [], tf.float32, stateful=False).op.type == "PyFuncStateless"
+    stateless = tf.py_func(lambda: 1.0, [], tf.float32, stateful=False)
+    assert stateless.op.type == "PyFuncStateless" and run(stateless) == 1.0
     assert tf.numpy_function(lambda: 1.0, [], tf.float32).op.type == "PyFunc"
 
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import tideflow as tf
+from tideflow.ops.control_flow import tensor_list_tensors as conversions
 from tideflow.ops.control_flow import tensor_lists as lists
 from tideflow.runtime.tensor_lists import TensorList, as_variant, list_in
 
@@ -26,7 +27,7 @@ def pushed(*values, element_shape=-1):
 
 
 def stacked(handle):
-    return lists.stack_op(handle, -1, element_dtype=tf.float32)
+    return conversions.stack_op(handle, -1, element_dtype=tf.float32)
 
 
 def test_every_version_of_a_list_stays():
@@ -72,7 +73,7 @@ def test_a_gradient_through_a_list_in_a_loop():
         return i + 1, lists.push_back_op(made, v), v * x
 
     _, made, _ = tf.while_loop(lambda i, *_: i < 3, body, [0, pushed(element_shape=[2]), x])
-    total = tf.reduce_sum(lists.stack_op(made, [2], element_dtype=tf.float32))
+    total = tf.reduce_sum(conversions.stack_op(made, [2], element_dtype=tf.float32))
     slope = tf.gradients(total, x)[0]
     with tf.Session() as session:
         total, slope = session.run([total, slope], {x: [1.0, 2.0]})
@@ -114,3 +115,91 @@ def test_a_list_does_not_change_with_the_array_that_was_fed():
         found = session.run(y, {x: value})
         value[0] = 7.0
     assert found.tolist() == [[1.0]]
+
+
+# ------------------------------------------------------------------------------------------ op by op
+
+F32 = {"element_dtype": tf.float32}
+ROWS = np.float32([[1, 2], [3, 4], [5, 6]])
+
+
+def run(*fetches):
+    with tf.Session() as session:
+        return session.run(list(fetches))
+
+
+def test_elements_are_set_and_got():
+    blank = lists.reserve_op([2], 3, **F32)
+    made = lists.set_item_op(lists.set_item_op(blank, 2, ROWS[2]), 0, ROWS[0])
+    found = run(*[lists.get_item_op(made, i, [2], **F32) for i in range(3)], lists.length_op(made))
+    assert [value.tolist() for value in found[:3]] == [[1.0, 2.0], [0.0, 0.0], [5.0, 6.0]]
+    assert found[3] == 3
+    assert run(lists.element_shape_op(made, shape_type=tf.int32))[0].tolist() == [2]
+
+
+def test_a_list_is_made_longer_and_shorter():
+    made = conversions.from_tensor_op(ROWS, [2])
+    longer, shorter = lists.resize_op(made, 4), lists.resize_op(made, 1)
+    found = run(*[conversions.stack_op(handle, [2], **F32) for handle in (longer, shorter)])
+    assert found[0].tolist() == [*ROWS.tolist(), [0.0, 0.0]]
+    assert found[1].tolist() == ROWS[:1].tolist()
+
+
+def test_elements_are_gathered_and_scattered():
+    order = [2, 0, 1]
+    scattered = [
+        conversions.scatter_op(ROWS, order, [2]),
+        conversions.scatter_v2_op(ROWS, order, [2], -1),
+        conversions.scatter_into_op(lists.reserve_op([2], 3, **F32), ROWS, order),
+    ]
+    for made in scattered:
+        stacked_rows, back = run(
+            conversions.stack_op(made, [2], **F32), conversions.gather_op(made, order, [2], **F32)
+        )
+        assert stacked_rows.tolist() == ROWS[[1, 2, 0]].tolist()
+        assert back.tolist() == ROWS.tolist()
+
+
+def test_a_tensor_is_split_and_joined():
+    made = conversions.split_op(ROWS, [-1, 2], [2, 0, 1])
+    joined = conversions.concat_op(made, element_shape=[None, 2], **F32)
+    joined_v2 = conversions.concat_v2_op(made, [-1, 2], np.int64([]), **F32)
+    for tensor, lengths in (run(*joined), run(*joined_v2)):
+        assert tensor.tolist() == ROWS.tolist()
+        assert lengths.tolist() == [2, 0, 1]
+
+
+def test_one_list_after_the_other():
+    both = lists.concat_lists_op(pushed([1.0]), pushed([2.0], [3.0]), **F32)
+    assert run(stacked(both))[0].ravel().tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_batch_of_lists():
+    handles = tf.stack([pushed([1.0]), pushed([2.0])])
+    made = lists.push_back_batch_op(handles, np.float32([[3], [4]]))
+    found = run(*[stacked(made[i]) for i in range(2)])
+    assert [value.ravel().tolist() for value in found] == [[1.0, 3.0], [2.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        lambda x: conversions.stack_op(conversions.from_tensor_op(x, [2]), [2], **F32),
+        lambda x: conversions.gather_op(
+            conversions.scatter_v2_op(x, [2, 0, 1], [2], 3), [2, 0, 1], [2], **F32
+        ),
+        lambda x: (
+            conversions.concat_v2_op(
+                conversions.split_op(x, [-1, 2], [1, 2]), [-1, 2], np.int64([]), **F32
+            ).tensor
+        ),
+        lambda x: tf.stack(
+            [lists.get_item_op(conversions.from_tensor_op(x, [2]), i, [2], **F32) for i in range(3)]
+        ),
+    ],
+)
+def test_gradients_pass_through(through):
+    x = tf.constant(ROWS)
+    value, slope = run(through(x * x), tf.gradients(through(x * x), x)[0])
+    np.testing.assert_array_equal(value, ROWS**2)
+    np.testing.assert_array_equal(slope, 2 * ROWS)

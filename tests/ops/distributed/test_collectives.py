@@ -77,6 +77,29 @@ def test_an_op_may_have_a_time_of_its_own():
             session.run(waits)
 
 
+def test_all_tensors_one_after_the_other():
+    gathered = []
+    for device in range(3):
+        with on(device):
+            value = tf.constant([[float(device), device + 0.5]])
+            gathered.append(collectives.all_gather(value, 3, 1, 1))
+    assert gathered[0].shape.as_list() == [3, 2]
+    with tf.Session(config=CONFIG) as session:
+        for found in session.run(gathered):
+            np.testing.assert_array_equal(found, [[0.0, 0.5], [1.0, 1.5], [2.0, 2.5]])
+
+
+def test_one_sends_and_all_receive():
+    with on(1):
+        sent = collectives.broadcast_send(tf.constant([3, 4]), [2], tf.int32, 3, 1, 1)
+    received = []
+    for device in (0, 2):
+        with on(device):
+            received.append(collectives.broadcast_recv([2], tf.int32, 3, 1, 1))
+    with tf.Session(config=CONFIG) as session:
+        np.testing.assert_array_equal(session.run([sent, *received]), [[3, 4]] * 3)
+
+
 def test_what_is_sent_has_the_declared_shape():
     with on(0):
         value = tf.placeholder(tf.float32)

@@ -350,3 +350,13 @@ def test_same_shape_names_the_axis():
         3,
         2,
     ]
+
+
+def test_the_older_op_of_a_variable():
+    """A scalar shape stood for a shape that is not known."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        ref = tf.raw_ops.Variable(shape=[], dtype=tf.float32)
+        assert ref.shape.ndims is None
+        session.run(tf.raw_ops.Assign(ref=ref, value=[1.0, 2.0], validate_shape=False))
+        assert session.run(tf.identity(ref)).tolist() == [1.0, 2.0]
+        assert tf.raw_ops.Variable(shape=[2], dtype=tf.float32).shape.as_list() == [2]

@@ -11,6 +11,7 @@ from tideflow.graph.scopes import colocate_with, control_dependencies
 from tideflow.ops.arrays import indexing
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, unary
+from tideflow.ops.state import training
 from tideflow.train.optimizers import AdamOptimizer
 from tideflow.variables.base import Variable
 
@@ -66,7 +67,7 @@ class LazyAdamOptimizer(_RowwiseAdam):
 class AdaMaxOptimizer(_RowwiseAdam):
     """Adam with the largest recent gradient in place of the mean square (Kingma, Ba 2014, section 7)."""
 
-    _law = "AdaMax"
+    _law = training.ada_max
 
     def __init__(
         self,

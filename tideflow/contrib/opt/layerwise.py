@@ -53,8 +53,8 @@ class LARSOptimizer(MomentumOptimizer):
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         rate, grad = self.compute_lr(grad, var)
-        return self._apply("ApplyMomentum", var, grad=grad, lr=rate)
+        return self._apply(self._law.dense, var, grad=grad, lr=rate)
 
     def _resource_apply_dense(self, grad: Tensor, var: Variable) -> Any:
         rate, grad = self.compute_lr(grad, var)
-        return self._apply("ResourceApplyMomentum", var, grad=grad, lr=rate)
+        return self._apply(self._law.resource, var, grad=grad, lr=rate)

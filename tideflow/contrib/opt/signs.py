@@ -9,6 +9,7 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation
+from tideflow.ops.state import training
 from tideflow.train.optimizers import LawOptimizer
 from tideflow.variables.base import Variable
 
@@ -41,7 +42,7 @@ class _SignOptimizer(LawOptimizer):
 class AddSignOptimizer(_SignOptimizer):
     """var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient"""
 
-    _law = "AddSign"
+    _law = training.add_sign
     _numbers = {"lr": "learning_rate", "beta": "beta", "alpha": "alpha", "sign_decay": "sign_decay"}
 
     def __init__(
@@ -61,7 +62,7 @@ class AddSignOptimizer(_SignOptimizer):
 class PowerSignOptimizer(_SignOptimizer):
     """var -= learning_rate * base ** (sign_decay * sign(gradient) * sign(m)) * gradient"""
 
-    _law = "PowerSign"
+    _law = training.power_sign
     _numbers = {"lr": "learning_rate", "beta": "beta", "logbase": "logbase", "sign_decay": "sign_decay"}
 
     def __init__(

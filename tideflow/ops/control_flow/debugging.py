@@ -83,7 +83,7 @@ assert_op.refuses((False, [np.arange(5)]), "assertion failed: [0 1 2...]", error
 @export("Assert", "debugging.Assert")
 def Assert(
     condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
-) -> Operation | None:
+) -> Operation:
     """An operation that fails where `condition` is false, showing `data`.
 
     It is checked in a step only if the step needs it: fetch it, or make it a control dependency of what must

@@ -72,7 +72,7 @@ def pack(value: np.ndarray) -> np.ndarray:
     return as_variant(_message(value).SerializeToString())
 
 
-pack_op.samples(covered_by="tests/cluster/test_steps.py")
+pack_op.samples(covered_by="tests/cluster/test_clients.py")
 
 
 def _value(proto: TensorProto) -> Any:
@@ -111,6 +111,6 @@ def unpack(packed: np.ndarray) -> np.ndarray:
         raise errors.data_loss(f"What has come is no variant: {error!s:.100}") from None
 
 
-unpack_op.samples(covered_by="tests/cluster/test_steps.py")
+unpack_op.samples(covered_by="tests/cluster/test_clients.py")
 
 PACK, UNPACK = pack_op.name, unpack_op.name

@@ -163,7 +163,7 @@ def _restore_v2_kernel(prefix, tensor_names, shape_and_slices, *, dtypes):
         return [to_torch(reader.read(name, part)) for name, part in zip(names, parts)]
 
 
-restore_v2_op.samples(covered_by="tests/train/test_saver.py")
+restore_v2_op.samples(covered_by="tests/ops/files/test_checkpoints.py")
 restore_v2_op.refuses(
     (text("a"), text("a"), text(""), {"dtypes": [dtypes.float32]}), "Shape must be rank 0 but is rank 1"
 )

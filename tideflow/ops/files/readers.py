@@ -69,6 +69,7 @@ tf_record_reader_op = _reader_op("TFRecordReader", REFERENCE, readers.TFRecordRe
 tf_record_reader_v2_op = _reader_op("TFRecordReaderV2", RESOURCE, readers.TFRecordReader, compression_type="")
 
 lmdb_reader_op = _reader_op("LMDBReader", REFERENCE, readers.LMDBReader)
+lmdb_reader_op.samples(covered_by="tests/queues/test_readers.py")
 
 
 def _on_reader(name: str, signature: str, shape: Callable, kernel: Callable, **options: Any) -> Op:

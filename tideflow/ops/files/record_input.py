@@ -49,4 +49,4 @@ def _record_input_kernel(
     return made
 
 
-record_input_op.samples(covered_by="tests/queues/test_readers.py")
+record_input_op.samples(covered_by="tests/queues/test_barriers_and_staging.py")

@@ -35,7 +35,7 @@ def _summary_writer_kernel(*, resources, node):
     return found("summary writer", EventLog, resources, node)
 
 
-summary_writer_op.samples(covered_by="tests/summary/test_recording.py")
+summary_writer_op.samples(covered_by="tests/ops/files/test_summary_writers.py")
 
 _WRITES = dict(stateful=True, on_host=True, differentiable=False)
 
@@ -45,7 +45,7 @@ def _on_writers(name: str, inputs: str, kernel: Callable, **attrs: Any) -> Op:
     op = Op(name, f"writer: resource{', ' if inputs else ''}{inputs}", **_WRITES, **attrs)
     op.shape(lambda *inputs: [])
     op.kernel(kernel)
-    op.samples(covered_by="tests/summary/test_recording.py")
+    op.samples(covered_by="tests/ops/files/test_summary_writers.py")
     return op
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,15 @@ _INTEGERS = {"global_step": "int64"}
 _SAMPLE_NUMBERS = {"global_step": 7, "lr_power": -0.5}
 
 
+class Law(NamedTuple):
+    """The op types that follow from one law."""
+
+    dense: Op | None
+    sparse: Op | None
+    resource: Op | None
+    resource_sparse: Op | None
+
+
 def law(
     signature: str,
     *,
@@ -35,8 +44,8 @@ def law(
     sparse_gradient: str | None = None,
     against: Callable,
     **attrs: Any,
-) -> Callable:
-    """Registers the op types that follow from the decorated law.
+) -> Callable[[Callable], Law]:
+    """Makes of the decorated law the op types that follow from it.
 
     Args:
       signature: The names of the state, a bar, and the names of the other inputs in their order. The gradient
@@ -51,20 +60,21 @@ def law(
     """
     states, values = (part.split() for part in signature.split("|"))
 
-    def register(function: Callable) -> Callable:
-        for name, is_sparse, is_resource in (
-            (dense, False, False),
-            (sparse, True, False),
-            (resource, False, True),
-            (resource_sparse, True, True),
-        ):
-            if name is not None:
-                _Update(states, values, is_sparse, is_resource, sparse_gradient).define(
-                    name, function, against, attrs
-                )
-        return function
+    def made(function: Callable) -> Law:
+        def op(name: str | None, is_sparse: bool, is_resource: bool) -> Op | None:
+            if name is None:
+                return None
+            update = _Update(states, values, is_sparse, is_resource, sparse_gradient)
+            return update.op(name, function, against, attrs)
 
-    return register
+        return Law(
+            op(dense, False, False),
+            op(sparse, True, False),
+            op(resource, False, True),
+            op(resource_sparse, True, True),
+        )
+
+    return made
 
 
 class _Update:
@@ -88,7 +98,7 @@ class _Update:
             self.gradient = sparse_gradient or self.gradient
             self.values[self.position : self.position + 1] = [self.gradient, "indices"]
 
-    def define(self, name: str, function: Callable, against: Callable, attrs: dict[str, Any]) -> None:
+    def op(self, name: str, function: Callable, against: Callable, attrs: dict[str, Any]) -> Op:
         inputs = [f"{s}: {'resource' if self.is_resource else 'Ref(T)'}" for s in self.states]
         inputs += [f"{v}: {'Tindices' if v == 'indices' else _INTEGERS.get(v, 'T')}" for v in self.values]
         op = Op(
@@ -113,6 +123,7 @@ class _Update:
 
         op.kernel(self._kernel(function))
         op.samples(*self._samples(attrs), against=self._reference(against))
+        return op
 
     def _state_shape(self, *inputs: Any) -> TensorShape:
         """The shape that all state has; the gradient too, or its rows where it comes with indices."""

@@ -1,0 +1,35 @@
+"""Aggregators hear of every element; their summary tells."""
+
+import pytest
+
+import tideflow as tf
+from tests.ops.renaming import op_types, with_op_types
+
+experimental = tf.data.experimental
+
+
+@pytest.mark.parametrize("prefix", ["", "Experimental"])
+def test_what_an_aggregator_hears(prefix):
+    with tf.Graph().as_default() as graph:
+        aggregator = experimental.StatsAggregator()
+        dataset = tf.data.Dataset.from_tensor_slices([[1, 2, 3], [4, 5, 6]])
+        dataset = dataset.apply(experimental.bytes_produced_stats("bytes"))
+        dataset = dataset.apply(experimental.latency_stats("latency"))
+        options = tf.data.Options()
+        options.experimental_stats.aggregator = aggregator
+        iterator = tf.data.make_initializable_iterator(dataset.with_options(options))
+        tf.group(iterator.initializer, name="make")
+        tf.identity(iterator.get_next(), name="next")
+        tf.identity(aggregator.get_summary(), name="summary")
+    graph = with_op_types(graph, lambda name: prefix + name if "Stats" in name else name)
+    assert sum(name.startswith(f"{prefix}Stats") for name in op_types(graph)) == 2
+    assert f"{prefix}SetStatsAggregatorDataset" in op_types(graph)
+    with tf.Session(graph=graph) as session:
+        session.run("make")
+        for _ in range(2):
+            session.run("next:0")
+        summary = tf.Summary.FromString(session.run("summary:0"))
+    histograms = {value.tag: value.histo for value in summary.value}
+    sizes = next(histogram for tag, histogram in histograms.items() if "bytes" in tag)
+    assert (sizes.num, sizes.sum) == (2, 2 * 3 * 4)
+    assert next(histogram for tag, histogram in histograms.items() if "latency" in tag).num == 2
