@@ -32,7 +32,7 @@ MAY_NAME = {
     "compile/rules_state.py": REWRITES,
     "compile/tokens.py": CONTROL_FLOW,
     "graph/functions.py": CONTROL_FLOW,
-    "graph/graph_import.py": CONTROL_FLOW,
+    "graph/node_import.py": CONTROL_FLOW,
     "graph/graph_util.py": REWRITES,
     "graph/type_spec.py": CONVERSION,
     "inspect/graphs.py": FILES,
@@ -43,8 +43,8 @@ MAY_NAME = {
     "runtime/process_groups.py": WORDS,
     "session/cost_graph.py": PARTITIONS,
     "session/partitions.py": PARTITIONS,
-    "train/context_protos.py": CONTROL_FLOW,
-    "train/meta_graph.py": CONTROL_FLOW,
+    "variables/context_protos.py": CONTROL_FLOW,
+    "variables/meta_graph.py": CONTROL_FLOW,
     "variables/initial.py": CONTROL_FLOW,
 }
 # Calls and parameters that take the name of a node, which often is that of an op type, or define one.
