@@ -140,7 +140,9 @@ def test_modules_form_no_cycle():
 
 def test_imports_inside_of_functions_are_lazy_on_purpose():
     hidden = [found for found in imports() if found.where == "function" and not found.lazy]
-    assert not hidden, "\n".join(f"{i.importer}:{i.line} imports {i.imported} inside a function" for i in hidden)
+    assert not hidden, "\n".join(
+        f"{i.importer}:{i.line} imports {i.imported} inside a function" for i in hidden
+    )
 
 
 def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
@@ -198,7 +200,9 @@ def test_public_names_are_of_rooms_above():
         for line, name in public_uses(path):
             definer = getattr(symbols[name], "__module__", None) or ""
             if definer.startswith("tideflow."):
-                assert may_call(module, definer), f"{module}:{line} calls tf.{name}, of {definer}, which is below"
+                assert may_call(module, definer), (
+                    f"{module}:{line} calls tf.{name}, of {definer}, which is below"
+                )
 
 
 # ------------------------------------------------------------------------------------------------ the checks
