@@ -1,4 +1,4 @@
-"""A task for transport tests, `echo.py ADDRESS`: says when it listens and answers until its input ends."""
+"""A task for tests, `python -m tests.cluster.echo ADDRESS`: it answers until its input ends."""
 
 import sys
 import threading

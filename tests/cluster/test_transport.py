@@ -67,8 +67,13 @@ class Task:
     """A task in a process of its own."""
 
     def __init__(self, address):
-        program = [sys.executable, str(Path(__file__).with_name("echo.py")), address]
-        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cluster.echo", address],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=Path(__file__).parents[2],
+        )
         assert self.process.stdout.readline() == "ready\n"
 
     def kill(self):

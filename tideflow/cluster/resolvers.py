@@ -386,7 +386,7 @@ class KubernetesClusterResolver(ClusterResolver):
         if self._override_client is not None:
             return self._override_client
         try:
-            from kubernetes import client, config
+            from kubernetes import client, config  # loaded when asked for
         except ImportError:
             raise ImportError(
                 "The Kubernetes Python client must be installed before using the Kubernetes Cluster Resolver "
@@ -475,11 +475,11 @@ class GCEClusterResolver(ClusterResolver):
 
 def _compute_service(credentials: Any) -> Any:
     try:
-        from googleapiclient import discovery
+        from googleapiclient import discovery  # loaded when asked for
     except ImportError:
         raise ImportError("googleapiclient must be installed before using the GCE cluster resolver") from None
     if credentials == "default":
-        from oauth2client.client import GoogleCredentials
+        from oauth2client.client import GoogleCredentials  # loaded when asked for
 
         credentials = GoogleCredentials.get_application_default()
     return discovery.build("compute", "v1", credentials=credentials)

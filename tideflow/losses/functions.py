@@ -63,7 +63,22 @@ def absolute_difference(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """|prediction - label|"""
+    """Adds a loss: the absolute difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
 
     def losses(labels: Tensor, predictions: Tensor) -> Tensor:
         return unary.abs(binary.subtract(predictions, labels))
@@ -82,7 +97,22 @@ def mean_squared_error(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """(prediction - label)²"""
+    """Adds a loss: the squared difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
 
     def losses(labels: Tensor, predictions: Tensor) -> Tensor:
         return binary.squared_difference(predictions, labels)
@@ -102,7 +132,23 @@ def huber_loss(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """Half the square of the error up to `delta`, a line beyond it."""
+    """Adds a Huber loss: half the squared error up to `delta`, and linear beyond.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      delta: The absolute error at which the loss becomes linear.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
 
     def losses(labels: Tensor, predictions: Tensor) -> Tensor:
         error = unary.abs(binary.subtract(predictions, labels))
@@ -126,7 +172,23 @@ def log_loss(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """-label log(prediction + ε) - (1 - label) log(1 - prediction + ε), of predictions from 0 to 1."""
+    """Adds a log loss: `-label * log(p + epsilon) - (1 - label) * log(1 - p + epsilon)` for a prediction p.
+
+    Args:
+      labels: The labels, from 0 to 1.
+      predictions: The predicted probabilities, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      epsilon: A small number that keeps the logarithms finite.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
 
     def losses(labels: Tensor, predictions: Tensor) -> Tensor:
         missed = -binary.multiply(labels, unary.log(predictions + epsilon))
@@ -146,7 +208,24 @@ def cosine_distance(
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
     dim: int | None = None,
 ) -> Tensor:
-    """1 - the dot product along `axis`, of labels and predictions that have length 1 already."""
+    """Adds a cosine distance: 1 minus the dot product along an axis.
+
+    Args:
+      labels: The labels, normalized to length 1.
+      predictions: The predictions, normalized to length 1.
+      axis: The axis.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+      dim: Another name for `axis`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     axis = renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
@@ -169,7 +248,22 @@ def hinge_loss(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """max(0, 1 - (±1) logit), the sign being that of the label: 1 is +, 0 is -."""
+    """Adds a hinge loss: `max(0, 1 - sign * logit)`, where the sign is 1 for the label 1 and -1 for the label 0.
+
+    Args:
+      labels: The labels, 0 or 1.
+      logits: The logits, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     _not_none(labels=labels, logits=logits)
 
     def losses(labels: Tensor, logits: Tensor) -> Tensor:
@@ -188,7 +282,21 @@ def mean_pairwise_squared_error(
     scope: str | None = None,
     loss_collection: Hashable = GraphKeys.LOSSES,
 ) -> Tensor:
-    """The squared differences between the errors of all pairs of elements in a row of the batch, averaged."""
+    """Adds a loss: the mean squared difference of the errors of all pairs of elements in an example.
+
+    Args:
+      labels: The labels, of shape [batch, ...].
+      predictions: The predictions, of the same shape.
+      weights: The weight of each example.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+
+    Returns:
+      The loss as a scalar tensor.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     _not_none(labels=labels, predictions=predictions)
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):
         weights = casting.cast(weights, dtypes.float32)
@@ -227,7 +335,23 @@ def sigmoid_cross_entropy(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The cross entropy of independent classes; smoothing moves labels towards one half."""
+    """Adds the cross entropy of independent classes.
+
+    Args:
+      multi_class_labels: The labels, from 0 to 1, of shape [batch, classes].
+      logits: The logits, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      label_smoothing: If above 0, labels are moved towards one half by this fraction.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     _not_none(multi_class_labels=multi_class_labels, logits=logits)
     with name_scope(scope, "sigmoid_cross_entropy_loss", [logits, multi_class_labels, weights]) as scope:
         logits = convert_to_tensor(logits)
@@ -251,7 +375,23 @@ def softmax_cross_entropy(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The cross entropy of classes that exclude each other; smoothing spreads labels over all classes."""
+    """Adds the cross entropy of classes of which exactly one is true.
+
+    Args:
+      onehot_labels: The labels as probabilities of the classes, of shape [batch, classes].
+      logits: The logits, of the same shape.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      label_smoothing: If above 0, this fraction of each label is distributed over all classes.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     _not_none(onehot_labels=onehot_labels, logits=logits)
     with name_scope(scope, "softmax_cross_entropy_loss", [logits, onehot_labels, weights]) as scope:
         logits = convert_to_tensor(logits)
@@ -275,7 +415,22 @@ def sparse_softmax_cross_entropy(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The cross entropy of classes that exclude each other, each label the number of a class."""
+    """Adds the cross entropy of classes of which exactly one is true, for labels that are the classes' numbers.
+
+    Args:
+      labels: The numbers of the classes, of shape [batch].
+      logits: The logits, of shape [batch, classes].
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     _not_none(labels=labels, logits=logits)
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", [logits, labels, weights]) as scope:
         labels, logits = confusion.remove_squeezable_dimensions(labels, logits, expected_rank_diff=1)

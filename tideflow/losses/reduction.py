@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 @export("losses.Reduction")
 class Reduction:
-    """What is left of a loss: every element, their sum, or a mean over one count or another."""
+    """How the losses of a batch are reduced to one number.
+
+    Attributes:
+      NONE: Not at all: the weighted losses are returned.
+      SUM: Their sum.
+      MEAN: Their sum divided by the sum of weights.
+      SUM_OVER_BATCH_SIZE: Their sum divided by the number of losses.
+      SUM_OVER_NONZERO_WEIGHTS: An older name of `SUM_BY_NONZERO_WEIGHTS`.
+      SUM_BY_NONZERO_WEIGHTS: Their sum divided by the number of weights that are not zero.
+    """
 
     NONE = "none"
     SUM = "weighted_sum"
@@ -32,6 +41,7 @@ class Reduction:
 
     @classmethod
     def all(cls) -> tuple[str, ...]:
+        """All reductions."""
         return (
             cls.NONE,
             cls.SUM,
@@ -43,7 +53,14 @@ class Reduction:
 
     @classmethod
     def validate(cls, key: Any) -> None:
-        """ValueError unless this is a reduction."""
+        """Checks that a value is a reduction.
+
+        Args:
+          key: The value.
+
+        Raises:
+          ValueError: If it is not.
+        """
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}. It must be one of {', '.join(cls.all())}.")
 
@@ -56,7 +73,21 @@ def compute_weighted_loss(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The losses times the weights, reduced, and put into the collection."""
+    """Multiplies losses by weights, reduces them, and adds the result to a collection.
+
+    Args:
+      losses: The losses.
+      weights: The weight of each loss: a tensor that is broadcast to the shape of the losses.
+      scope: The name scope of the operations.
+      loss_collection: The collection that the loss is added to; none if None.
+      reduction: How the losses are reduced, one of `tf.losses.Reduction`.
+
+    Returns:
+      The loss: a scalar tensor, or a tensor of the losses' shape if `reduction` is NONE.
+
+    Raises:
+      ValueError: If an argument is missing, or shapes do not fit.
+    """
     Reduction.validate(reduction)
     with (
         name_scope(scope, "weighted_loss", [losses, weights]),

@@ -50,7 +50,26 @@ def conv1d(
     input: TensorLike | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The convolution along one axis by a filter [width, in, out]."""
+    """Computes a one-dimensional convolution.
+
+    Args:
+      value: The input of shape [batch, width, in] or, with `data_format` `"NCW"`, [batch, in, width].
+      filters: The filter of shape [filter width, in, out].
+      stride: The stride.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      use_cudnn_on_gpu: Has no effect.
+      data_format: `"NWC"` or `"NCW"`; `"NWC"` if None.
+      name: The name of the operation.
+      input: Another name for `value`.
+      dilations: The distance of neighbouring elements of the filter.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     value = renamed("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as name:
         data_format, axis = plane_format(data_format)
@@ -79,7 +98,25 @@ def conv1d_transpose(
     dilations: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The transposed convolution along one axis by a filter [width, out, in]."""
+    """Computes the transpose of a one-dimensional convolution, which is its gradient.
+
+    Args:
+      input: The input of shape [batch, width, in] or, with `data_format` `"NCW"`, [batch, in, width].
+      filters: The filter of shape [filter width, out, in].
+      output_shape: The shape of the output.
+      strides: The stride.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      data_format: `"NWC"` or `"NCW"`.
+      dilations: The distance of neighbouring elements of the filter.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     with name_scope(name, "conv1d_transpose", [input, filters, output_shape]) as name:
         data_format, axis = plane_format(data_format)
         first = has_channels_first(data_format)
@@ -111,9 +148,26 @@ def with_space_to_batch(
     spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Tensor:
-    """`op(input, number of spatial axes, padding)` with a dilated window.
+    """Applies an operation with a window to an input, with a dilated window.
 
-    The elements that a dilated window sees together are put side by side, in a larger batch, and back after.
+    The elements that a dilated window covers are first moved next to each other, into a larger batch, and the
+    output is moved back.
+
+    Args:
+      input: The input tensor.
+      dilation_rate: The dilation along each spatial axis.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      op: Called as `op(input, num_spatial_dims, padding)`; returns the output for a window without dilation.
+      filter_shape: The shape of the window, which `"SAME"` needs.
+      spatial_dims: The spatial axes, ascending; all between batch and channels if None.
+      data_format: The order of the axes, such as `"NHWC"` or `"NCHW"`.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
     """
     input = convert_to_tensor(input, name="input")
     rates = convert_to_tensor(dilation_rate, dtype=int32, name="dilation_rate")
@@ -188,7 +242,18 @@ def _for_all_axes(values: Tensor, neutral: int, axes: list[int]) -> Any:
 
 
 class Convolution:
-    """A convolution whose shapes, strides and dilation are checked once: `convolution(images, filter)`."""
+    """A convolution whose shapes, strides and dilation are checked once: `convolution(images, filter)`.
+
+    Args:
+      input_shape: The static shape of the input.
+      filter_shape: The static shape of the filter.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      strides: The strides; 1 if None.
+      dilation_rate: The dilation; 1 if None.
+      name: The name of the operation.
+      data_format: The order of the axes, such as `"NHWC"` or `"NCHW"`.
+    """
 
     def __init__(
         self,
@@ -278,7 +343,28 @@ def convolution(
     filters: TensorLike | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The convolution along one, two or three axes, with strides or dilation."""
+    """Computes a convolution over one, two or three axes.
+
+    Args:
+      input: The input of shape [batch, sizes, in] or, if `data_format` starts with `"NC"`, [batch, in,
+        sizes].
+      filter: The filter of shape [filter sizes, in, out].
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      strides: The stride along each axis; 1 if None.
+      dilation_rate: The distance of neighbouring elements of the filter along each axis; 1 if None. Only one
+        of strides and dilation may be above 1.
+      name: The name of the operation.
+      data_format: The order of the axes, such as `"NHWC"` or `"NCHW"`.
+      filters: Another name for `filter`.
+      dilations: Another name for `dilation_rate`.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     filter = renamed("filters", filters, "filter", filter)
     rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)
     input_shape, filter_shape = as_shape(input.shape), as_shape(filter.shape)
@@ -300,7 +386,22 @@ def convolution(
 def atrous_conv2d(
     value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
-    """The convolution of images by a filter with `rate - 1` holes between its elements."""
+    """Computes a two-dimensional convolution with a dilated filter.
+
+    Args:
+      value: The input of shape [batch, height, width, in].
+      filters: The filter of shape [height, width, in, out].
+      rate: The distance of neighbouring elements of the filter along both axes.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     return convolution(value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
 
 
@@ -320,7 +421,28 @@ def conv2d_transpose(
     filters: TensorLike | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The transposed convolution of images by a filter [height, width, out, in]."""
+    """Computes the transpose of a two-dimensional convolution, which is its gradient.
+
+    Args:
+      value: The input of shape [batch, height, width, in] or, with `data_format` `"NCHW"`, [batch, in,
+        height, width].
+      filter: The filter of shape [height, width, out, in].
+      output_shape: The shape of the output.
+      strides: The strides.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      data_format: `"NHWC"` or `"NCHW"`.
+      name: The name of the operation.
+      input: Another name for `value`.
+      filters: Another name for `filter`.
+      dilations: The distance of neighbouring elements of the filter along each axis.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     value = renamed("input", input, "value", value)
     filter = renamed("filters", filters, "filter", filter)
     with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as name:
@@ -351,7 +473,28 @@ def conv3d_transpose(
     filters: TensorLike | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The transposed convolution of volumes by a filter [depth, height, width, out, in]."""
+    """Computes the transpose of a three-dimensional convolution, which is its gradient.
+
+    Args:
+      value: The input of shape [batch, depth, height, width, in] or, with `data_format` `"NCDHW"`, with the
+        channels second.
+      filter: The filter of shape [depth, height, width, out, in].
+      output_shape: The shape of the output.
+      strides: The strides.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      data_format: `"NDHWC"` or `"NCDHW"`.
+      name: The name of the operation.
+      input: Another name for `value`.
+      filters: Another name for `filter`.
+      dilations: The distance of neighbouring elements of the filter along each axis.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     filter = renamed("filters", filters, "filter", filter)
     value = renamed("input", input, "value", value)
     with name_scope(name, "conv3d_transpose", [value, filter, output_shape]) as name:
@@ -380,7 +523,26 @@ def conv_transpose(
     dilations: int | Sequence[int] | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The transposed convolution along as many axes as `output_shape` has beyond two."""
+    """Computes the transpose of a convolution over one, two or three axes.
+
+    Args:
+      input: The input of shape [batch, sizes, in] or, if `data_format` starts with `"NC"`, [batch, in,
+        sizes].
+      filters: The filter of shape [filter sizes, out, in].
+      output_shape: The shape of the output, which says how many axes there are.
+      strides: The strides.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      data_format: The order of the axes; channels last if None.
+      dilations: The distance of neighbouring elements of the filter along each axis.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     with name_scope(name, "conv_transpose", [input, filters, output_shape]) as name:
         if isinstance(output_shape, Tensor):
             rank = output_shape.shape.as_list()[0] - 2
@@ -404,7 +566,23 @@ def atrous_conv2d_transpose(
     padding: str,
     name: str | None = None,
 ) -> Tensor:
-    """The transpose of `atrous_conv2d`."""
+    """Computes the transpose of `tf.nn.atrous_conv2d`.
+
+    Args:
+      value: The input of shape [batch, height, width, in].
+      filters: The filter of shape [height, width, out, in].
+      output_shape: The shape of the output.
+      rate: The distance of neighbouring elements of the filter along both axes.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     with name_scope(name, "atrous_conv2d_transpose", [value, filters, output_shape]) as name:
         value = convert_to_tensor(value, name="value")
         filters = convert_to_tensor(filters, name="filters")
@@ -464,7 +642,26 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The convolution of each channel by its own filters, from a filter [height, width, in, multiplier]."""
+    """Computes a two-dimensional convolution of each channel with filters of its own.
+
+    Args:
+      input: The input of shape [batch, height, width, in] or, with `data_format` `"NCHW"`, [batch, in,
+        height, width].
+      filter: The filters of shape [height, width, in, multiplier]. The output has `in * multiplier` channels.
+      strides: The strides along the four axes.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      rate: The dilation along height and width; only with strides of 1.
+      name: The name of the operation.
+      data_format: `"NHWC"` or `"NCHW"`.
+      dilations: Another name for `rate`.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     rate = renamed("dilations", dilations, "rate", rate)
     with name_scope(name, "depthwise", [input, filter]) as name:
         input = convert_to_tensor(input, name="tensor_in")
@@ -501,7 +698,27 @@ def separable_conv2d(
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """A depthwise convolution, then one that mixes the channels of each point."""
+    """Computes a depthwise convolution followed by a convolution that mixes the channels of each pixel.
+
+    Args:
+      input: The input of shape [batch, height, width, in] or, with `data_format` `"NCHW"`, [batch, in,
+        height, width].
+      depthwise_filter: The filters of shape [height, width, in, multiplier].
+      pointwise_filter: The filter of shape [1, 1, in * multiplier, out].
+      strides: The strides along the four axes.
+      padding: `"SAME"` to pad the input with zeros so that the output has `ceil(size / stride)` elements
+        along each axis, or `"VALID"` for no padding.
+      rate: The dilation along height and width; only with strides of 1.
+      name: The name of the operation.
+      data_format: `"NHWC"` or `"NCHW"`.
+      dilations: Another name for `rate`.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other, or shapes do not fit.
+    """
     rate = renamed("dilations", dilations, "rate", rate)
     with name_scope(name, "separable_conv2d", [input, depthwise_filter, pointwise_filter]) as name:
         input = convert_to_tensor(input, name="tensor_in")

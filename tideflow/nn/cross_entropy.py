@@ -33,8 +33,21 @@ def sigmoid_cross_entropy_with_logits(
     logits: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy of each label and sigmoid(logit), in a form that no large logit overflows:
-    max(x, 0) - x * z + log(1 + exp(-abs(x))).
+    """Computes the logistic loss of independent classes, in a form that does not overflow.
+
+    For a logit x and a label z it is `max(x, 0) - x * z + log(1 + exp(-abs(x)))`.
+
+    Args:
+      _sentinel: Must be None: it makes positional arguments an error.
+      labels: The labels, from 0 to 1, of the shape of `logits`.
+      logits: The logits.
+      name: The name of the operation.
+
+    Returns:
+      The loss of each element.
+
+    Raises:
+      ValueError: If an argument is missing, or the shapes differ.
     """
     check_named("sigmoid_cross_entropy_with_logits", _sentinel, labels, logits)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
@@ -56,7 +69,21 @@ def weighted_cross_entropy_with_logits(
     name: str | None = None,
     targets: TensorLike | None = None,
 ) -> Tensor:
-    """The logistic cross entropy in which positive labels weigh `pos_weight`."""
+    """Computes the logistic loss with a weight for positive labels.
+
+    Args:
+      labels: The labels, from 0 to 1, of the shape of `logits`.
+      logits: The logits.
+      pos_weight: The weight of positive labels. Above 1 it favours recall, below 1 precision.
+      name: The name of the operation.
+      targets: Another name for `labels`.
+
+    Returns:
+      The loss of each element.
+
+    Raises:
+      ValueError: If the shapes differ.
+    """
     labels = renamed("labels", labels, "targets", targets)
     with name_scope(name, "logistic_loss", [logits, labels]) as name:
         logits = convert_to_tensor(logits, name="logits")
@@ -74,7 +101,20 @@ def weighted_cross_entropy_with_logits(
 def log_poisson_loss(
     targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
 ) -> Tensor:
-    """The loss of a prediction's logarithm for counts: exp(c) - c * z, plus Stirling's log(z!) if asked."""
+    """Computes the loss of a Poisson model from the logarithm of its prediction: `exp(c) - c * z`.
+
+    Args:
+      targets: The counts z.
+      log_input: The logarithms c of the predictions.
+      compute_full_loss: Whether the term for `log(z!)`, by Stirling's approximation, is added.
+      name: The name of the operation.
+
+    Returns:
+      The loss of each element.
+
+    Raises:
+      ValueError: If the shapes differ.
+    """
     with name_scope(name, "log_poisson_loss", [log_input, targets]) as name:
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")
@@ -99,7 +139,16 @@ def compute_average_loss(
     sample_weight: TensorLike | None = None,
     global_batch_size: TensorLike | None = None,
 ) -> Tensor:
-    """The sum of (weighted) losses divided by the size of the batch."""
+    """Averages the losses of examples over the global batch.
+
+    Args:
+      per_example_loss: The losses.
+      sample_weight: The weights of the examples.
+      global_batch_size: The size of the batch of all replicas; that of `per_example_loss` if None.
+
+    Returns:
+      The sum of the weighted losses divided by the size, a scalar tensor.
+    """
     loss = convert_to_tensor(per_example_loss)
     dtype = loss.dtype.base_dtype
     if loss.shape.ndims == 0:
@@ -113,5 +162,12 @@ def compute_average_loss(
 
 @export("nn.scale_regularization_loss")
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
-    """The sum of the regularization losses, of which every replica takes its part: here there is one."""
+    """Divides the sum of regularization losses by the number of replicas, which is 1.
+
+    Args:
+      regularization_loss: The losses.
+
+    Returns:
+      A scalar tensor.
+    """
     return reductions.reduce_sum(regularization_loss) / 1

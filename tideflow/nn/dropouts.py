@@ -29,7 +29,23 @@ def dropout(
     name: str | None = None,
     rate: TensorLike | None = None,
 ) -> Tensor:
-    """x with a part of its elements, `rate` or 1 - `keep_prob`, set to 0 and the others scaled up."""
+    """Sets a random part of a tensor's elements to zero, and scales the others so that the expected sum stays
+    the same.
+
+    Args:
+      x: A floating-point tensor.
+      keep_prob: The probability that an element is kept; an older form of `1 - rate`.
+      noise_shape: The shape of the random decisions, which is broadcast to that of `x`; that of `x` if None.
+      seed: The seed of the random numbers; see `tf.set_random_seed`.
+      name: The name of the operation.
+      rate: The probability that an element is dropped.
+
+    Returns:
+      A tensor of the shape of `x`.
+
+    Raises:
+      ValueError: If the probability is not in [0, 1), or `x` is not a floating-point tensor.
+    """
     try:
         dropped = None if keep_prob is None else 1.0 - keep_prob
     except TypeError:

@@ -34,9 +34,22 @@ def embedding_lookup(
     validate_indices: bool = True,
     max_norm: float | None = None,
 ) -> Tensor:
-    """The rows `ids` of a table, or of one that is cut into a list of parts; clipped to `max_norm` if given.
+    """Looks up rows of an embedding table.
 
-    Row i of a table of n parts is row i // n of part i % n ("mod"), or the parts are consecutive ("div").
+    Args:
+      params: The table: a tensor or a variable, or a list of its parts.
+      ids: The indices of the rows.
+      partition_strategy: How rows are distributed over n parts: `"mod"` puts row i into part `i % n`, `"div"`
+        puts consecutive rows into one part.
+      name: The name of the operation.
+      validate_indices: Has no effect.
+      max_norm: If given, each row is scaled down to this L2 norm.
+
+    Returns:
+      A tensor of shape `shape(ids) + shape(params)[1:]`.
+
+    Raises:
+      ValueError: If `params` is empty.
     """
     tables = _as_list(params)
     with name_scope(name, "embedding_lookup", [*tables, ids]) as name:
@@ -131,10 +144,24 @@ def embedding_lookup_sparse(
     combiner: str | None = None,
     max_norm: float | None = None,
 ) -> Tensor:
-    """For each row of sparse ids, the combination of the rows of a table that they name.
+    """Looks up rows of an embedding table by sparse ids, and combines those of each row.
 
-    They are added ("sum"), and divided by the sum of weights ("mean") or by the root of their squares' sum
-    ("sqrtn").
+    Args:
+      params: The table: a tensor or a variable, or a list of its parts.
+      sp_ids: A sparse matrix of ids.
+      sp_weights: A sparse matrix of weights with the same indices; all weights are 1 if None.
+      partition_strategy: How rows are distributed over parts, `"mod"` or `"div"`.
+      name: The name of the operation.
+      combiner: `"sum"`, `"mean"` (the weighted sum divided by the sum of weights) or `"sqrtn"` (divided by
+        the root of the sum of squared weights).
+      max_norm: If given, each row is scaled down to this L2 norm before they are combined.
+
+    Returns:
+      A dense tensor with a row for each row of `sp_ids`.
+
+    Raises:
+      TypeError: If ids or weights are not sparse tensors.
+      ValueError: If `combiner` is not valid.
     """
     combiner = combiner or "mean"
     if combiner not in ("mean", "sqrtn", "sum"):
@@ -197,8 +224,25 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> Tensor:
-    """`embedding_lookup_sparse` of ids of any rank, where ids below 0 (and, unless they are summed, weights
-    not above 0) do not count, and rows without ids have the embedding of `default_id`, or zeros.
+    """Looks up rows of an embedding table by sparse ids that may be invalid or missing.
+
+    Ids below 0 are removed, and so are ids with a weight of 0 or less, unless they are summed.
+
+    Args:
+      embedding_weights: The table: a tensor or a variable, or a list of its parts.
+      sparse_ids: A sparse tensor of ids, of any rank. The ids along its last axis are combined.
+      sparse_weights: A sparse tensor of weights with the same indices.
+      combiner: `"sum"`, `"mean"` or `"sqrtn"`.
+      default_id: The id whose row is used if there are no ids; zeros if None.
+      name: The name of the operation.
+      partition_strategy: How rows are distributed over parts, `"mod"` or `"div"`.
+      max_norm: If given, each row is scaled down to this L2 norm before they are combined.
+
+    Returns:
+      A dense tensor.
+
+    Raises:
+      ValueError: If the table is empty, or the types differ.
     """
     tables = _safe_tables(embedding_weights, sparse_weights)
     with name_scope(name, "embedding_lookup", [*tables, sparse_ids.values]) as scope:

@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 @export("nn.swish")
 @custom_gradient
 def swish(features: TensorLike) -> Any:
-    """x * sigmoid(x). For its gradient only x is kept, not the sigmoid."""
+    """Computes `x * sigmoid(x)`.
+
+    The gradient computes the sigmoid again, so that only `x` is kept in memory.
+
+    Args:
+      features: The input tensor.
+
+    Returns:
+      A tensor of the same shape.
+    """
     features = convert_to_tensor(features, name="features")
 
     def gradient(grad: Tensor) -> Tensor:
@@ -44,14 +53,34 @@ def _dense(x: Any, weights: Any, biases: Any) -> tuple[Tensor, Tensor]:
 
 @export("nn.xw_plus_b")
 def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
-    """x @ weights + biases."""
+    """Computes `x @ weights + biases`.
+
+    Args:
+      x: A matrix.
+      weights: A matrix.
+      biases: A vector.
+      name: The name of the operation.
+
+    Returns:
+      A matrix.
+    """
     with name_scope(name, "xw_plus_b", [x, weights, biases]) as name:
         return activations.bias_add(*_dense(x, weights, biases), name=name)
 
 
 @export("nn.relu_layer")
 def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
-    """relu(x @ weights + biases)."""
+    """Computes `relu(x @ weights + biases)`.
+
+    Args:
+      x: A matrix.
+      weights: A matrix.
+      biases: A vector.
+      name: The name of the operation.
+
+    Returns:
+      A matrix.
+    """
     with name_scope(name, "relu_layer", [x, weights, biases]) as name:
         return activations.relu(activations.bias_add(*_dense(x, weights, biases)), name=name)
 
@@ -60,7 +89,18 @@ def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str
 def l2_normalize(
     x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
 ) -> Tensor:
-    """x divided by its L2 norm along `axis`; by sqrt(epsilon) where that is less."""
+    """Divides a tensor by its L2 norm along axes.
+
+    Args:
+      x: The tensor.
+      axis: The axis or axes; all if None.
+      epsilon: The least square of the norm: a smaller one is replaced by it.
+      name: The name of the operation.
+      dim: Another name for `axis`.
+
+    Returns:
+      A tensor of the same shape.
+    """
     axis = renamed("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as name:
         x = convert_to_tensor(x, name="x")
@@ -70,7 +110,15 @@ def l2_normalize(
 
 @export("nn.zero_fraction", "math.zero_fraction")
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
-    """The part of the elements that are 0."""
+    """Computes the part of a tensor's elements that are zero.
+
+    Args:
+      value: A numeric tensor.
+      name: The name of the operation.
+
+    Returns:
+      The part as a scalar; NaN for a tensor without elements.
+    """
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         size = shapes.size(value, out_type=int64)

@@ -50,7 +50,20 @@ def max_pool1d(
     data_format: str | None = "NWC",
     name: str | None = None,
 ) -> Tensor:
-    """The maximum of each window along one axis."""
+    """Computes the maximum of each window along one axis.
+
+    Args:
+      input: The input of shape [batch, width, channels] or, with `data_format` `"NCW"`, [batch, channels,
+        width].
+      ksize: The size of the window.
+      strides: The stride.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: `"NWC"` or `"NCW"`.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+    """
     with name_scope(name, "MaxPool1d", [input]) as name:
         return _pool1d(max_pool_op, input, ksize, strides, padding, data_format, name)
 
@@ -64,7 +77,20 @@ def avg_pool1d(
     data_format: str | None = "NWC",
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window along one axis."""
+    """Computes the mean of each window along one axis.
+
+    Args:
+      input: The input of shape [batch, width, channels] or, with `data_format` `"NCW"`, [batch, channels,
+        width].
+      ksize: The size of the window.
+      strides: The stride.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: `"NWC"` or `"NCW"`.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+    """
     with name_scope(name, "AvgPool1D", [input]) as name:
         return _pool1d(avg_pool_op, input, ksize, strides, padding, data_format, name)
 
@@ -98,7 +124,20 @@ def max_pool_v2(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The maximum of each window along as many axes as the input has beyond two."""
+    """Computes the maximum of each window along one, two or three axes.
+
+    Args:
+      input: The input of shape [batch, sizes, channels] or, if `data_format` starts with `"NC"`, [batch,
+        channels, sizes].
+      ksize: The sizes of the window.
+      strides: The strides.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: The order of the axes; channels last if None.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+    """
     return _pool_of_rank("MAX", input, ksize, strides, padding, data_format, name)
 
 
@@ -111,7 +150,20 @@ def avg_pool_v2(
     data_format: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The mean of each window along as many axes as the input has beyond two."""
+    """Computes the mean of each window along one, two or three axes.
+
+    Args:
+      input: The input of shape [batch, sizes, channels] or, if `data_format` starts with `"NC"`, [batch,
+        channels, sizes].
+      ksize: The sizes of the window.
+      strides: The strides.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: The order of the axes; channels last if None.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the input's type.
+    """
     return _pool_of_rank("AVG", input, ksize, strides, padding, data_format, name)
 
 
@@ -127,7 +179,26 @@ def pool(
     data_format: str | None = None,
     dilations: int | Sequence[int] | None = None,
 ) -> Tensor:
-    """The maximum ("MAX") or mean ("AVG") of each window along one to three axes, strided or dilated."""
+    """Pools over one, two or three axes, with strides or with dilation.
+
+    Args:
+      input: The input of shape [batch, sizes, channels] or, if `data_format` starts with `"NC"`, [batch,
+        channels, sizes].
+      window_shape: The sizes of the window.
+      pooling_type: `"MAX"` or `"AVG"`.
+      padding: `"SAME"` or `"VALID"`.
+      dilation_rate: The distance of neighbouring elements of the window; 1 if None.
+      strides: The strides; 1 if None.
+      name: The name of the operation.
+      data_format: The order of the axes; channels last if None.
+      dilations: Another name for `dilation_rate`.
+
+    Returns:
+      A tensor of the input's type.
+
+    Raises:
+      ValueError: If the arguments contradict each other.
+    """
     rates = renamed("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input, name="input")

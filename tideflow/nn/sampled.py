@@ -37,7 +37,26 @@ def nce_loss(
     partition_strategy: str = "mod",
     name: str = "nce_loss",
 ) -> Tensor:
-    """Noise-contrastive estimation: how well true classes are told from sampled ones; one number a row."""
+    """Computes the loss of noise-contrastive estimation: a logistic loss of the true classes against sampled
+    ones.
+
+    Args:
+      weights: The class weights of shape [classes, size], or a list of their parts.
+      biases: The class biases, a vector.
+      labels: The true classes, int64 of shape [batch, num_true].
+      inputs: The inputs of the output layer, of shape [batch, size].
+      num_sampled: The number of classes to sample for a batch.
+      num_classes: The number of all classes.
+      num_true: The number of true classes of each example.
+      sampled_values: The sampled classes and their expected counts, as a candidate sampler returns them;
+        those of `tf.nn.log_uniform_candidate_sampler` if None.
+      remove_accidental_hits: Whether sampled classes that are true classes are removed.
+      partition_strategy: How the rows of `weights` are distributed over parts, `"mod"` or `"div"`.
+      name: The name of the operation.
+
+    Returns:
+      The loss of each example, a vector.
+    """
     logits, targets = _sampled_logits(
         weights,
         biases,
@@ -70,7 +89,28 @@ def sampled_softmax_loss(
     name: str = "sampled_softmax_loss",
     seed: int | None = None,
 ) -> Tensor:
-    """Softmax cross entropy among the true and the sampled classes only; one number a row. For training."""
+    """Computes the softmax cross entropy over the true classes and sampled ones.
+
+    It is meant for training only.
+
+    Args:
+      weights: The class weights of shape [classes, size], or a list of their parts.
+      biases: The class biases, a vector.
+      labels: The true classes, int64 of shape [batch, num_true].
+      inputs: The inputs of the output layer, of shape [batch, size].
+      num_sampled: The number of classes to sample for a batch.
+      num_classes: The number of all classes.
+      num_true: The number of true classes of each example.
+      sampled_values: The sampled classes and their expected counts, as a candidate sampler returns them;
+        those of `tf.nn.log_uniform_candidate_sampler` if None.
+      remove_accidental_hits: Whether sampled classes that are true classes are removed.
+      partition_strategy: How the rows of `weights` are distributed over parts, `"mod"` or `"div"`.
+      name: The name of the operation.
+      seed: The seed of the sampler.
+
+    Returns:
+      The loss of each example, a vector.
+    """
     logits, targets = _sampled_logits(
         weights,
         biases,

@@ -28,7 +28,19 @@ def moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The mean and variance of x over `axes`. (`shift` is not used.)"""
+    """Computes the mean and the variance of a tensor over axes.
+
+    Args:
+      x: The tensor.
+      axes: The axes.
+      shift: Has no effect.
+      name: The name of the operation.
+      keep_dims: An older name of `keepdims`.
+      keepdims: Whether the axes stay, with size 1.
+
+    Returns:
+      The mean and the variance.
+    """
     keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
     with name_scope(name, "moments", [x, axes]):
         half = x.dtype.base_dtype is float16
@@ -54,7 +66,19 @@ def weighted_moments(
     keep_dims: bool | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The mean and variance of x over `axes`, elements counting as often as their weights say."""
+    """Computes the weighted mean and variance of a tensor over axes.
+
+    Args:
+      x: The tensor.
+      axes: The axes.
+      frequency_weights: The weights, which are broadcast to the shape of `x`.
+      name: The name of the operation.
+      keep_dims: An older name of `keepdims`.
+      keepdims: Whether the axes stay, with size 1.
+
+    Returns:
+      The mean and the variance.
+    """
     keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
         x = convert_to_tensor(x, name="x")
@@ -85,7 +109,19 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
-    """Count, sum and sum of squares of x (less `shift`) over `axes`, and the shift."""
+    """Computes the count, the sum and the sum of squares of a tensor over axes.
+
+    Args:
+      x: The tensor.
+      axes: The axes.
+      shift: A value that is subtracted first, close to the mean, for better precision.
+      keep_dims: An older name of `keepdims`.
+      name: The name of the operation.
+      keepdims: Whether the axes stay, with size 1.
+
+    Returns:
+      The count, the sum, the sum of squares, and the shift or None.
+    """
     axes = list(set(axes))
     keepdims = bool(renamed("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "sufficient_statistics", [x, shift]):
@@ -114,7 +150,18 @@ def normalize_moments(
     shift: TensorLike,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The mean and variance from sufficient statistics."""
+    """Computes the mean and the variance from the results of `tf.nn.sufficient_statistics`.
+
+    Args:
+      counts: The count.
+      mean_ss: The sum.
+      variance_ss: The sum of squares.
+      shift: The shift, or None.
+      name: The name of the operation.
+
+    Returns:
+      The mean and the variance.
+    """
     with name_scope(name, "normalize", [counts, mean_ss, variance_ss, shift]):
         divisor = unary.reciprocal(counts, name="divisor")
         if shift is None:
@@ -136,7 +183,20 @@ def batch_normalization(
     variance_epsilon: TensorLike,
     name: str | None = None,
 ) -> Tensor:
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset."""
+    """Computes `(x - mean) / sqrt(variance + epsilon) * scale + offset`.
+
+    Args:
+      x: The input tensor.
+      mean: The mean.
+      variance: The variance.
+      offset: The offset, or None.
+      scale: The scale, or None.
+      variance_epsilon: A small number that is added to the variance.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the shape of `x`.
+    """
     with name_scope(name, "batchnorm", [x, mean, variance, scale, offset]):
         factor = unary.rsqrt(variance + variance_epsilon)
         if scale is not None:
@@ -161,7 +221,24 @@ def batch_norm_with_global_normalization(
     mean: TensorLike | None = None,
     variance: TensorLike | None = None,
 ) -> Tensor:
-    """`batch_normalization` under its older arguments."""
+    """Computes batch normalization; an older form of `tf.nn.batch_normalization`.
+
+    Args:
+      t: The input tensor.
+      m: The mean.
+      v: The variance.
+      beta: The offset.
+      gamma: The scale.
+      variance_epsilon: A small number that is added to the variance.
+      scale_after_normalization: Whether the result is multiplied by `gamma`.
+      name: The name of the operation.
+      input: Another name for `t`.
+      mean: Another name for `m`.
+      variance: Another name for `v`.
+
+    Returns:
+      A tensor of the shape of `t`.
+    """
     t = renamed("input", input, "t", t)
     m = renamed("mean", mean, "m", m)
     v = renamed("variance", variance, "v", v)

@@ -1,8 +1,8 @@
 """What editors and type checkers read: `tideflow-stubs/`, a stub for each public namespace.
 
 Public names hang on their namespaces when the package is loaded, so no source file lists them. A stub does: a
-name is imported from where its `def` or `class` stands; what has none (a family of ops is made by calls, a
-constant is assigned) is written down with its signature. `python -m tideflow.programs.stubs` writes them all.
+name is imported from where its `def` or `class` stands. What has none (a family of ops is made by calls, a
+constant is assigned) is written down once, with its signature. `python -m tideflow.programs.stubs` does it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
-import keyword
 import re
 import sys
 import textwrap
@@ -21,31 +20,28 @@ from pathlib import Path
 from typing import Any
 
 import tideflow
-from tideflow import export, raw_ops
+from tideflow import export
+from tideflow.graph.op import Op, definitions
+from tideflow.graph.schema import REQUIRED
 
 FOLDER = Path(tideflow.__file__).parent.parent / "tideflow-stubs"
 _HEADER = "# Written by `python -m tideflow.programs.stubs`.\n"
-_KNOWN = {  # what annotations of functions without a `def` may name, and how a stub names it
-    "Any": "from typing import Any as _Any",
-    "Operation": "from tideflow.graph.operation import Operation as _Operation",
-    "Tensor": "from tideflow.graph.operation import Tensor as _Tensor",
-    **{
-        name: f"from tideflow.graph.typing import {name} as _{name}"
-        for name in ("DTypeLike", "ShapeLike", "TensorLike")
-    },
-    **{
-        name: f"from builtins import {name} as _{name}"
-        for name in ("bool", "bytes", "dict", "float", "int", "list", "str", "tuple")
-    },
-    "None": "",
+_KNOWN = {  # what the annotations of functions without a `def` may name, and where stubs have it from
+    "Any": "typing",
+    "Operation": "tideflow.graph.operation",
+    "Tensor": "tideflow.graph.operation",
+    **dict.fromkeys(("DTypeLike", "ShapeLike", "TensorLike"), "tideflow.graph.typing"),
+    **dict.fromkeys(("bool", "bytes", "dict", "float", "int", "list", "str", "tuple"), "builtins"),
 }
+
+Space = dict[str, Any]  # what stands in a namespace, by name
 
 
 def write(folder: Path = FOLDER) -> None:
-    """Writes the stubs; those of namespaces that are gone are removed."""
+    """Writes the stubs. Those of namespaces that are gone are removed."""
     wanted = stubs()
     for path in folder.rglob("*.pyi"):
-        if str(path.relative_to(folder)) not in wanted:
+        if path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
     for name, text in wanted.items():
         path = folder / name
@@ -55,24 +51,40 @@ def write(folder: Path = FOLDER) -> None:
 
 def stubs() -> dict[str, str]:
     """The text of every file by its path in the folder."""
+    spaces = _spaces()
+    written = _written_once(spaces)
+    files = {
+        _file_of(space): _stub(space, names, _inner(space, spaces), written)
+        for space, names in spaces.items()
+    }
+    return {
+        **files,
+        _file_of("raw_ops"): _raw_ops(),
+        _file_of("compat.v1"): f"{_HEADER}\nfrom tideflow import *\n",
+        "py.typed": "partial\n",  # modules that have no stub are read from the package
+    }
+
+
+def _spaces() -> dict[str, Space]:
     export.load_all()
-    spaces: dict[str, dict[str, Any]] = defaultdict(dict)
+    spaces: dict[str, Space] = defaultdict(dict, {"raw_ops": {}})
     for path, value in export.symbols.items():
         space, _, name = path.rpartition(".")
-        spaces[space][name] = value
-    spaces["raw_ops"] = {name: value for name, value in vars(raw_ops).items() if inspect.isfunction(value)}
-    spaces["compat.v1"] = {}
-    for space in list(spaces):
-        while space:  # namespaces that hold nothing but namespaces
-            space = space.rpartition(".")[0]
+        if path != "compat.v1":
+            spaces[space][name] = value
+    for space in ["compat.v1", *spaces]:
+        while space:  # namespaces that hold nothing but namespaces are there too
             spaces[space]
-    files = {_file_of(space): _stub(space, names, _inner(space, spaces)) for space, names in spaces.items()}
-    # Modules that no stub speaks of are read from the package itself.
-    return {**files, "py.typed": "partial\n", _file_of("compat.v1"): f"{_HEADER}\nfrom tideflow import *\n"}
+            space = space.rpartition(".")[0]
+    return spaces
 
 
 def _file_of(space: str) -> str:
     return "/".join([*filter(None, space.split(".")), "__init__.pyi"])
+
+
+def _package(space: str) -> str:
+    return f"tideflow.{space}" if space else "tideflow"
 
 
 def _inner(space: str, spaces: Iterable[str]) -> list[str]:
@@ -80,43 +92,50 @@ def _inner(space: str, spaces: Iterable[str]) -> list[str]:
     return sorted(other.rpartition(".")[2] for other in spaces if other and other.rpartition(".")[0] == space)
 
 
-def _stub(space: str, names: dict[str, Any], inner: list[str]) -> str:
-    package = f"tideflow.{space}".rstrip(".")
-    lines = [f"from {package} import {name} as {name}" for name in inner]
+def _written_once(spaces: dict[str, Space]) -> dict[int, tuple[str, str]]:
+    """Where functions without a source are written down: of all their names the shortest, by identity."""
+    found: dict[int, tuple[str, str]] = {}
+    for space in sorted(spaces, key=lambda space: (space.count("."), space)):
+        for name, value in sorted(spaces[space].items()):
+            if callable(value) and _source(value) is None:
+                found.setdefault(id(value), (space, name))
+    return found
+
+
+def _stub(space: str, names: Space, inner: list[str], written: dict[int, tuple[str, str]]) -> str:
+    imports = [f"from {_package(space)} import {name} as {name}" for name in inner]
     if not space:
-        lines.append("from tideflow._version import __version__ as __version__")
-    written, needed = [], set()
+        imports.append("from tideflow._version import __version__ as __version__")
+    needed: set[str] = set()
+    texts = []
     for name in sorted(names.keys() - set(inner)):
-        source = _source(names[name])
-        if source is not None and not keyword.iskeyword(name):
-            lines.append(f"from {source[0]} import {source[1]} as {name}")
+        value = names[name]
+        home = written.get(id(value), (space, name))
+        source = _source(value) if home == (space, name) else (_package(home[0]), home[1])
+        if source is not None:
+            imports.append(f"from {source[0]} import {source[1]} as {name}")
+        elif callable(value):
+            texts.append(_function(name, value, needed))
         else:
-            text, known = _written(name, names[name])
-            written.append(text)
-            needed |= known
-    imports = sorted(_KNOWN[name] for name in needed if _KNOWN[name])
-    return "\n".join([_HEADER, *imports, *sorted(lines), "", *written]).rstrip() + "\n"
+            texts.append(f"{name}: {_constant_type(value, needed)}")
+    known = [f"from {_KNOWN[name]} import {name} as _{name}" for name in needed]
+    return "\n".join([_HEADER, *sorted(known), *sorted(imports), "", *texts]).rstrip() + "\n"
 
 
 # ------------------------------------------------------------------------------- where a name has its source
 
 
 def _source(value: Any) -> tuple[str, str] | None:
-    """The module and the name in it under which a tool finds the source of a value; None where there is none."""
+    """The module, and the name in it, where a tool finds what a value is; None where there is nothing."""
     if isinstance(value, types.ModuleType):
         package, _, name = value.__name__.rpartition(".")
         return package, name
-    if isinstance(value, (int, str, tuple, type(None))):
-        return None  # a constant, which says nothing of where it comes from
-    module = getattr(value, "__module__", None) or ""
-    name = getattr(value, "__name__", None)
+    if isinstance(value, (int, str, tuple, types.NoneType)):
+        return None  # equal constants are one object, wherever they stand
+    module, name = getattr(value, "__module__", None) or "", getattr(value, "__name__", None)
     if name is not None:
         return (module, name) if _defines(module, name) and _attribute(module, name) is value else None
-    for module in [*filter(None, [module]), *_assignments()]:
-        for name in _assignments().get(module, ()):
-            if _attribute(module, name) is value:
-                return module, name
-    return None
+    return _assignments().get(id(value))
 
 
 def _attribute(module: str, name: str) -> Any:
@@ -125,44 +144,34 @@ def _attribute(module: str, name: str) -> Any:
 
 def _defines(module: str, name: str) -> bool:
     if not module.startswith("tideflow."):
-        return module in sys.modules  # another package, which has its own stubs
+        return module in sys.modules  # of another package
     return name in _definitions(module)
 
 
 @functools.cache
 def _definitions(module: str) -> set[str]:
-    """The functions and classes of a module, and what else has a class of its own: a message, a named tuple."""
-    return {
-        name
-        for node in _body(module)
-        for name in (
-            [node.name]
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            else [n for n in _assigned(node) if isinstance(_attribute(module, n), type)]
-        )
+    """The functions and classes of a module, assigned classes (messages, named tuples) included."""
+    nodes = _body(module)
+    return {node.name for node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))} | {
+        name for node in nodes for name in _assigned(node) if isinstance(_attribute(module, name), type)
     }
 
 
 @functools.cache
-def _assignments() -> dict[str, list[str]]:
-    """The names that the package's modules assign, by module."""
+def _assignments() -> dict[int, tuple[str, str]]:
+    """The objects that the modules of the package assign to names, by identity, with module and name."""
+    modules = [module for module in sorted(sys.modules) if module.startswith("tideflow.")]
     return {
-        module: names
-        for module in sorted(sys.modules)
-        if module.startswith("tideflow.")
-        and (names := [n for node in _body(module) for n in _assigned(node)])
+        id(_attribute(module, name)): (module, name)
+        for module in reversed(modules)
+        for node in _body(module)
+        for name in _assigned(node)
     }
 
 
 def _assigned(node: ast.stmt) -> Iterator[str]:
-    targets = (
-        node.targets
-        if isinstance(node, ast.Assign)
-        else [node.target]
-        if isinstance(node, ast.AnnAssign)
-        else []
-    )
-    for target in targets:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    for target in targets if isinstance(node, (ast.Assign, ast.AnnAssign)) else ():
         yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
 
 
@@ -172,64 +181,70 @@ def _body(module: str) -> list[ast.stmt]:
     return ast.parse(Path(file).read_text(encoding="utf-8")).body if file.endswith(".py") else []
 
 
-# ---------------------------------------------------------------------------------------- what is written down
+# -------------------------------------------------------------------------------------- what is written down
 
 
-def _written(name: str, value: Any) -> tuple[str, set[str]]:
-    """The lines for a name, and what they need to have imported."""
-    if not callable(value):
-        kind = type(value).__name__
-        return (
-            (f"{name}: None", set())
-            if value is None
-            else (f"{name}: _{kind}", {kind})
-            if kind in _KNOWN
-            else (
-                f"{name}: _Any",
-                {"Any"},
-            )
-        )
+class _Text:
+    """A piece of source in the place of an object: of an annotation, or of a default."""
+
+    def __init__(self, text: str):
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _function(name: str, value: Any, needed: set[str]) -> str:
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):
-        return f"{name}: _Any", {"Any"}
-    needed: set[str] = set()
+        needed.add("Any")
+        return f"{name}: _Any"
     parameters = [
-        p.replace(annotation=_annotation(p.annotation, needed), default=p.default and _DEFAULT)
-        if p.default is not p.empty
-        else p.replace(annotation=_annotation(p.annotation, needed))
+        p.replace(annotation=_annotation(p.annotation, needed), default=_default(p.default))
         for p in signature.parameters.values()
     ]
-    shown = signature.replace(
-        parameters=parameters, return_annotation=_annotation(signature.return_annotation, needed)
-    )
-    doc = textwrap.indent(f'"""{inspect.getdoc(value)}"""', "    ") if inspect.getdoc(value) else "    ..."
-    return f"def {name}{shown}:\n{doc}\n", needed
-
-
-class _Written:
-    """A piece of source that stands for itself."""
-
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-_DEFAULT = _Written("...")
+    result = _annotation(signature.return_annotation, needed)
+    doc = inspect.getdoc(value) if isinstance(value, types.FunctionType) else None
+    body = textwrap.indent(f'"""{doc}"""' if doc else "...", "    ")
+    return f"def {name}{signature.replace(parameters=parameters, return_annotation=result)}:\n{body}\n"
 
 
 def _annotation(given: Any, needed: set[str]) -> Any:
-    """An annotation as the stub has it; none where it names something that the stub does not know."""
-    text = (
-        given if isinstance(given, str) else getattr(given, "__name__", "") if given is not None else "None"
-    )
-    words = set(re.findall(r"[A-Za-z_]\w*", text))
-    if not words or not words <= _KNOWN.keys() or given is inspect.Parameter.empty:
+    """An annotation as a stub has it; none where it names something that no stub knows."""
+    text = given if isinstance(given, str) else "None" if given is None else getattr(given, "__name__", "")
+    words = set(re.findall(r"[A-Za-z_]\w*", text)) - {"None"}
+    if given is inspect.Parameter.empty or not text or not words <= _KNOWN.keys():
         return inspect.Parameter.empty
     needed |= words
-    return _Written(re.sub(r"[A-Za-z_]\w*", lambda m: m[0] if m[0] == "None" else f"_{m[0]}", text))
+    return _Text(re.sub(r"[A-Za-z_]\w*", lambda word: word[0] if word[0] == "None" else f"_{word[0]}", text))
+
+
+def _default(value: Any) -> Any:
+    plain = value is inspect.Parameter.empty or isinstance(value, (bool, int, float, str, types.NoneType))
+    return value if plain else _Text("...")
+
+
+def _constant_type(value: Any, needed: set[str]) -> str:
+    kind = type(value).__name__
+    if value is None:
+        return "None"
+    needed.add(kind if kind in _KNOWN else "Any")
+    return f"_{kind}" if kind in _KNOWN else "_Any"
+
+
+def _raw_ops() -> str:
+    texts = [_raw_op(op) for name, op in sorted(definitions().items()) if not name.startswith("_")]
+    return "\n".join([_HEADER, "from typing import Any as _Any", "", *texts]) + "\n"
+
+
+def _raw_op(op: Op) -> str:
+    inferred = {key for arg in op.inputs for key in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
+    attrs = {key: spec.default for key, spec in op.attrs.items() if key not in inferred}
+    arguments = [arg.name for arg in op.inputs]
+    arguments += [key for key, default in attrs.items() if default is REQUIRED]
+    arguments += [f"{key}={_default(value)!r}" for key, value in attrs.items() if value is not REQUIRED]
+    return f"def {op.name}(*, {', '.join([*arguments, 'name=None'])}) -> _Any: ..."
 
 
 if __name__ == "__main__":

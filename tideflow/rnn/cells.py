@@ -127,12 +127,23 @@ def warn_of_joined_state(cell: Any, state_is_tuple: bool) -> None:
 
 @export("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")
 class RNNCell(Layer):
-    """The base of cells. A subclass has `state_size`, `output_size` and `call(inputs, state)`, which may make
-    variables by `tf.get_variable`: they are the cell's from then on.
+    """The base of recurrent cells: functions of an input and a state that return an output and the next state.
+
+    A subclass has `state_size`, `output_size` and `call(inputs, state)`. The variables that `call` makes with
+    `tf.get_variable` belong to the cell.
     """
 
     def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> tuple[Any, Any]:
-        """The output and the new state; `scope` names the variables, else the cell's class does."""
+        """Computes one time step.
+
+        Args:
+          inputs: The input, of shape [batch, size].
+          state: The state: a tensor, or a structure of tensors.
+          scope: The variable scope of the cell's variables; named after the class if None.
+
+        Returns:
+          The output and the next state.
+        """
         if scope is not None:
             with scopes.variable_scope(scope, custom_getter=self._get_variable) as scope:
                 return super().__call__(inputs, state, scope=scope)
@@ -168,7 +179,19 @@ class RNNCell(Layer):
         batch_size: TensorLike | None = None,
         dtype: DTypeLike | None = None,
     ) -> Any:
-        """A state of zeros, for a batch like `inputs` or of `batch_size`."""
+        """Makes a state of zeros.
+
+        Args:
+          inputs: An input, whose batch size and type are used.
+          batch_size: The batch size, if there is no input.
+          dtype: The type, if there is no input.
+
+        Returns:
+          The state.
+
+        Raises:
+          ValueError: If the batch size or the type is missing.
+        """
         if inputs is not None:
             inputs = convert_to_tensor(inputs, name="inputs")
             batch = inputs.shape.as_list()[0]
@@ -188,7 +211,15 @@ class RNNCell(Layer):
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
-        """A state of zeros."""
+        """Makes a state of zeros.
+
+        Args:
+          batch_size: The batch size.
+          dtype: The type of the elements.
+
+        Returns:
+          The state.
+        """
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return batch_of_zeros(self.state_size, batch_size, dtype)
 
@@ -253,7 +284,17 @@ class _UnitsCell(LayerRNNCell):
 
 @export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
 class BasicRNNCell(_UnitsCell):
-    """output = new state = activation([inputs, state] . kernel + bias)"""
+    """The simplest recurrent cell: the output and the next state are `activation([inputs, state] @ kernel +
+    bias)`.
+
+    Args:
+      num_units: The size of the state.
+      activation: The activation; tanh if None.
+      reuse: Whether existing variables are shared, as in `tf.variable_scope`.
+      name: The name of the cell.
+      dtype: The type of the variables; that of the input if None.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(
         self,
@@ -282,7 +323,18 @@ class BasicRNNCell(_UnitsCell):
 
 @export("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
 class GRUCell(_UnitsCell):
-    """Gated recurrent unit (Cho et al., 2014): a reset gate and an update gate."""
+    """A gated recurrent unit, with a reset gate and an update gate (Cho and others, 2014).
+
+    Args:
+      num_units: The size of the state.
+      activation: The activation; tanh if None.
+      reuse: Whether existing variables are shared, as in `tf.variable_scope`.
+      kernel_initializer: The initializer of the weights.
+      bias_initializer: The initializer of the biases; ones for the gates and zeros elsewhere if None.
+      name: The name of the cell.
+      dtype: The type of the variables; that of the input if None.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(
         self,
@@ -337,12 +389,18 @@ class GRUCell(_UnitsCell):
 
 @export("nn.rnn_cell.LSTMStateTuple", "contrib.rnn.LSTMStateTuple")
 class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
-    """The state of an LSTM: its memory `c` and its output `h`."""
+    """The state of an LSTM cell.
+
+    Args:
+      c: The memory.
+      h: The output.
+    """
 
     __slots__ = ()
 
     @property
     def dtype(self) -> Any:
+        """The type of the elements, which both tensors must have."""
         c, h = self
         if c.dtype != h.dtype:
             raise TypeError(f"Inconsistent internal state: {c.dtype} vs {h.dtype}")
@@ -351,7 +409,18 @@ class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
 
 @export("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
 class BasicLSTMCell(_UnitsCell):
-    """Long short-term memory (Zaremba et al., 2014), without peepholes, clipping or projection."""
+    """A long short-term memory cell without peepholes, clipping and projection (Zaremba and others, 2014).
+
+    Args:
+      num_units: The size of the memory.
+      forget_bias: A number that is added to the forget gate, so that the cell remembers at first.
+      state_is_tuple: Whether the state is an LSTMStateTuple; else one tensor of both parts.
+      activation: The activation; tanh if None.
+      reuse: Whether existing variables are shared, as in `tf.variable_scope`.
+      name: The name of the cell.
+      dtype: The type of the variables; that of the input if None.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(
         self,
@@ -402,7 +471,25 @@ class BasicLSTMCell(_UnitsCell):
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
 class LSTMCell(_UnitsCell):
-    """Long short-term memory (Sak et al., 2014), with peepholes, clipping and projection where asked for."""
+    """A long short-term memory cell with peepholes, clipping and projection as options (Sak and others, 2014).
+
+    Args:
+      num_units: The size of the memory.
+      use_peepholes: Whether the gates see the memory.
+      cell_clip: The largest absolute value of the memory; no limit if None.
+      initializer: The initializer of the weights.
+      num_proj: The size of a projection of the output; none if None.
+      proj_clip: The largest absolute value of the projection; no limit if None.
+      num_unit_shards: The number of parts of the weights; an older form of a partitioner.
+      num_proj_shards: The number of parts of the projection's weights.
+      forget_bias: A number that is added to the forget gate, so that the cell remembers at first.
+      state_is_tuple: Whether the state is an LSTMStateTuple; else one tensor of both parts.
+      activation: The activation; tanh if None.
+      reuse: Whether existing variables are shared, as in `tf.variable_scope`.
+      name: The name of the cell.
+      dtype: The type of the variables; that of the input if None.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(
         self,
@@ -521,7 +608,15 @@ def _clipped(x: Tensor, limit: float | None) -> Tensor:
 
 @export("nn.rnn_cell.MultiRNNCell", "contrib.rnn.MultiRNNCell")
 class MultiRNNCell(RNNCell):
-    """Cells one above the other: each reads the output of the one below, and has a state of its own."""
+    """Several cells on top of each other: each takes the output of the one below and has a state of its own.
+
+    Args:
+      cells: The cells, the lowest first.
+      state_is_tuple: Whether the state is a tuple of the cells' states; else one tensor.
+
+    Raises:
+      ValueError: If there are no cells, or a state is a structure and `state_is_tuple` is not set.
+    """
 
     def __init__(self, cells: Sequence[Any], state_is_tuple: bool = True):
         super().__init__()

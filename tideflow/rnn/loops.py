@@ -33,7 +33,14 @@ if TYPE_CHECKING:
 
 @export("contrib.rnn.transpose_batch_time")
 def transpose_batch_time(x: Tensor) -> Tensor:
-    """`x` with its first two axes exchanged."""
+    """Exchanges the first two axes of a tensor.
+
+    Args:
+      x: The tensor.
+
+    Returns:
+      The tensor with the axes exchanged; `x` itself if its rank is below 2.
+    """
     static = x.shape
     if static.ndims is not None and static.ndims < 2:
         return x
@@ -48,7 +55,14 @@ def transpose_batch_time(x: Tensor) -> Tensor:
 
 @export("contrib.rnn.best_effort_input_batch_size")
 def best_effort_input_batch_size(flat_input: Sequence[Tensor]) -> Any:
-    """The size of the second axis: a number if any of the inputs tells it, else a tensor."""
+    """Gets the batch size of time-major inputs.
+
+    Args:
+      flat_input: Tensors of shape [time, batch, ...].
+
+    Returns:
+      An int if the static shape of one has the size, else a scalar tensor.
+    """
     for each in flat_input:
         if each.shape.ndims is None:
             continue
@@ -170,10 +184,26 @@ def dynamic_rnn(
     time_major: bool = False,
     scope: Any = None,
 ) -> tuple[Any, Any]:
-    """Runs the cell along time, in a loop of the graph: `(outputs, final state)`.
+    """Runs a recurrent cell along time, in a loop of the graph.
 
-    Inputs are [batch, time, ...], or with `time_major` [time, batch, ...]; so are outputs. The loop ends with
-    the longest of the sequences; past `sequence_length` outputs are 0 and states stay.
+    Args:
+      cell: The cell.
+      inputs: A tensor of shape [batch, time, size], or a structure of such tensors.
+      sequence_length: The length of each sequence, a vector. Past it, outputs are zero and states do not
+        change. All time steps count if None.
+      initial_state: The state at the start; zeros if None.
+      dtype: The type of the initial state, needed if there is none.
+      parallel_iterations: The number of iterations that may run at the same time.
+      swap_memory: Whether forward values may be moved to host memory.
+      time_major: Whether inputs and outputs have the shape [time, batch, size], which is faster.
+      scope: The variable scope of the cell's variables; `"rnn"` if None.
+
+    Returns:
+      The outputs of all time steps, and the final state.
+
+    Raises:
+      TypeError: If `cell` is not a cell.
+      ValueError: If the state and the type are missing, or shapes do not fit.
     """
     assert_like_rnncell("cell", cell)
     with _scope_of_weights(scope):
@@ -314,7 +344,25 @@ def bidirectional_dynamic_rnn(
     time_major: bool = False,
     scope: Any = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-    """Two cells along time, one of them from the end: `((forward, backward) outputs, the same of states)`."""
+    """Runs two recurrent cells along time, one forward and one backward.
+
+    Args:
+      cell_fw: The cell that runs forward.
+      cell_bw: The cell that runs backward.
+      inputs: A tensor of shape [batch, time, size], or a structure of such tensors.
+      sequence_length: The length of each sequence, a vector. Past it, outputs are zero and states do not
+        change. All time steps count if None.
+      initial_state_fw: The state of the forward cell at the start; zeros if None.
+      initial_state_bw: The state of the backward cell at the start; zeros if None.
+      dtype: The type of the initial states, needed if there are none.
+      parallel_iterations: The number of iterations that may run at the same time.
+      swap_memory: Whether forward values may be moved to host memory.
+      time_major: Whether inputs and outputs have the shape [time, batch, size].
+      scope: The variable scope; `"bidirectional_rnn"` if None.
+
+    Returns:
+      The pair of outputs, and the pair of final states, forward first.
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     seq_axis, batch_axis = (0, 1) if time_major else (1, 0)
@@ -352,11 +400,24 @@ def raw_rnn(
     swap_memory: bool = False,
     scope: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Runs the cell until `loop_fn` says that every row of the batch is finished.
+    """Runs a recurrent cell in a loop that a function controls.
 
-    `loop_fn(time, cell_output, cell_state, loop_state)` gives `(finished, next input, next state, what to
-    emit, next loop_state)`; its first call, with None for all but the time, gives the beginning and the shape
-    of what is emitted. Returns the emitted TensorArrays, the last state and the last loop_state.
+    `loop_fn(time, cell_output, cell_state, loop_state)` is called before each time step. It returns
+    `(finished, next_input, next_state, emit_output, next_loop_state)`. Its first call, with None for all but
+    the time, returns the initial values, and the structure of what is emitted.
+
+    Args:
+      cell: The cell.
+      loop_fn: The function. The loop ends when `finished` is true for every row of the batch.
+      parallel_iterations: The number of iterations that may run at the same time.
+      swap_memory: Whether forward values may be moved to host memory.
+      scope: The variable scope; `"rnn"` if None.
+
+    Returns:
+      The emitted values as TensorArrays, the final state, and the final loop state.
+
+    Raises:
+      TypeError: If `cell` is not a cell, or `loop_fn` cannot be called.
     """
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
@@ -453,7 +514,24 @@ def static_rnn(
     sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """Runs the cell on each of `inputs`, one after the other, without a loop: `(outputs, final state)`."""
+    """Runs a recurrent cell on a list of inputs, without a loop in the graph.
+
+    Args:
+      cell: The cell.
+      inputs: The inputs of the time steps: tensors of shape [batch, size], or structures of them.
+      initial_state: The state at the start; zeros if None.
+      dtype: The type of the initial state, needed if there is none.
+      sequence_length: The length of each sequence, a vector. Past it, outputs are zero and states do not
+        change. All time steps count if None.
+      scope: The variable scope; `"rnn"` if None.
+
+    Returns:
+      The list of outputs, and the final state.
+
+    Raises:
+      TypeError: If `cell` is not a cell, or `inputs` is not a list.
+      ValueError: If `inputs` is empty.
+    """
     assert_like_rnncell("cell", cell)
     _check_sequence(inputs)
     with _scope_of_weights(scope) as varscope:
@@ -533,7 +611,21 @@ def static_state_saving_rnn(
     sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """`static_rnn` from the states that `state_saver.state(name)` gives; the last ones are saved again."""
+    """Runs a recurrent cell on a list of inputs, with a state that is kept from one step of the session to the
+    next.
+
+    Args:
+      cell: The cell.
+      inputs: The inputs of the time steps.
+      state_saver: An object with methods `state(name)` and `save_state(name, value)`.
+      state_name: The name of the state, or a tuple of names.
+      sequence_length: The length of each sequence, a vector. Past it, outputs are zero and states do not
+        change. All time steps count if None.
+      scope: The variable scope; `"rnn"` if None.
+
+    Returns:
+      The list of outputs, and the final state.
+    """
     state_size = cell.state_size
     if nest.is_nested(state_size) != nest.is_nested(state_name):
         raise ValueError(
@@ -565,7 +657,22 @@ def static_bidirectional_rnn(
     sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """Two cells over `inputs`, one of them from the end: outputs of both side by side, and both states."""
+    """Runs two recurrent cells on a list of inputs, one forward and one backward.
+
+    Args:
+      cell_fw: The cell that runs forward.
+      cell_bw: The cell that runs backward.
+      inputs: The inputs of the time steps: tensors of shape [batch, size].
+      initial_state_fw: The state of the forward cell at the start; zeros if None.
+      initial_state_bw: The state of the backward cell at the start; zeros if None.
+      dtype: The type of the initial states, needed if there are none.
+      sequence_length: The length of each sequence, a vector. Past it, outputs are zero and states do not
+        change. All time steps count if None.
+      scope: The variable scope; `"bidirectional_rnn"` if None.
+
+    Returns:
+      The list of outputs, with those of both cells concatenated, and the two final states.
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     _check_sequence(inputs)

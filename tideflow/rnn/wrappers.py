@@ -94,10 +94,25 @@ def _map_numbered(shallow: Any, function: Callable, *structures: Any) -> Any:
 
 @export("nn.rnn_cell.DropoutWrapper", "contrib.rnn.DropoutWrapper")
 class DropoutWrapper(_Wrapper):
-    """Drops elements of a cell's inputs, outputs or states at random.
+    """A cell whose inputs, outputs and states have random elements set to zero.
 
-    With `variational_recurrent` the same elements are dropped at every step and in every row of the batch
-    (Gal and Ghahramani, 2015).
+    Args:
+      cell: The cell.
+      input_keep_prob: The probability that an element of the input is kept.
+      output_keep_prob: The probability that an element of the output is kept.
+      state_keep_prob: The probability that an element of the state is kept.
+      variational_recurrent: Whether the same elements are dropped at every time step (Gal and Ghahramani,
+        2015).
+      input_size: The size of the input, needed for variational dropout of it.
+      dtype: The type of the input, output and state, needed for variational dropout.
+      seed: The seed of the random numbers.
+      dropout_state_filter_visitor: A function that says which parts of the state have dropout; all but an
+        LSTM's memory if None.
+      **kwargs: Arguments of the layer.
+
+    Raises:
+      TypeError: If `cell` is not a cell.
+      ValueError: If a probability is not in [0, 1].
     """
 
     def __init__(
@@ -159,6 +174,7 @@ class DropoutWrapper(_Wrapper):
 
     @property
     def wrapped_cell(self) -> Any:
+        """The cell inside."""
         return self.cell
 
     def _wrapped(self, inputs: Any, state: Any, scope: Any) -> tuple[Any, Any]:
@@ -223,7 +239,13 @@ def _masked(value: Tensor, noise: Tensor, keep_prob: Any) -> Tensor:
 
 @export("nn.rnn_cell.ResidualWrapper", "contrib.rnn.ResidualWrapper")
 class ResidualWrapper(_Wrapper):
-    """Adds a cell's inputs to its outputs, or joins them by `residual_fn(inputs, outputs)`."""
+    """A cell whose input is added to its output.
+
+    Args:
+      cell: The cell.
+      residual_fn: A function `residual_fn(inputs, outputs)` that combines them; their sum if None.
+      **kwargs: Arguments of the layer.
+    """
 
     def __init__(self, cell: Any, residual_fn: Callable | None = None, **kwargs: Any):
         super().__init__(cell, **kwargs)
@@ -251,7 +273,13 @@ def _sum_alike(inputs: Any, outputs: Any) -> Any:
 
 @export("nn.rnn_cell.DeviceWrapper", "contrib.rnn.DeviceWrapper")
 class DeviceWrapper(_Wrapper):
-    """Places a cell on a device."""
+    """A cell that is placed on a device.
+
+    Args:
+      cell: The cell.
+      device: The device, as in `tf.device`.
+      **kwargs: Arguments of the layer.
+    """
 
     def __init__(self, cell: Any, device: DeviceLike, **kwargs: Any):
         super().__init__(cell, **kwargs)

@@ -1,0 +1,6 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.platform.config import get_inter_op_parallelism_threads as get_inter_op_parallelism_threads
+from tideflow.platform.config import get_intra_op_parallelism_threads as get_intra_op_parallelism_threads
+from tideflow.platform.config import set_inter_op_parallelism_threads as set_inter_op_parallelism_threads
+from tideflow.platform.config import set_intra_op_parallelism_threads as set_intra_op_parallelism_threads

@@ -1,0 +1,23 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib import checkpoint as checkpoint
+from tideflow.contrib import data as data
+from tideflow.contrib import distributions as distributions
+from tideflow.contrib import feature_column as feature_column
+from tideflow.contrib import framework as framework
+from tideflow.contrib import layers as layers
+from tideflow.contrib import lookup as lookup
+from tideflow.contrib import losses as losses
+from tideflow.contrib import metrics as metrics
+from tideflow.contrib import opt as opt
+from tideflow.contrib import predictor as predictor
+from tideflow.contrib import rnn as rnn
+from tideflow.contrib import seq2seq as seq2seq
+from tideflow.contrib import signal as signal
+from tideflow.contrib import slim as slim
+from tideflow.contrib import staging as staging
+from tideflow.contrib import summary as summary
+from tideflow.contrib import tensorboard as tensorboard
+from tideflow.contrib import tfprof as tfprof
+from tideflow.contrib import training as training
+from tideflow.contrib import util as util

@@ -1,0 +1,44 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from builtins import int as _int
+from tideflow.contrib.data import LMDBDataset as LMDBDataset
+from tideflow.contrib.data import assert_element_shape as assert_element_shape
+from tideflow.contrib.data import batch_and_drop_remainder as batch_and_drop_remainder
+from tideflow.contrib.data import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder
+from tideflow.contrib.data import read_batch_features as read_batch_features
+from tideflow.contrib.data import reduce_dataset as reduce_dataset
+from tideflow.contrib.data import sliding_window_batch as sliding_window_batch
+from tideflow.contrib.data import sloppy_interleave as sloppy_interleave
+from tideflow.data.checkpoints import CheckpointInputPipelineHook as CheckpointInputPipelineHook
+from tideflow.data.checkpoints import make_saveable_from_iterator as make_saveable_from_iterator
+from tideflow.data.features import make_batched_features_dataset as make_batched_features_dataset
+from tideflow.data.features import make_csv_dataset as make_csv_dataset
+from tideflow.data.features import parse_example_dataset as parse_example_dataset
+from tideflow.data.grouping import Reducer as Reducer
+from tideflow.data.grouping import bucket_by_sequence_length as bucket_by_sequence_length
+from tideflow.data.grouping import group_by_reducer as group_by_reducer
+from tideflow.data.grouping import group_by_window as group_by_window
+from tideflow.data.optional import Optional as Optional
+from tideflow.data.optional import get_next_as_optional as get_next_as_optional
+from tideflow.data.readers import CsvDataset as CsvDataset
+from tideflow.data.readers import SqlDataset as SqlDataset
+from tideflow.data.resampling import rejection_resample as rejection_resample
+from tideflow.data.transformations import Counter as Counter
+from tideflow.data.transformations import RandomDataset as RandomDataset
+from tideflow.data.transformations import TFRecordWriter as TFRecordWriter
+from tideflow.data.transformations import choose_from_datasets as choose_from_datasets
+from tideflow.data.transformations import copy_to_device as copy_to_device
+from tideflow.data.transformations import dense_to_sparse_batch as dense_to_sparse_batch
+from tideflow.data.transformations import enumerate_dataset as enumerate_dataset
+from tideflow.data.transformations import get_single_element as get_single_element
+from tideflow.data.transformations import ignore_errors as ignore_errors
+from tideflow.data.transformations import map_and_batch as map_and_batch
+from tideflow.data.transformations import parallel_interleave as parallel_interleave
+from tideflow.data.transformations import prefetch_to_device as prefetch_to_device
+from tideflow.data.transformations import sample_from_datasets as sample_from_datasets
+from tideflow.data.transformations import scan as scan
+from tideflow.data.transformations import shuffle_and_repeat as shuffle_and_repeat
+from tideflow.data.transformations import unbatch as unbatch
+from tideflow.data.transformations import unique as unique
+
+AUTOTUNE: _int

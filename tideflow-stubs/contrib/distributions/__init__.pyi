@@ -1,0 +1,20 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.distributions.base import Distribution as Distribution
+from tideflow.distributions.base import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
+from tideflow.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
+from tideflow.distributions.base import ReparameterizationType as ReparameterizationType
+from tideflow.distributions.counts import DirichletMultinomial as DirichletMultinomial
+from tideflow.distributions.counts import Multinomial as Multinomial
+from tideflow.distributions.divergence import RegisterKL as RegisterKL
+from tideflow.distributions.divergence import kl_divergence as kl_divergence
+from tideflow.distributions.gamma import Exponential as Exponential
+from tideflow.distributions.gamma import Gamma as Gamma
+from tideflow.distributions.location_scale import Laplace as Laplace
+from tideflow.distributions.location_scale import Normal as Normal
+from tideflow.distributions.location_scale import StudentT as StudentT
+from tideflow.distributions.simplex import Beta as Beta
+from tideflow.distributions.simplex import Dirichlet as Dirichlet
+from tideflow.distributions.trials import Bernoulli as Bernoulli
+from tideflow.distributions.trials import Categorical as Categorical
+from tideflow.distributions.uniform import Uniform as Uniform

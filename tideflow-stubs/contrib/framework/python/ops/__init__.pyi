@@ -1,0 +1,3 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.framework.python.ops import audio_ops as audio_ops

@@ -1,0 +1,91 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from builtins import bool as _bool
+from builtins import dict as _dict
+from builtins import int as _int
+from builtins import str as _str
+from tideflow.graph.operation import Tensor as _Tensor
+from typing import Any as _Any
+from tideflow.contrib.layers import conv1d as convolution1d
+from tideflow.contrib.layers import conv2d as convolution2d
+from tideflow.contrib.layers import conv2d_transpose as convolution2d_transpose
+from tideflow.contrib.layers import conv3d as convolution3d
+from tideflow.contrib.layers import conv3d_transpose as convolution3d_transpose
+from tideflow.contrib.layers import utils as utils
+from tideflow.contrib.layers.arrangement import dense_to_sparse as dense_to_sparse
+from tideflow.contrib.layers.arrangement import flatten as flatten
+from tideflow.contrib.layers.arrangement import images_to_sequence as images_to_sequence
+from tideflow.contrib.layers.arrangement import maxout as maxout
+from tideflow.contrib.layers.arrangement import one_hot_encoding as one_hot_encoding
+from tideflow.contrib.layers.arrangement import repeat as repeat
+from tideflow.contrib.layers.arrangement import sequence_to_images as sequence_to_images
+from tideflow.contrib.layers.arrangement import softmax as softmax
+from tideflow.contrib.layers.arrangement import spatial_softmax as spatial_softmax
+from tideflow.contrib.layers.arrangement import stack as stack
+from tideflow.contrib.layers.arrangement import unit_norm as unit_norm
+from tideflow.contrib.layers.convolutions import convolution as convolution
+from tideflow.contrib.layers.convolutions import convolution2d_in_plane as conv2d_in_plane
+from tideflow.contrib.layers.convolutions import convolution2d_in_plane as convolution2d_in_plane
+from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_conv2d
+from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_convolution2d
+from tideflow.contrib.layers.dense import bias_add as bias_add
+from tideflow.contrib.layers.dense import dropout as dropout
+from tideflow.contrib.layers.dense import elu as elu
+from tideflow.contrib.layers.dense import fully_connected as fully_connected
+from tideflow.contrib.layers.dense import legacy_fully_connected as legacy_fully_connected
+from tideflow.contrib.layers.dense import legacy_linear as legacy_linear
+from tideflow.contrib.layers.dense import legacy_relu as legacy_relu
+from tideflow.contrib.layers.dense import linear as linear
+from tideflow.contrib.layers.dense import relu as relu
+from tideflow.contrib.layers.dense import relu6 as relu6
+from tideflow.contrib.layers.embeddings import bow_encoder as bow_encoder
+from tideflow.contrib.layers.embeddings import embed_sequence as embed_sequence
+from tideflow.contrib.layers.embeddings import embedding_lookup_unique as embedding_lookup_unique
+from tideflow.contrib.layers.embeddings import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from tideflow.contrib.layers.normalizers import batch_norm as batch_norm
+from tideflow.contrib.layers.normalizers import group_norm as group_norm
+from tideflow.contrib.layers.normalizers import instance_norm as instance_norm
+from tideflow.contrib.layers.normalizers import layer_norm as layer_norm
+from tideflow.contrib.layers.optimization import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
+from tideflow.contrib.layers.optimization import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
+from tideflow.contrib.layers.optimization import optimize_loss as optimize_loss
+from tideflow.contrib.layers.penalties import apply_regularization as apply_regularization
+from tideflow.contrib.layers.penalties import l1_l2_regularizer as l1_l2_regularizer
+from tideflow.contrib.layers.penalties import l1_regularizer as l1_regularizer
+from tideflow.contrib.layers.penalties import l2_regularizer as l2_regularizer
+from tideflow.contrib.layers.penalties import sum_regularizer as sum_regularizer
+from tideflow.contrib.layers.scaling import variance_scaling_initializer as variance_scaling_initializer
+from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer
+from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer_conv2d
+from tideflow.contrib.layers.summaries import summarize_activation as summarize_activation
+from tideflow.contrib.layers.summaries import summarize_activations as summarize_activations
+from tideflow.contrib.layers.summaries import summarize_collection as summarize_collection
+from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tensor
+from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
+
+def avg_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
+    """The mean of each window."""
+
+def avg_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
+    """The mean of each window."""
+
+def conv1d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
+    """`convolution` of inputs with 1 axes beside batch and channels."""
+
+def conv2d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
+    """`convolution` of inputs with 2 axes beside batch and channels."""
+
+def conv2d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
+    """Transposed convolution over two axes."""
+
+def conv3d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
+    """`convolution` of inputs with 3 axes beside batch and channels."""
+
+def conv3d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NDHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
+    """Transposed convolution over three axes."""
+
+def max_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
+    """The largest value of each window."""
+
+def max_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
+    """The largest value of each window."""

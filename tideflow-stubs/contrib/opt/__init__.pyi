@@ -1,0 +1,20 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.opt.adams import AdaMaxOptimizer as AdaMaxOptimizer
+from tideflow.contrib.opt.adams import LazyAdamOptimizer as LazyAdamOptimizer
+from tideflow.contrib.opt.adams import NadamOptimizer as NadamOptimizer
+from tideflow.contrib.opt.averaging import MovingAverageOptimizer as MovingAverageOptimizer
+from tideflow.contrib.opt.clipping import clip_gradients_by_global_norm as clip_gradients_by_global_norm
+from tideflow.contrib.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
+from tideflow.contrib.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from tideflow.contrib.opt.layerwise import LARSOptimizer as LARSOptimizer
+from tideflow.contrib.opt.replicas import ElasticAverageCustomGetter as ElasticAverageCustomGetter
+from tideflow.contrib.opt.replicas import ElasticAverageOptimizer as ElasticAverageOptimizer
+from tideflow.contrib.opt.replicas import ModelAverageCustomGetter as ModelAverageCustomGetter
+from tideflow.contrib.opt.replicas import ModelAverageOptimizer as ModelAverageOptimizer
+from tideflow.contrib.opt.signs import AddSignOptimizer as AddSignOptimizer
+from tideflow.contrib.opt.signs import PowerSignOptimizer as PowerSignOptimizer
+from tideflow.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
+from tideflow.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
+from tideflow.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
+from tideflow.contrib.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay

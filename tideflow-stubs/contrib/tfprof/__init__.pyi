@@ -1,0 +1,4 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.tfprof import model_analyzer as model_analyzer
+from tideflow.contrib.tfprof import tfprof_logger as tfprof_logger

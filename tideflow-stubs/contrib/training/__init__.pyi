@@ -1,0 +1,27 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.training.bucketing import bucket as bucket
+from tideflow.contrib.training.bucketing import bucket_by_sequence_length as bucket_by_sequence_length
+from tideflow.contrib.training.device_setter import GreedyLoadBalancingStrategy as GreedyLoadBalancingStrategy
+from tideflow.contrib.training.device_setter import RandomStrategy as RandomStrategy
+from tideflow.contrib.training.device_setter import byte_size_load_fn as byte_size_load_fn
+from tideflow.contrib.training.evaluation import SummaryAtEndHook as SummaryAtEndHook
+from tideflow.contrib.training.evaluation import evaluate_repeatedly as evaluate_repeatedly
+from tideflow.contrib.training.feeding import FeedingQueueRunner as FeedingQueueRunner
+from tideflow.contrib.training.hyperparameters import HParams as HParams
+from tideflow.contrib.training.hyperparameters import parse_values as parse_values
+from tideflow.contrib.training.sampling import rejection_sample as rejection_sample
+from tideflow.contrib.training.sampling import resample_at_rate as resample_at_rate
+from tideflow.contrib.training.sampling import stratified_sample as stratified_sample
+from tideflow.contrib.training.sampling import weighted_resample as weighted_resample
+from tideflow.contrib.training.train_ops import add_gradients_summaries as add_gradients_summaries
+from tideflow.contrib.training.train_ops import clip_gradient_norms as clip_gradient_norms
+from tideflow.contrib.training.train_ops import clip_gradient_norms_fn as clip_gradient_norms_fn
+from tideflow.contrib.training.train_ops import create_train_op as create_train_op
+from tideflow.contrib.training.train_ops import multiply_gradients as multiply_gradients
+from tideflow.contrib.training.training_loop import train as train
+from tideflow.train.checkpoint_utils import checkpoints_iterator as checkpoints_iterator
+from tideflow.train.checkpoint_utils import wait_for_new_checkpoint as wait_for_new_checkpoint
+from tideflow.train.evaluation import StopAfterNEvalsHook as StopAfterNEvalsHook
+from tideflow.train.evaluation import evaluate_once as evaluate_once
+from tideflow.train.evaluation import get_or_create_eval_step as get_or_create_eval_step

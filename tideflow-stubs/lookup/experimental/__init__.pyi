@@ -1,0 +1,3 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.lookup.mutable import DenseHashTable as DenseHashTable

@@ -1,0 +1,19 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.losses.collection import add_loss as add_loss
+from tideflow.losses.collection import get_losses as get_losses
+from tideflow.losses.collection import get_regularization_loss as get_regularization_loss
+from tideflow.losses.collection import get_regularization_losses as get_regularization_losses
+from tideflow.losses.collection import get_total_loss as get_total_loss
+from tideflow.losses.functions import absolute_difference as absolute_difference
+from tideflow.losses.functions import cosine_distance as cosine_distance
+from tideflow.losses.functions import hinge_loss as hinge_loss
+from tideflow.losses.functions import huber_loss as huber_loss
+from tideflow.losses.functions import log_loss as log_loss
+from tideflow.losses.functions import mean_pairwise_squared_error as mean_pairwise_squared_error
+from tideflow.losses.functions import mean_squared_error as mean_squared_error
+from tideflow.losses.functions import sigmoid_cross_entropy as sigmoid_cross_entropy
+from tideflow.losses.functions import softmax_cross_entropy as softmax_cross_entropy
+from tideflow.losses.functions import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
+from tideflow.losses.reduction import Reduction as Reduction
+from tideflow.losses.reduction import compute_weighted_loss as compute_weighted_loss

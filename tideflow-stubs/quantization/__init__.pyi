@@ -1,0 +1,12 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+from tideflow.ops.quantization.quantization import dequantize as dequantize
+from tideflow.ops.quantization.quantization import quantize as quantize
+from tideflow.ops.quantization.quantization import quantize_and_dequantize as quantize_and_dequantize
+from tideflow.ops.quantization.requantization import quantized_concat as quantized_concat

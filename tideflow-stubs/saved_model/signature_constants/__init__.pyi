@@ -1,0 +1,15 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from builtins import str as _str
+
+CLASSIFY_INPUTS: _str
+CLASSIFY_METHOD_NAME: _str
+CLASSIFY_OUTPUT_CLASSES: _str
+CLASSIFY_OUTPUT_SCORES: _str
+DEFAULT_SERVING_SIGNATURE_DEF_KEY: _str
+PREDICT_INPUTS: _str
+PREDICT_METHOD_NAME: _str
+PREDICT_OUTPUTS: _str
+REGRESS_INPUTS: _str
+REGRESS_METHOD_NAME: _str
+REGRESS_OUTPUTS: _str

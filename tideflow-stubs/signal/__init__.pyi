@@ -1,0 +1,27 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow import fft as fft
+from tideflow import fft2d as fft2d
+from tideflow import fft3d as fft3d
+from tideflow import ifft as ifft
+from tideflow import ifft2d as ifft2d
+from tideflow import ifft3d as ifft3d
+from tideflow.ops.signals.fourier import dct as dct
+from tideflow.ops.signals.fourier import fftshift as fftshift
+from tideflow.ops.signals.fourier import idct as idct
+from tideflow.ops.signals.fourier import ifftshift as ifftshift
+from tideflow.ops.signals.fourier import irfft as irfft
+from tideflow.ops.signals.fourier import irfft2d as irfft2d
+from tideflow.ops.signals.fourier import irfft3d as irfft3d
+from tideflow.ops.signals.fourier import rfft as rfft
+from tideflow.ops.signals.fourier import rfft2d as rfft2d
+from tideflow.ops.signals.fourier import rfft3d as rfft3d
+from tideflow.signal.framing import frame as frame
+from tideflow.signal.framing import overlap_and_add as overlap_and_add
+from tideflow.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+from tideflow.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+from tideflow.signal.spectrograms import inverse_stft as inverse_stft
+from tideflow.signal.spectrograms import inverse_stft_window_fn as inverse_stft_window_fn
+from tideflow.signal.spectrograms import stft as stft
+from tideflow.signal.windows import hamming_window as hamming_window
+from tideflow.signal.windows import hann_window as hann_window

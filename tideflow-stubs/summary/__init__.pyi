@@ -1,0 +1,20 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tensorboard.compat.proto.event_pb2 import Event as Event
+from tensorboard.compat.proto.event_pb2 import SessionLog as SessionLog
+from tensorboard.compat.proto.event_pb2 import TaggedRunMetadata as TaggedRunMetadata
+from tensorboard.compat.proto.summary_pb2 import Summary as Summary
+from tensorboard.compat.proto.summary_pb2 import SummaryDescription as SummaryDescription
+from tideflow.summary.functions import all_v2_summary_ops as all_v2_summary_ops
+from tideflow.summary.functions import audio as audio
+from tideflow.summary.functions import get_summary_description as get_summary_description
+from tideflow.summary.functions import histogram as histogram
+from tideflow.summary.functions import image as image
+from tideflow.summary.functions import merge as merge
+from tideflow.summary.functions import merge_all as merge_all
+from tideflow.summary.functions import scalar as scalar
+from tideflow.summary.functions import tensor_summary as tensor_summary
+from tideflow.summary.functions import text as text
+from tideflow.summary.recording import initialize as initialize
+from tideflow.summary.writer import FileWriter as FileWriter
+from tideflow.summary.writer import FileWriterCache as FileWriterCache

@@ -1,0 +1,19 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.cluster.local_cluster import create_local_cluster as create_local_cluster
+from tideflow.platform.benchmarking import Benchmark as Benchmark
+from tideflow.platform.benchmarking import benchmark_config as benchmark_config
+from tideflow.platform.gradient_checker import compute_gradient as compute_gradient
+from tideflow.platform.gradient_checker import compute_gradient_error as compute_gradient_error
+from tideflow.platform.testing import StubOutForTesting as StubOutForTesting
+from tideflow.platform.testing import TestCase as TestCase
+from tideflow.platform.testing import assert_equal_graph_def as assert_equal_graph_def
+from tideflow.platform.testing import get_temp_dir as get_temp_dir
+from tideflow.platform.testing import gpu_device_name as gpu_device_name
+from tideflow.platform.testing import is_built_with_cuda as is_built_with_cuda
+from tideflow.platform.testing import is_built_with_gpu_support as is_built_with_gpu_support
+from tideflow.platform.testing import is_built_with_rocm as is_built_with_rocm
+from tideflow.platform.testing import is_gpu_available as is_gpu_available
+from tideflow.platform.testing import main as main
+from tideflow.platform.testing import test_src_dir_path as test_src_dir_path
+from unittest import mock as mock
