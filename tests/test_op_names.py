@@ -37,6 +37,7 @@ MAY_NAME = {
     "graph/type_spec.py": CONVERSION,
     "inspect/graphs.py": FILES,
     "linalg/algebra.py": WORDS,
+    "programs/stubs.py": WORDS,
     "programs/tools.py": REWRITES,
     "runtime/barriers.py": WORDS,
     "runtime/collectives.py": WORDS,

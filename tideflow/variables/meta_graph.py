@@ -22,7 +22,7 @@ from tideflow.export import export
 from tideflow.graph.collection_protos import proto_functions, register_proto_function
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_proto, op_def_proto
-from tideflow.graph.op import definitions
+from tideflow.graph.op import definitions, role_of
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import REQUIRED
 from tideflow.graph.scopes import GraphKeys, get_default_graph
@@ -36,7 +36,6 @@ from tideflow.variables.partitioned import PartitionedVariable
 _log = logging.getLogger("tensorflow")
 _UNBOUND = "$unbound_inputs_"
 UNBOUND_KEY = "unbound_inputs"
-_SAVER_OPS = ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2")
 
 
 VARIABLES = (
@@ -166,7 +165,7 @@ def _move_inside(node: Any, prefix: str, unbound: list[str]) -> None:
 
 def _nodes_of_other_savers(graph_def: GraphDef, saver_def: SaverDef | None) -> set[str]:
     """The names of all that stands in the scopes of savers other than the one exported."""
-    savers = {node.name for node in graph_def.node if node.op in _SAVER_OPS}
+    savers = {node.name for node in graph_def.node if role_of(node.op) in ("save", "restore")}
     scopes = {name.rpartition("/")[0] for name in savers} - savers
     if saver_def is not None:
         for name in (saver_def.save_tensor_name, saver_def.restore_op_name):
