@@ -20,13 +20,8 @@ import tideflow as tf
 from tideflow.graph.operation import Operation
 
 _SECONDS = 20  # a program that takes longer waits for something that never comes
-_IMPORTS = {
-    "json.": "import json",
-    "os.": "import os",
-    "threading.": "import threading",
-    "np.": "import numpy as np",
-    "tf.": "import tideflow as tf",
-}
+_STANDARD = ("json", "os", "pathlib", "sqlite3", "threading", "unittest")
+_OTHERS = {"np": "import numpy as np", "tf": "import tideflow as tf"}
 
 
 @dataclass(frozen=True)
@@ -39,10 +34,14 @@ class Ran:
 
 
 def with_imports(body: str) -> str:
-    """The body as a whole program: what it uses is imported."""
-    used = [line for name, line in _IMPORTS.items() if re.search(rf"\b{re.escape(name)}", body)]
-    standard = [line for line in used if " as " not in line]
-    return "\n".join([*standard, *([""] if standard else []), *used[len(standard) :], "", body])
+    """The body as a whole program: the modules that it uses are imported."""
+
+    def uses(module: str) -> bool:
+        return re.search(rf"(?<![\w.]){module}\.", body) is not None
+
+    standard = [f"import {module}" for module in _STANDARD if uses(module)]
+    others = [line for module, line in _OTHERS.items() if uses(module)]
+    return "\n\n".join("\n".join(part) for part in (standard, others, [body]) if part)
 
 
 def run(program: str) -> Ran:
@@ -63,7 +62,8 @@ def run_shown(body: str) -> Ran:
     printed = io.StringIO()
     with _apart(printed) as graph:
         scope: dict[str, Any] = {"__name__": "__main__"}
-        exec(compile(with_imports("\n".join([*before, f"# {expression}"])), "example.py", "exec"), scope)
+        start = with_imports(body).removesuffix(body)  # the imports, and an empty line
+        exec(compile(start + "\n".join(before), "example.py", "exec"), scope)
         scope["y"] = value = eval(compile(f"({expression}\n)", "example.py", "eval"), scope)
         shown = _shown(expression, value, graph)
         exec(compile("\n".join(shown[1:]), "example.py", "exec"), scope)

@@ -1,11 +1,13 @@
 """Examples of tf.data, of readers, queues, parsing of records, and lookup tables."""
 
+import sqlite3
+
 import numpy as np
 
 import tideflow as tf
 
 # %% tf.data.Dataset
-dataset = tf.data.Dataset.range(10).filter(lambda x: x % 2 == 0).map(lambda x: x * x).batch(3)
+dataset = tf.data.Dataset.range(10).filter(lambda x: tf.equal(x % 2, 0)).map(lambda x: x * x).batch(3)
 batch = dataset.make_one_shot_iterator().get_next()
 with tf.Session() as sess:
     print(sess.run(batch), sess.run(batch))
@@ -74,8 +76,6 @@ with tf.Session() as sess:
     print(dict(sess.run(rows.make_one_shot_iterator().get_next())))
 
 # %% tf.data.experimental.SqlDataset
-import sqlite3
-
 with sqlite3.connect("tides.db") as database:
     database.execute("create table tides (name text, size integer)")
     database.execute("insert into tides values ('spring', 5), ('neap', 2)")

@@ -40,7 +40,16 @@ if TYPE_CHECKING:
 
 @export("layers.InputSpec", "keras.layers.InputSpec")
 class InputSpec:
-    """What a layer accepts: dtype, shape, rank, and sizes of particular axes."""
+    """The inputs that a layer accepts.
+
+    Args:
+      dtype: The type of the elements.
+      shape: The shape.
+      ndim: The rank.
+      max_ndim: The largest rank.
+      min_ndim: The least rank.
+      axes: The sizes of axes, by axis.
+    """
 
     def __init__(
         self,
@@ -59,11 +68,20 @@ class InputSpec:
         self.axes = {int(axis): size for axis, size in (axes or {}).items()}
 
     def get_config(self) -> dict[str, Any]:
+        """The arguments by name."""
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> InputSpec:
+        """Makes an InputSpec from the result of `get_config`.
+
+        Args:
+          config: The arguments by name.
+
+        Returns:
+          The InputSpec.
+        """
         return cls(**config)
 
     def check(self, tensor: Tensor, layer: str) -> None:
@@ -115,7 +133,12 @@ class _Style:
 @export("layers.experimental.keras_style_scope")
 @contextlib.contextmanager
 def keras_style_scope() -> Iterator[None]:
-    """Layers made inside own their variables: no variable scope shares them, two of one name are two."""
+    """Makes layers of a `with` block own their variables: variable scopes do not share them, and names need not
+    be unique.
+
+    Yields:
+      None.
+    """
     before, _Style.keras = _Style.keras, True
     try:
         yield
@@ -125,14 +148,22 @@ def keras_style_scope() -> Iterator[None]:
 
 @export("layers.experimental.set_keras_style")
 def set_keras_style() -> None:
-    """From here on layers own their variables, as inside `keras_style_scope`."""
+    """Makes all layers from now on own their variables, as in `keras_style_scope`."""
     _Style.keras = True
 
 
 @export("layers.Layer", "keras.layers.Layer")
 class Layer(Module):
-    """The base of layers. A subclass makes its variables in `build(input_shape)` and computes in
+    """The base of layers: functions with variables.
+
+    A subclass makes its variables in `build(input_shape)`, with `add_weight`, and computes its output in
     `call(inputs)`.
+
+    Args:
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer; made from the class name if None.
+      dtype: The type of the variables; that of the first input if None.
+      **kwargs: `_reuse`, `_scope` and `activity_regularizer`.
     """
 
     _untracked = frozenset({"_graph", "_calls", "_losses", "_updates", "_weights_by_name"})
@@ -182,15 +213,34 @@ class Layer(Module):
     # ------------------------------------------------------------------ what a subclass defines
 
     def build(self, input_shape: ShapeLike) -> None:
-        """Makes the variables, once the input's shape is known."""
+        """Makes the variables. The first call of the layer calls this.
+
+        Args:
+          input_shape: The static shape of the input, or a list of shapes.
+        """
         self.built = True
 
     def call(self, inputs: Any, **kwargs: Any) -> Any:
-        """The computation."""
+        """Computes the output.
+
+        Args:
+          inputs: The input tensor, or a list of tensors.
+          **kwargs: Further arguments of the layer's call.
+
+        Returns:
+          The output tensor or tensors.
+        """
         return inputs
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
-        """The shape of the output for an input of this shape."""
+        """Computes the static shape of the output.
+
+        Args:
+          input_shape: The static shape of the input.
+
+        Returns:
+          The shape.
+        """
         with Graph().as_default():
             twin = copy.copy(self)
             twin.__dict__.update(
@@ -204,16 +254,32 @@ class Layer(Module):
             return twin(constants.placeholder(self._dtype or dtypes.float32, input_shape)).shape
 
     def compute_output_signature(self, input_signature: Any) -> Any:
-        """The TensorSpec of the output, for inputs of these TensorSpecs."""
+        """Computes the specs of the output.
+
+        Args:
+          input_signature: The TensorSpec of the input, or a structure of them.
+
+        Returns:
+          The TensorSpec of the output, or a structure of them.
+        """
         shape = self.compute_output_shape(nest.map_structure(lambda spec: spec.shape, input_signature))
         dtype = self._dtype or nest.flatten(input_signature)[0].dtype
         return nest.map_structure(lambda out: TensorSpec(out, dtype), shape)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Computes the mask of the output, which is none.
+
+        Args:
+          inputs: The input.
+          mask: The mask of the input.
+
+        Returns:
+          The mask.
+        """
         return mask
 
     def get_config(self) -> dict[str, Any]:
-        """The constructor's arguments, as far as the layer keeps them."""
+        """The arguments of the constructor, by name, as far as the layer keeps them."""
         config: dict[str, Any] = {"name": self._name, "trainable": self.trainable}
         if self._dtype is not None:
             config["dtype"] = self._dtype
@@ -224,12 +290,32 @@ class Layer(Module):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Layer:
+        """Makes a layer from the result of `get_config`.
+
+        Args:
+          config: The arguments by name.
+
+        Returns:
+          The layer.
+        """
         return cls(**config)
 
     # ------------------------------------------------------------------ calling
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """The layer's output; the first call makes its variables."""
+        """Applies the layer. The first call makes its variables.
+
+        Args:
+          inputs: The input tensor, or a structure of tensors.
+          *args: Further arguments of `call`.
+          **kwargs: Further keyword arguments of `call`.
+
+        Returns:
+          The output.
+
+        Raises:
+          ValueError: If the inputs do not fit the layer.
+        """
         given_scope = kwargs.pop("scope", None)
         if not self._keras_style:
             self._set_scope(given_scope)
@@ -280,6 +366,16 @@ class Layer(Module):
         return outputs
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Applies the layer, as calling it does.
+
+        Args:
+          inputs: The input tensor, or a structure of tensors.
+          *args: Further arguments of `call`.
+          **kwargs: Further keyword arguments of `call`.
+
+        Returns:
+          The output.
+        """
         return self(inputs, *args, **kwargs)
 
     def _set_scope(self, scope: Any = None) -> None:
@@ -325,7 +421,25 @@ class Layer(Module):
         partitioner: Callable | None = None,
         **kwargs: Any,
     ) -> Any:
-        """A variable of this layer, named within its scope."""
+        """Makes a variable of the layer.
+
+        Args:
+          name: The name of the variable within the layer.
+          shape: The shape.
+          dtype: The type of the elements; that of the layer if None.
+          initializer: The initializer.
+          regularizer: The regularizer.
+          trainable: Whether optimizers change the variable by default; as the layer says if None.
+          constraint: The constraint, which optimizers apply after each update.
+          use_resource: Whether it is a resource variable.
+          synchronization: When copies on several devices are synchronized.
+          aggregation: How the writes of several devices are combined.
+          partitioner: The partitioner.
+          **kwargs: Options of TensorFlow that have no effect here.
+
+        Returns:
+          The variable.
+        """
         trainable = (synchronization != VariableSynchronization.ON_READ) if trainable is None else trainable
         if self._keras_style:
             variable = self._own_variable(name, shape, dtype, initializer, trainable, constraint)
@@ -409,69 +523,112 @@ class Layer(Module):
                 self.add_loss(regularizer(part))
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Adds regularization losses; with `inputs`, losses that depend on what the layer was called with."""
+        """Adds losses of the layer, which are in the collection REGULARIZATION_LOSSES.
+
+        Args:
+          losses: A loss or a list of losses.
+          inputs: The inputs on which the losses depend; None if they depend on none.
+        """
         losses = [loss for loss in nest.flatten(losses) if loss is not None]
         self._losses += [(loss, inputs is not None) for loss in losses]
         for loss in losses if not self._keras_style else ():
             add_to_collections([GraphKeys.REGULARIZATION_LOSSES], loss)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Adds operations that a training step should run beside the layer (collection UPDATE_OPS)."""
+        """Adds operations that a training step should run, which are in the collection UPDATE_OPS.
+
+        Args:
+          updates: An operation or a list of operations.
+          inputs: The inputs on which the operations depend; None if they depend on none.
+        """
         ops = [getattr(update, "op", update) for update in nest.flatten(updates)]
         self._updates += [(op, inputs is not None) for op in ops]
 
     @property
     def trainable_weights(self) -> list[Any]:
+        """The trainable variables."""
         return list(self._trainable_weights) if self.trainable else []
 
     @property
     def non_trainable_weights(self) -> list[Any]:
+        """The variables that are not trainable."""
         return [*([] if self.trainable else self._trainable_weights), *self._non_trainable_weights]
 
     @property
     def weights(self) -> list[Any]:
+        """All variables."""
         return self.trainable_weights + self.non_trainable_weights
 
     @property
     def variables(self) -> list[Any]:
+        """All variables."""
         return self.weights
 
     @property
     def trainable_variables(self) -> list[Any]:
+        """The trainable variables."""
         return self.trainable_weights
 
     @property
     def non_trainable_variables(self) -> list[Any]:
+        """The variables that are not trainable."""
         return self.non_trainable_weights
 
     @property
     def losses(self) -> list[Tensor]:
+        """The losses that were added to the layer."""
         return [loss for loss, _ in self._losses]
 
     @property
     def updates(self) -> list[Any]:
+        """The operations that were added to the layer."""
         return [update for update, _ in self._updates] if self.trainable else []
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
-        """Losses that depend on the inputs, or with None those that do not."""
+        """Gets the losses that depend on inputs.
+
+        Args:
+          inputs: The inputs; None for the losses that depend on none.
+
+        Returns:
+          A list of losses.
+        """
         return [loss for loss, conditional in self._losses if conditional == (inputs is not None)]
 
     def get_updates_for(self, inputs: Any) -> list[Any]:
-        """Updates that depend on the inputs, or with None those that do not."""
+        """Gets the update operations that depend on inputs.
+
+        Args:
+          inputs: The inputs; None for the operations that depend on none.
+
+        Returns:
+          A list of operations.
+        """
         return [update for update, conditional in self._updates if conditional == (inputs is not None)]
 
     def count_params(self) -> int:
-        """The number of elements of all variables."""
+        """The number of elements of all variables.
+
+        Raises:
+          ValueError: If the variables have not been made.
+        """
         if not self.built:
             raise ValueError(f"You tried to call `count_params` on {self._name}, but the layer isn't built.")
         return sum(variable.shape.num_elements() for variable in self.weights)
 
     def get_weights(self) -> list[Any]:
-        """The values of the variables, from the default session."""
+        """The values of the variables in the default session, as arrays."""
         return [variable.eval() for variable in self.weights]
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Loads values into the variables, in the default session."""
+        """Sets the values of the variables in the default session.
+
+        Args:
+          weights: The values, in the order of `weights`.
+
+        Raises:
+          ValueError: If the number of values is not that of the variables.
+        """
         if len(weights) != len(self.weights):
             raise ValueError(
                 f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given."
@@ -483,27 +640,32 @@ class Layer(Module):
 
     @property
     def name(self) -> str:
+        """The name of the layer."""
         return self._name
 
     @property
     def name_scope(self) -> name_scope:
-        """The name scope of the layer's operations, to be entered."""
+        """The name scope of the layer's operations, as a context manager."""
         return name_scope(self._name_scope())
 
     @property
     def dtype(self) -> str | None:
+        """The type of the variables, as a name."""
         return self._dtype
 
     @property
     def dynamic(self) -> bool:
+        """Whether the layer must run eagerly: False."""
         return False
 
     @property
     def graph(self) -> Any:
+        """The graph that contains the layer."""
         return self._graph
 
     @property
     def scope_name(self) -> str:
+        """The name of the layer's variable scope."""
         if self._scope is None:
             raise ValueError(
                 f'No name available for layer scope because the layer "{self._name}" has not been used yet.'
@@ -533,49 +695,99 @@ class Layer(Module):
         return self._calls[0][part]
 
     def get_input_at(self, node_index: int) -> Any:
+        """The input of a call.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          The tensor or tensors.
+        """
         return self._call_at(node_index, 0, "input")
 
     def get_output_at(self, node_index: int) -> Any:
+        """The output of a call.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          The tensor or tensors.
+        """
         return self._call_at(node_index, 1, "output")
 
     def get_input_mask_at(self, node_index: int) -> Any:
-        """None for each input of a call: there are no masks here."""
+        """The mask of a call's input, which is none.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          None, or a None for each input.
+        """
         return nest.map_structure(lambda _: None, self.get_input_at(node_index))
 
     def get_output_mask_at(self, node_index: int) -> Any:
-        """None for each output of a call: there are no masks here."""
+        """The mask of a call's output, which is none.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          None, or a None for each output.
+        """
         return nest.map_structure(lambda _: None, self.get_output_at(node_index))
 
     @property
     def input_mask(self) -> Any:
-        """None for each input: there are no masks here."""
+        """The mask of the input, which is none."""
         return nest.map_structure(lambda _: None, self.input)
 
     @property
     def output_mask(self) -> Any:
-        """None for each output: there are no masks here."""
+        """The mask of the output, which is none."""
         return nest.map_structure(lambda _: None, self.output)
 
     def get_input_shape_at(self, node_index: int) -> Any:
+        """The static shape of a call's input.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          The shape or shapes.
+        """
         return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_input_at(node_index))
 
     def get_output_shape_at(self, node_index: int) -> Any:
+        """The static shape of a call's output.
+
+        Args:
+          node_index: The number of the call, from 0.
+
+        Returns:
+          The shape or shapes.
+        """
         return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_output_at(node_index))
 
     @property
     def input(self) -> Any:
+        """The input, if the layer was called once."""
         return self._only(0, "input")
 
     @property
     def output(self) -> Any:
+        """The output, if the layer was called once."""
         return self._only(1, "output")
 
     @property
     def input_shape(self) -> Any:
+        """The static shape of the input, if it is the same in all calls."""
         return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.input)
 
     @property
     def output_shape(self) -> Any:
+        """The static shape of the output, if it is the same in all calls."""
         return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.output)
 
     def __deepcopy__(self, memo: dict) -> Layer:

@@ -11,6 +11,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.function_docs import function_doc
 from tideflow.layers.shapes import (
     check_data_format,
     check_padding,
@@ -145,21 +146,84 @@ class _Conv(Layer):
 
 @export("layers.Conv1D")
 class Conv1D(_Conv):
-    """Convolution over one axis."""
+    """Convolution over one axis.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      dilation_rate: The distance of neighbouring elements of the filter. Only one of strides and dilation may
+        be above 1.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 1
 
 
 @export("layers.Conv2D")
 class Conv2D(_Conv):
-    """Convolution over two axes."""
+    """Convolution over two axes.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      dilation_rate: The distance of neighbouring elements of the filter. Only one of strides and dilation may
+        be above 1.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 2
 
 
 @export("layers.Conv3D")
 class Conv3D(_Conv):
-    """Convolution over three axes."""
+    """Convolution over three axes.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      dilation_rate: The distance of neighbouring elements of the filter. Only one of strides and dilation may
+        be above 1.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 3
 
@@ -248,14 +312,52 @@ class _ConvTranspose(_Conv):
 
 @export("layers.Conv2DTranspose")
 class Conv2DTranspose(_ConvTranspose):
-    """Transposed convolution over two axes."""
+    """Transposed convolution over two axes, which enlarges its input.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 2
 
 
 @export("layers.Conv3DTranspose")
 class Conv3DTranspose(_ConvTranspose):
-    """Transposed convolution over three axes."""
+    """Transposed convolution over three axes, which enlarges its input.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 3
 
@@ -336,7 +438,32 @@ class _SeparableConv(_Conv):
 
 @export("layers.SeparableConv2D")
 class SeparableConv2D(_SeparableConv):
-    """Separable convolution over two axes."""
+    """Separable convolution over two axes: a convolution of each channel, then one that mixes channels.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      dilation_rate: The distance of neighbouring elements of the filter. Only one of strides and dilation may
+        be above 1.
+      depth_multiplier: The number of filters for each input channel.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      depthwise_initializer: The initializer of the depthwise weights.
+      pointwise_initializer: The initializer of the pointwise weights.
+      bias_initializer: The initializer of the biases.
+      depthwise_regularizer: The regularizer of the depthwise weights.
+      pointwise_regularizer: The regularizer of the pointwise weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      depthwise_constraint: The constraint of the depthwise weights.
+      pointwise_constraint: The constraint of the pointwise weights.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 2
 
@@ -356,7 +483,32 @@ class SeparableConv2D(_SeparableConv):
 
 @export("layers.SeparableConv1D")
 class SeparableConv1D(_SeparableConv):
-    """Separable convolution over one axis, by way of two."""
+    """Separable convolution over one axis: a convolution of each channel, then one that mixes channels.
+
+    Args:
+      filters: The number of output channels.
+      kernel_size: The size of the filter along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      dilation_rate: The distance of neighbouring elements of the filter. Only one of strides and dilation may
+        be above 1.
+      depth_multiplier: The number of filters for each input channel.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      depthwise_initializer: The initializer of the depthwise weights.
+      pointwise_initializer: The initializer of the pointwise weights.
+      bias_initializer: The initializer of the biases.
+      depthwise_regularizer: The regularizer of the depthwise weights.
+      pointwise_regularizer: The regularizer of the pointwise weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      depthwise_constraint: The constraint of the depthwise weights.
+      pointwise_constraint: The constraint of the pointwise weights.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+    """
 
     rank = 1
 
@@ -379,6 +531,9 @@ class SeparableConv1D(_SeparableConv):
 # ------------------------------------------------------------------------------------------------ functions
 
 
+_REUSE = "  reuse: Whether the variables of an earlier layer of the same name are shared.\n"
+
+
 def _functional(layer: type[_Conv], name: str) -> Callable:
     """The function that makes a layer and applies it once; it takes the layer's arguments, and `reuse`."""
     own = [p for p in inspect.signature(layer).parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
@@ -391,7 +546,7 @@ def _functional(layer: type[_Conv], name: str) -> Callable:
         return layer(**given, _reuse=reuse, _scope=given.get("name")).apply(inputs)
 
     convolve.__name__ = convolve.__qualname__ = name
-    convolve.__doc__ = layer.__doc__
+    convolve.__doc__ = function_doc(layer, _REUSE)
     convolve.__signature__ = signature
     return export(f"layers.{name}")(convolve)
 

@@ -23,7 +23,23 @@ if TYPE_CHECKING:
 
 @export("layers.Dense")
 class Dense(Layer):
-    """activation(inputs . kernel + bias)"""
+    """A fully connected layer: `activation(inputs @ kernel + bias)`.
+
+    Args:
+      units: The size of the output.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(
         self,
@@ -100,8 +116,14 @@ class Dense(Layer):
 
 @export("layers.Dropout")
 class Dropout(Layer):
-    """Sets a fraction `rate` of the inputs to zero while training, and scales the others up to keep their
-    sum.
+    """Sets random elements to zero during training, and scales the others up.
+
+    Args:
+      rate: The probability that an element is dropped.
+      noise_shape: The shape of the random decisions, which is broadcast to that of the input.
+      seed: The seed of the random numbers.
+      name: The name of the layer.
+      **kwargs: Arguments of `tf.layers.Layer`.
     """
 
     def __init__(
@@ -130,7 +152,13 @@ class Dropout(Layer):
 
 @export("layers.Flatten")
 class Flatten(Layer):
-    """All axes but the first in one."""
+    """Joins all axes but the first into one.
+
+    Args:
+      data_format: `"channels_last"` or `"channels_first"`: the order of the axes in the input. The output is
+        that of channels last.
+      **kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __init__(self, data_format: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)
@@ -179,7 +207,27 @@ def dense(
     name: str | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
-    """activation(inputs . kernel + bias), with a kernel and a bias of its own."""
+    """Applies a fully connected layer: `activation(inputs @ kernel + bias)`.
+
+    Args:
+      inputs: The input tensor.
+      units: The size of the output.
+      activation: The activation, a function of a tensor; none if None.
+      use_bias: Whether there is a bias.
+      kernel_initializer: The initializer of the weights; that of the variable scope if None.
+      bias_initializer: The initializer of the biases.
+      kernel_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the biases.
+      activity_regularizer: The regularizer of the output.
+      kernel_constraint: The constraint of the weights, which optimizers apply after each update.
+      bias_constraint: The constraint of the biases.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+      reuse: Whether the variables of an earlier layer of the same name are shared.
+
+    Returns:
+      The output tensor, of the shape of the input except for the last axis.
+    """
     layer = Dense(
         units,
         activation=activation,
@@ -208,11 +256,32 @@ def dropout(
     training: TensorLike = False,
     name: str | None = None,
 ) -> Tensor:
-    """Drops a fraction of the inputs while `training` (a Python bool or a tensor)."""
+    """Sets random elements to zero during training, and scales the others up.
+
+    Args:
+      inputs: The input tensor.
+      rate: The probability that an element is dropped.
+      noise_shape: The shape of the random decisions, which is broadcast to that of the input.
+      seed: The seed of the random numbers.
+      training: Whether elements are dropped: a bool or a bool tensor.
+      name: The name of the layer.
+
+    Returns:
+      The output tensor.
+    """
     return Dropout(rate, noise_shape=noise_shape, seed=seed, name=name).apply(inputs, training=training)
 
 
 @export("layers.flatten")
 def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:
-    """The inputs with all axes but the first in one."""
+    """Joins all axes but the first into one.
+
+    Args:
+      inputs: The input tensor.
+      name: The name of the layer.
+      data_format: `"channels_last"` or `"channels_first"`: the order of the axes in the input.
+
+    Returns:
+      A matrix.
+    """
     return Flatten(name=name, data_format=data_format).apply(inputs)

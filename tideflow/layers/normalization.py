@@ -27,14 +27,41 @@ if TYPE_CHECKING:
 
 @export("layers.BatchNormalization")
 class BatchNormalization(Layer):
-    """Subtracts the batch's mean and divides by its deviation while training; by moving averages after it.
+    """Batch normalization: subtracts the mean and divides by the standard deviation of each channel.
 
-    The moving averages are updated by operations in the collection UPDATE_OPS.
+    During training the statistics are those of the batch, otherwise moving averages. The operations that
+    update the moving averages are in the collection UPDATE_OPS: a training step must run them.
+
+    Args:
+      axis: The axis, or axes, whose elements are normalized separately, usually the channels.
+      momentum: The decay of the moving averages.
+      epsilon: A small number that is added to the variance.
+      center: Whether there is an offset, beta.
+      scale: Whether there is a scale, gamma.
+      beta_initializer: The initializer of beta.
+      gamma_initializer: The initializer of gamma.
+      moving_mean_initializer: The initializer of the moving mean.
+      moving_variance_initializer: The initializer of the moving variance.
+      beta_regularizer: The regularizer of beta.
+      gamma_regularizer: The regularizer of gamma.
+      beta_constraint: The constraint of beta.
+      gamma_constraint: The constraint of gamma.
+      renorm: Whether batch renormalization is used (Ioffe, 2017).
+      renorm_clipping: The limits of its corrections: `rmax`, `rmin` and `dmax`.
+      renorm_momentum: The decay of its moving averages.
+      fused: Whether the fused operation is used; if possible if None.
+      trainable: Whether optimizers change the variables by default.
+      virtual_batch_size: If given, the batch is divided into parts of this size, which are normalized
+        separately.
+      adjustment: A function of the input's shape that returns a scale and an offset, which are applied during
+        training.
+      name: The name of the layer.
+      **kwargs: Arguments of `tf.layers.Layer`.
     """
 
     def __init__(
         self,
-        axis: Any = -1,
+        axis: int | Sequence[int] = -1,
         momentum: float = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
@@ -358,7 +385,7 @@ def _like(value: Any, inputs: Tensor) -> Tensor:
 @export("layers.batch_normalization")
 def batch_normalization(
     inputs: TensorLike,
-    axis: Any = -1,
+    axis: int | Sequence[int] = -1,
     momentum: float = 0.99,
     epsilon: float = 1e-3,
     center: bool = True,
@@ -382,8 +409,41 @@ def batch_normalization(
     virtual_batch_size: int | None = None,
     adjustment: Callable | None = None,
 ) -> Tensor:
-    """Batch normalization; `training` (a Python bool or a tensor) chooses between the batch's and the moving
-    averages.
+    """Applies batch normalization: subtracts the mean and divides by the standard deviation of each channel.
+
+    During training the statistics are those of the batch, otherwise moving averages. The operations that
+    update the moving averages are in the collection UPDATE_OPS: a training step must run them.
+
+    Args:
+      inputs: The input tensor.
+      axis: The axis, or axes, whose elements are normalized separately, usually the channels.
+      momentum: The decay of the moving averages.
+      epsilon: A small number that is added to the variance.
+      center: Whether there is an offset, beta.
+      scale: Whether there is a scale, gamma.
+      beta_initializer: The initializer of beta.
+      gamma_initializer: The initializer of gamma.
+      moving_mean_initializer: The initializer of the moving mean.
+      moving_variance_initializer: The initializer of the moving variance.
+      beta_regularizer: The regularizer of beta.
+      gamma_regularizer: The regularizer of gamma.
+      beta_constraint: The constraint of beta.
+      gamma_constraint: The constraint of gamma.
+      training: Whether the statistics of the batch are used: a bool or a bool tensor.
+      trainable: Whether optimizers change the variables by default.
+      name: The name of the layer.
+      reuse: Whether the variables of an earlier layer of the same name are shared.
+      renorm: Whether batch renormalization is used (Ioffe, 2017).
+      renorm_clipping: The limits of its corrections: `rmax`, `rmin` and `dmax`.
+      renorm_momentum: The decay of its moving averages.
+      fused: Whether the fused operation is used; if possible if None.
+      virtual_batch_size: If given, the batch is divided into parts of this size, which are normalized
+        separately.
+      adjustment: A function of the input's shape that returns a scale and an offset, which are applied during
+        training.
+
+    Returns:
+      The output tensor.
     """
     layer = BatchNormalization(
         axis=axis,

@@ -8,6 +8,7 @@ from typing import Any
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.function_docs import function_doc
 from tideflow.layers.shapes import check_data_format, check_padding, sizes, tensor_format
 from tideflow.ops.arrays import shapes
 from tideflow.ops.nn import mean_pooling, pooling
@@ -63,21 +64,45 @@ class _Pooling1D(_Pooling):
 
 @export("layers.MaxPooling1D")
 class MaxPooling1D(_Pooling1D):
-    """The largest value of each window."""
+    """The maximum of each window along one axis.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     function = staticmethod(pooling.max_pool)
 
 
 @export("layers.AveragePooling1D")
 class AveragePooling1D(_Pooling1D):
-    """The mean of each window."""
+    """The mean of each window along one axis.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     function = staticmethod(mean_pooling.avg_pool)
 
 
 @export("layers.MaxPooling2D")
 class MaxPooling2D(_Pooling):
-    """The largest value of each window."""
+    """The maximum of each window along two axes.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     rank = 2
     function = staticmethod(pooling.max_pool)
@@ -85,7 +110,15 @@ class MaxPooling2D(_Pooling):
 
 @export("layers.AveragePooling2D")
 class AveragePooling2D(_Pooling):
-    """The mean of each window."""
+    """The mean of each window along two axes.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     rank = 2
     function = staticmethod(mean_pooling.avg_pool)
@@ -93,7 +126,15 @@ class AveragePooling2D(_Pooling):
 
 @export("layers.MaxPooling3D")
 class MaxPooling3D(_Pooling):
-    """The largest value of each window."""
+    """The maximum of each window along three axes.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     rank = 3
     function = staticmethod(pooling.max_pool3d)
@@ -101,7 +142,15 @@ class MaxPooling3D(_Pooling):
 
 @export("layers.AveragePooling3D")
 class AveragePooling3D(_Pooling):
-    """The mean of each window."""
+    """The mean of each window along three axes.
+
+    Args:
+      pool_size: The size of the window along each axis, or one for all.
+      strides: The stride along each axis, or one for all.
+      padding: `"valid"` or `"same"`.
+      data_format: `"channels_last"` or `"channels_first"`.
+      name: The name of the layer.
+    """
 
     rank = 3
     function = staticmethod(mean_pooling.avg_pool3d)
@@ -119,7 +168,7 @@ def _functional(layer: type[_Pooling], name: str) -> Callable:
         return layer(pool_size, strides, padding=padding, data_format=data_format, name=name).apply(inputs)
 
     pool.__name__ = pool.__qualname__ = name
-    pool.__doc__ = layer.__doc__
+    pool.__doc__ = function_doc(layer)
     return export(f"layers.{name}")(pool)
 
 

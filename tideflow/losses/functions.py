@@ -248,7 +248,9 @@ def hinge_loss(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """Adds a hinge loss: `max(0, 1 - sign * logit)`, where the sign is 1 for the label 1 and -1 for the label 0.
+    """Adds a hinge loss: `max(0, 1 - sign * logit)`.
+
+    The sign is 1 for the label 1, and -1 for the label 0.
 
     Args:
       labels: The labels, 0 or 1.
@@ -415,7 +417,7 @@ def sparse_softmax_cross_entropy(
     loss_collection: Hashable = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """Adds the cross entropy of classes of which exactly one is true, for labels that are the classes' numbers.
+    """Adds the cross entropy of classes of which one is true, for labels that are the classes' numbers.
 
     Args:
       labels: The numbers of the classes, of shape [batch].

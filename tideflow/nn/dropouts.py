@@ -29,8 +29,9 @@ def dropout(
     name: str | None = None,
     rate: TensorLike | None = None,
 ) -> Tensor:
-    """Sets a random part of a tensor's elements to zero, and scales the others so that the expected sum stays
-    the same.
+    """Sets random elements of a tensor to zero, and scales the others up.
+
+    The expected sum of the elements stays the same.
 
     Args:
       x: A floating-point tensor.

@@ -37,8 +37,9 @@ def nce_loss(
     partition_strategy: str = "mod",
     name: str = "nce_loss",
 ) -> Tensor:
-    """Computes the loss of noise-contrastive estimation: a logistic loss of the true classes against sampled
-    ones.
+    """Computes the loss of noise-contrastive estimation.
+
+    It is a logistic loss of the true classes against sampled ones.
 
     Args:
       weights: The class weights of shape [classes, size], or a list of their parts.

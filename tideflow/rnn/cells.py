@@ -127,7 +127,7 @@ def warn_of_joined_state(cell: Any, state_is_tuple: bool) -> None:
 
 @export("nn.rnn_cell.RNNCell", "contrib.rnn.RNNCell")
 class RNNCell(Layer):
-    """The base of recurrent cells: functions of an input and a state that return an output and the next state.
+    """The base of recurrent cells: functions from an input and a state to an output and the next state.
 
     A subclass has `state_size`, `output_size` and `call(inputs, state)`. The variables that `call` makes with
     `tf.get_variable` belong to the cell.
@@ -284,8 +284,9 @@ class _UnitsCell(LayerRNNCell):
 
 @export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
 class BasicRNNCell(_UnitsCell):
-    """The simplest recurrent cell: the output and the next state are `activation([inputs, state] @ kernel +
-    bias)`.
+    """The simplest recurrent cell.
+
+    The output and the next state are `activation([inputs, state] @ kernel + bias)`.
 
     Args:
       num_units: The size of the state.
@@ -471,7 +472,7 @@ class BasicLSTMCell(_UnitsCell):
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
 class LSTMCell(_UnitsCell):
-    """A long short-term memory cell with peepholes, clipping and projection as options (Sak and others, 2014).
+    """A long short-term memory cell with optional peepholes, clipping and projection (Sak and others, 2014).
 
     Args:
       num_units: The size of the memory.

@@ -611,8 +611,7 @@ def static_state_saving_rnn(
     sequence_length: TensorLike | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """Runs a recurrent cell on a list of inputs, with a state that is kept from one step of the session to the
-    next.
+    """Runs a recurrent cell on a list of inputs, with a state that lasts from one step to the next.
 
     Args:
       cell: The cell.

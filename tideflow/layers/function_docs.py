@@ -1,0 +1,14 @@
+"""The docstrings of functions that make a layer and apply it once."""
+
+from __future__ import annotations
+
+import inspect
+
+
+def function_doc(layer: type, further: str = "") -> str:
+    """A layer's docstring with its input, `further` arguments and its output."""
+    summary, _, arguments = (inspect.getdoc(layer) or "").partition("Args:\n")
+    return (
+        f"{summary}Args:\n  inputs: The input tensor.\n{arguments.rstrip()}\n{further}\n"
+        "Returns:\n  The output tensor."
+    )
