@@ -1,8 +1,8 @@
 """Runs the tests of what changed, without the slow ones; where nothing did, a core selection (`make check`).
 
 What changed is what git says: against HEAD, and on a branch against where the branch left main. Tests mirror
-the package, so `tideflow/train/saver.py` is tested by `tests/train/test_saver.py`, or by `tests/train` where there
-is no file of that name. A module of ops is tested by the samples of its ops, too.
+the package, so `tideflow/train/saver.py` is tested by `tests/train/test_saver.py`, or by `tests/train` where
+there is no file of that name. A module of ops is tested by the samples of its ops, too.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@
 | `docstrings.py` | a docstring as Markdown |
 | `example.py` | which example an entry has |
 | `programs.py` | how examples are run |
-| `sample_programs.py`, `snippets/`, `handwritten.py` | where they come from: the samples of ops, or somebody wrote them |
+| `sample_programs.py` | examples made of the samples of ops |
+| `handwritten.py`, `snippets/` | examples that somebody wrote |
 | `pages.py`, `sources.py` | the pages of symbols and namespaces, and of the source files that they link to |
 | `hook.py` | MkDocs calls this: it puts the pages into the site |
 """

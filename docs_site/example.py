@@ -1,48 +1,44 @@
-"""The example of an entry: written beside it, written in docs_site/snippets, one of its op's samples, or a use."""
+"""The example of an entry: written in its docstring or in docs_site/snippets, or made of its op's samples."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
 
-from docs_site import docstrings, handwritten, programs, sample_programs, usages
+from docs_site import docstrings, handwritten, programs, sample_programs
 from docs_site.catalog import Entry
-from docs_site.locations import Location
-
-
-@dataclass(frozen=True)
-class Example:
-    """A program with what it printed; or, where it was not run, the test or program it is taken from."""
-
-    program: str
-    printed: str = ""
-    location: Location | None = None
-
-
-def of(entry: Entry) -> Example | None:
-    """The entry's example; the errors of a program that was written for it are errors of the build."""
-    written = docstrings.of(entry.obj).examples or handwritten.cells().get(entry.path)
-    if written:
-        try:
-            ran = programs.run_shown(_plain(written))
-        except Exception as error:
-            raise RuntimeError(f"the example of {entry.name} fails:\n{written}") from error
-        return Example(ran.program, ran.printed)
-    if entry.kind == "function":
-        sampled = sample_programs.example(entry.name, entry.obj)
-        if sampled is not None:
-            return Example(sampled.program, sampled.printed)
-    if entry.kind in _BY_KIND:
-        ran = programs.run_shown(_BY_KIND[entry.kind].format(name=entry.name))
-        return Example(ran.program, ran.printed)
-    used = usages.usage(entry.paths)
-    return None if used is None else Example(used.text, location=used.location)
-
 
 _BY_KIND = {
     "dtype": "dtype = {name}\nprint(dtype.name, dtype.size, dtype.is_floating, dtype.is_integer)",
     "value": "print({name})",
     "message": "print([field.name for field in {name}.DESCRIPTOR.fields])",
 }
+
+
+def of(entry: Entry) -> programs.Ran:
+    """The entry's example, run. One that was written and fails is an error, as is an entry without one."""
+    written = written_for(entry)
+    if written is not None:
+        try:
+            return _ran(written)
+        except Exception as error:
+            raise RuntimeError(f"the example of {entry.name} fails:\n{written}") from error
+    sampled = sample_programs.example(entry.name, entry.obj) if entry.kind == "function" else None
+    if sampled is None:
+        raise LookupError(f"{entry.name} has no example: write one in docs_site/snippets/")
+    return sampled
+
+
+_ran = functools.cache(programs.run_shown)  # one program may be the example of many entries
+
+
+def written_for(entry: Entry) -> str | None:
+    """The program that somebody wrote for the entry, or for all of its kind."""
+    in_docstring = docstrings.of(entry.obj).examples
+    if in_docstring:
+        return _plain(in_docstring)
+    if entry.path in handwritten.cells():
+        return handwritten.cells()[entry.path]
+    return _BY_KIND[entry.kind].format(name=entry.name) if entry.kind in _BY_KIND else None
 
 
 def _plain(text: str) -> str:

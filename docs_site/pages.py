@@ -76,10 +76,10 @@ class Reference:
     def _contract(self, obj: Any, doc: Docstring) -> list[str]:
         """Arguments, result and errors."""
         lines = []
-        found = [p for p in signatures.parameters(obj) if p.name != "name" or p.name in doc.arguments]
+        found = signatures.parameters(obj)
         if found:
             lines += ["**Arguments**", ""]
-            lines += [self._argument(parameter, doc.arguments.get(parameter.name, "")) for parameter in found]
+            lines += [self._argument(p, doc.arguments.get(p.name) or _USUAL.get(p.name, "")) for p in found]
             lines.append("")
         result = doc.returns or signatures.returned(obj)
         if result and not inspect.isclass(obj):
@@ -100,16 +100,9 @@ class Reference:
         return f"- `{parameter.name}`{kind}{text}".replace("\n", "\n  ")
 
     def _example(self, entry: Entry) -> list[str]:
-        found = example.of(entry)
-        if found is None:
-            return []
-        lines = ["**Example**", ""]
-        if found.location is not None:
-            lines += [f"From {self._place(found.location)}:", ""]
-        lines += _fenced(found.program, "python")
-        if found.printed:
-            lines += _fenced(found.printed, "text", "printed")
-        return lines
+        ran = example.of(entry)
+        printed = _fenced(ran.printed, "text", "printed") if ran.printed else []
+        return ["**Example**", "", *_fenced(ran.program, "python"), *printed]
 
     # -------------------------------------------------------------------------------- classes
 
@@ -183,6 +176,7 @@ class Reference:
         return docstrings.markdown(text, self.link)
 
 
+_USUAL = {"name": "The name in the graph of what is made; one is found, if none is given."}
 _TITLES = {
     "Functions": ("function",),
     "Classes": ("class",),

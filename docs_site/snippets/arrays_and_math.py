@@ -1,7 +1,5 @@
 """Examples of functions of tensors that are made of several ops."""
 
-import numpy as np
-
 import tideflow as tf
 
 # %% tf.argsort, tf.sort
@@ -153,7 +151,7 @@ tf.split(tf.constant([1, 2, 3, 4]), num_or_size_splits=[1, 3])
 tf.tensordot(tf.constant([[1.0, 2.0]]), tf.constant([[3.0], [4.0]]), axes=1)
 
 # %% tf.timestamp
-tf.timestamp() > 0
+tf.greater(tf.timestamp(), 0.0)
 
 # %% tf.trace
 tf.trace(tf.constant([[1, 2], [3, 4]]))
@@ -198,7 +196,8 @@ tf.linalg.normalize(tf.constant([3.0, 4.0]))
 tf.linalg.pinv(tf.constant([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]]))
 
 # %% tf.linalg.tridiagonal_matmul
-diagonals = tf.constant([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]])  # above, on and below the diagonal
+above, on, below = [1.0, 1.0, 0.0], [2.0, 2.0, 2.0], [0.0, 1.0, 1.0]
+diagonals = tf.constant([above, on, below])
 tf.linalg.tridiagonal_matmul(diagonals, tf.eye(3), diagonals_format="compact")
 
 # %% tf.linalg.LinearOperator, tf.linalg.LinearOperatorFullMatrix
@@ -211,7 +210,8 @@ operator = tf.linalg.LinearOperatorDiag([1.0, 2.0])
 operator.to_dense(), operator.solvevec([1.0, 1.0])
 
 # %% tf.linalg.LinearOperatorIdentity, tf.linalg.LinearOperatorScaledIdentity
-tf.linalg.LinearOperatorIdentity(2).to_dense(), tf.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0).to_dense()
+one, three = tf.linalg.LinearOperatorIdentity(2), tf.linalg.LinearOperatorScaledIdentity(2, multiplier=3.0)
+one.to_dense(), three.to_dense()
 
 # %% tf.linalg.LinearOperatorZeros
 tf.linalg.LinearOperatorZeros(2).matvec([1.0, 2.0])
@@ -230,10 +230,14 @@ left, right = tf.linalg.LinearOperatorDiag([1.0, 2.0]), tf.linalg.LinearOperator
 tf.linalg.LinearOperatorComposition([left, right]).to_dense()
 
 # %% tf.linalg.LinearOperatorKronecker
-tf.linalg.LinearOperatorKronecker([tf.linalg.LinearOperatorDiag([1.0, 2.0]), tf.linalg.LinearOperatorIdentity(2)]).diag_part()
+tf.linalg.LinearOperatorKronecker(
+    [tf.linalg.LinearOperatorDiag([1.0, 2.0]), tf.linalg.LinearOperatorIdentity(2)]
+).diag_part()
 
 # %% tf.linalg.LinearOperatorBlockDiag
-tf.linalg.LinearOperatorBlockDiag([tf.linalg.LinearOperatorDiag([1.0]), tf.linalg.LinearOperatorIdentity(2)]).to_dense()
+tf.linalg.LinearOperatorBlockDiag(
+    [tf.linalg.LinearOperatorDiag([1.0]), tf.linalg.LinearOperatorIdentity(2)]
+).to_dense()
 
 # %% tf.linalg.LinearOperatorHouseholder
 tf.linalg.LinearOperatorHouseholder([1.0, 0.0]).to_dense()

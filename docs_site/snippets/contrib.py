@@ -4,6 +4,7 @@ import numpy as np
 
 import tideflow as tf
 
+
 # %% tf.contrib.checkpoint.Checkpointable
 class Model(tf.contrib.checkpoint.Checkpointable):
     def __init__(self):
@@ -45,7 +46,10 @@ batch = dataset.make_one_shot_iterator().get_next()
 with tf.Session() as sess:
     print(sess.run(batch), sess.run(batch))
 
-# %% tf.contrib.framework.arg_scope, tf.contrib.framework.add_arg_scope, tf.contrib.framework.current_arg_scope, tf.contrib.framework.has_arg_scope, tf.contrib.framework.arg_scoped_arguments
+
+# %% tf.contrib.framework.arg_scope, tf.contrib.framework.add_arg_scope,
+# %% tf.contrib.framework.current_arg_scope, tf.contrib.framework.has_arg_scope,
+# %% tf.contrib.framework.arg_scoped_arguments
 @tf.contrib.framework.add_arg_scope
 def greet(name, word="hello"):
     return f"{word}, {name}"
@@ -53,9 +57,12 @@ def greet(name, word="hello"):
 
 with tf.contrib.framework.arg_scope([greet], word="good day"):
     print(greet("tide"))
-print(greet("tide"), tf.contrib.framework.has_arg_scope(greet), tf.contrib.framework.arg_scoped_arguments(greet))
+print(
+    greet("tide"), tf.contrib.framework.has_arg_scope(greet), tf.contrib.framework.arg_scoped_arguments(greet)
+)
 
-# %% tf.contrib.framework.variable, tf.contrib.framework.model_variable, tf.contrib.framework.local_variable, tf.contrib.framework.global_variable
+# %% tf.contrib.framework.variable, tf.contrib.framework.model_variable, tf.contrib.framework.local_variable,
+# %% tf.contrib.framework.global_variable
 w = tf.contrib.framework.model_variable("w", shape=[2], initializer=tf.ones_initializer())
 steps = tf.contrib.framework.local_variable(0, name="steps")
 print(w.name, [v.name for v in tf.contrib.framework.get_model_variables()])
@@ -66,11 +73,16 @@ w = tf.get_variable("w", initializer=1.0)
 tf.contrib.framework.add_model_variable(w)
 print(tf.contrib.framework.get_model_variables() == [w])
 
-# %% tf.contrib.framework.get_variables, tf.contrib.framework.get_variables_by_name, tf.contrib.framework.get_variables_by_suffix, tf.contrib.framework.get_model_variables, tf.contrib.framework.get_local_variables, tf.contrib.framework.get_trainable_variables, tf.contrib.framework.get_unique_variable, tf.contrib.framework.get_variable_full_name
+# %% tf.contrib.framework.get_variables, tf.contrib.framework.get_variables_by_name,
+# %% tf.contrib.framework.get_variables_by_suffix, tf.contrib.framework.get_model_variables,
+# %% tf.contrib.framework.get_local_variables, tf.contrib.framework.get_trainable_variables,
+# %% tf.contrib.framework.get_unique_variable, tf.contrib.framework.get_variable_full_name
 with tf.variable_scope("encoder"):
     w, b = tf.get_variable("w", initializer=1.0), tf.get_variable("b", initializer=0.0)
 print([v.name for v in tf.contrib.framework.get_variables("encoder")])
-print(tf.contrib.framework.get_variables_by_suffix("b") == [b], tf.contrib.framework.get_variable_full_name(w))
+print(
+    tf.contrib.framework.get_variables_by_suffix("b") == [b], tf.contrib.framework.get_variable_full_name(w)
+)
 print(tf.contrib.framework.get_unique_variable("encoder/w") is w)
 
 # %% tf.contrib.framework.get_variables_to_restore, tf.contrib.framework.filter_variables
@@ -104,7 +116,9 @@ print(tf.contrib.framework.assert_or_get_global_step(None) is step)
 # %% tf.contrib.framework.assert_scalar_int
 print(tf.contrib.framework.assert_scalar_int(tf.constant(3)).dtype)
 
-# %% tf.contrib.framework.deprecated, tf.contrib.framework.deprecated_args, tf.contrib.framework.deprecated_arg_values
+
+# %% tf.contrib.framework.deprecated, tf.contrib.framework.deprecated_args,
+# %% tf.contrib.framework.deprecated_arg_values
 @tf.contrib.framework.deprecated("2030-01-01", "Use new_name.")
 def old_name(x):
     """Doubles x."""
@@ -116,10 +130,14 @@ print(old_name(3), "deprecated" in old_name.__doc__)
 # %% tf.contrib.framework.get_graph_from_inputs
 print(tf.contrib.framework.get_graph_from_inputs([tf.constant(1.0)]) is tf.get_default_graph())
 
-# %% tf.contrib.framework.get_name_scope, tf.contrib.framework.strip_name_scope, tf.contrib.framework.prepend_name_scope
+# %% tf.contrib.framework.get_name_scope, tf.contrib.framework.strip_name_scope,
+# %% tf.contrib.framework.prepend_name_scope
 with tf.name_scope("layer"):
     print(tf.contrib.framework.get_name_scope())
-print(tf.contrib.framework.prepend_name_scope("w", "layer"), tf.contrib.framework.strip_name_scope("layer/w", "layer"))
+print(
+    tf.contrib.framework.prepend_name_scope("w", "layer"),
+    tf.contrib.framework.strip_name_scope("layer/w", "layer"),
+)
 
 # %% tf.contrib.framework.get_placeholders
 tf.placeholder(tf.float32, name="x")
@@ -132,7 +150,8 @@ tf.contrib.framework.reduce_sum_n([tf.constant([1.0, 2.0]), tf.constant([3.0])])
 predictions, labels = tf.contrib.framework.remove_squeezable_dimensions(tf.zeros([3, 1]), tf.zeros([3]))
 print(predictions.shape, labels.shape)
 
-# %% tf.contrib.framework.smart_cond, tf.contrib.framework.smart_case, tf.contrib.framework.smart_constant_value
+# %% tf.contrib.framework.smart_cond, tf.contrib.framework.smart_case,
+# %% tf.contrib.framework.smart_constant_value
 print(tf.contrib.framework.smart_cond(True, lambda: "one branch", lambda: "the other"))
 print(tf.contrib.framework.smart_constant_value(tf.constant(True)))
 
@@ -163,16 +182,21 @@ nest = tf.contrib.framework.nest
 print(nest.flatten_up_to([0, 0], [[1, 2], [3]]))
 print(nest.map_structure_up_to([0, 0], len, [[1, 2], [3]]))
 
-# %% tf.contrib.framework.nest.flatten_with_joined_string_paths, tf.contrib.framework.nest.flatten_with_tuple_paths, tf.contrib.framework.nest.flatten_with_tuple_paths_up_to, tf.contrib.framework.nest.yield_flat_paths
+# %% tf.contrib.framework.nest.flatten_with_joined_string_paths,
+# %% tf.contrib.framework.nest.flatten_with_tuple_paths,
+# %% tf.contrib.framework.nest.flatten_with_tuple_paths_up_to, tf.contrib.framework.nest.yield_flat_paths
 nest, structure = tf.contrib.framework.nest, {"a": [1, 2], "b": 3}
 print(nest.flatten_with_joined_string_paths(structure))
 print(nest.flatten_with_tuple_paths(structure))
 print(list(nest.yield_flat_paths(structure)))
 
-# %% tf.contrib.framework.nest.map_structure_with_paths, tf.contrib.framework.nest.map_structure_with_tuple_paths, tf.contrib.framework.nest.map_structure_with_tuple_paths_up_to
+# %% tf.contrib.framework.nest.map_structure_with_paths,
+# %% tf.contrib.framework.nest.map_structure_with_tuple_paths,
+# %% tf.contrib.framework.nest.map_structure_with_tuple_paths_up_to
 nest, structure = tf.contrib.framework.nest, {"a": [1, 2], "b": 3}
 print(nest.map_structure_with_paths(lambda path, value: f"{path}={value}", structure))
 print(nest.map_structure_with_tuple_paths(lambda path, value: len(path), structure))
+
 
 # %% tf.contrib.framework.nest.get_traverse_shallow_structure
 def not_into_tuples(part):
@@ -184,7 +208,8 @@ print(tf.contrib.framework.nest.get_traverse_shallow_structure(not_into_tuples, 
 # %% tf.contrib.framework.nest.is_sequence_or_composite
 print(tf.contrib.framework.nest.is_sequence_or_composite(tf.SparseTensor([[0]], [1.0], [1])))
 
-# %% tf.contrib.layers.fully_connected, tf.contrib.layers.linear, tf.contrib.layers.relu, tf.contrib.layers.relu6, tf.contrib.layers.elu
+# %% tf.contrib.layers.fully_connected, tf.contrib.layers.linear, tf.contrib.layers.relu,
+# %% tf.contrib.layers.relu6, tf.contrib.layers.elu
 x = tf.ones([2, 3])
 y = tf.contrib.layers.fully_connected(x, 4)  # with relu
 z = tf.contrib.layers.linear(y, 1)
@@ -193,18 +218,24 @@ print(y.shape, z.shape, [v.name for v in tf.trainable_variables()])
 # %% tf.contrib.layers.legacy_fully_connected, tf.contrib.layers.legacy_linear, tf.contrib.layers.legacy_relu
 print(tf.contrib.layers.legacy_fully_connected(tf.ones([2, 3]), 4, activation_fn=tf.nn.tanh).shape)
 
-# %% tf.contrib.layers.convolution, tf.contrib.layers.convolution1d, tf.contrib.layers.convolution2d, tf.contrib.layers.convolution3d, tf.contrib.layers.convolution2d_in_plane, tf.contrib.layers.convolution2d_transpose, tf.contrib.layers.convolution3d_transpose, tf.contrib.layers.separable_convolution2d
+# %% tf.contrib.layers.convolution, tf.contrib.layers.convolution1d, tf.contrib.layers.convolution2d,
+# %% tf.contrib.layers.convolution3d, tf.contrib.layers.convolution2d_in_plane,
+# %% tf.contrib.layers.convolution2d_transpose, tf.contrib.layers.convolution3d_transpose,
+# %% tf.contrib.layers.separable_convolution2d
 x = tf.ones([1, 8, 8, 3])
 print(tf.contrib.layers.convolution2d(x, num_outputs=4, kernel_size=3, stride=2).shape)
 print(tf.contrib.layers.convolution2d_transpose(x, 4, 3, stride=2).shape)
 print(tf.contrib.layers.separable_convolution2d(x, 4, 3, depth_multiplier=1).shape)
 
-# %% tf.contrib.layers.avg_pool2d, tf.contrib.layers.max_pool2d, tf.contrib.layers.avg_pool3d, tf.contrib.layers.max_pool3d
+# %% tf.contrib.layers.avg_pool2d, tf.contrib.layers.max_pool2d, tf.contrib.layers.avg_pool3d,
+# %% tf.contrib.layers.max_pool3d
 x = tf.reshape(tf.range(16.0), [1, 4, 4, 1])
 tf.squeeze(tf.contrib.layers.avg_pool2d(x, 2)), tf.squeeze(tf.contrib.layers.max_pool2d(x, 2))
 
 # %% tf.contrib.layers.batch_norm
-y = tf.contrib.layers.batch_norm(tf.constant([[1.0, 2.0], [3.0, 6.0]]), is_training=True, updates_collections=None)
+y = tf.contrib.layers.batch_norm(
+    tf.constant([[1.0, 2.0], [3.0, 6.0]]), is_training=True, updates_collections=None
+)
 y
 
 # %% tf.contrib.layers.layer_norm, tf.contrib.layers.group_norm, tf.contrib.layers.instance_norm
@@ -260,7 +291,8 @@ pictures = tf.zeros([2, 4, 6, 3])
 sequence = tf.contrib.layers.images_to_sequence(pictures)
 print(sequence.shape, tf.contrib.layers.sequence_to_images(sequence, height=4).shape)
 
-# %% tf.contrib.layers.l1_regularizer, tf.contrib.layers.l2_regularizer, tf.contrib.layers.l1_l2_regularizer, tf.contrib.layers.sum_regularizer, tf.contrib.layers.apply_regularization
+# %% tf.contrib.layers.l1_regularizer, tf.contrib.layers.l2_regularizer, tf.contrib.layers.l1_l2_regularizer,
+# %% tf.contrib.layers.sum_regularizer, tf.contrib.layers.apply_regularization
 l1, l2 = tf.contrib.layers.l1_regularizer(0.1), tf.contrib.layers.l2_regularizer(0.1)
 w = tf.constant([3.0, -4.0])
 l1(w), l2(w), tf.contrib.layers.apply_regularization(tf.contrib.layers.sum_regularizer([l1, l2]), [w])
@@ -273,19 +305,24 @@ a, b
 # %% tf.contrib.layers.optimize_loss
 w = tf.get_variable("w", initializer=5.0)
 step = tf.train.get_or_create_global_step()
-train = tf.contrib.layers.optimize_loss(tf.square(w), step, learning_rate=0.1, optimizer="SGD", clip_gradients=1.0)
+train = tf.contrib.layers.optimize_loss(
+    tf.square(w), step, learning_rate=0.1, optimizer="SGD", clip_gradients=1.0
+)
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     sess.run(train)
     print(sess.run([w, step]))
 
-# %% tf.contrib.layers.summarize_tensor, tf.contrib.layers.summarize_tensors, tf.contrib.layers.summarize_activation, tf.contrib.layers.summarize_activations, tf.contrib.layers.summarize_collection
+# %% tf.contrib.layers.summarize_tensor, tf.contrib.layers.summarize_tensors,
+# %% tf.contrib.layers.summarize_activation, tf.contrib.layers.summarize_activations,
+# %% tf.contrib.layers.summarize_collection
 print(tf.contrib.layers.summarize_tensor(tf.constant([1.0, 2.0], name="x")).name)
 print(len(tf.contrib.layers.summarize_tensors([tf.constant(1.0), tf.constant(2.0)])))
 tf.get_variable("w", initializer=1.0)
 print(len(tf.contrib.layers.summarize_collection(tf.GraphKeys.TRAINABLE_VARIABLES)))
 
-# %% tf.contrib.layers.utils.append_tensor_alias, tf.contrib.layers.utils.gather_tensors_aliases, tf.contrib.layers.utils.get_tensor_aliases
+# %% tf.contrib.layers.utils.append_tensor_alias, tf.contrib.layers.utils.gather_tensors_aliases,
+# %% tf.contrib.layers.utils.get_tensor_aliases
 utils, x = tf.contrib.layers.utils, tf.constant(1.0, name="x")
 utils.append_tensor_alias(x, "input")
 print(utils.get_tensor_aliases(x), utils.gather_tensors_aliases([x]))
@@ -305,7 +342,9 @@ print(tf.contrib.layers.utils.get_variable_collections({"weights": ["w"], "biase
 # %% tf.contrib.layers.utils.n_positive_integers, tf.contrib.layers.utils.two_element_tuple
 print(tf.contrib.layers.utils.n_positive_integers(3, 2), tf.contrib.layers.utils.two_element_tuple(5))
 
-# %% tf.contrib.lookup.index_table_from_tensor, tf.contrib.lookup.index_table_from_file, tf.contrib.lookup.string_to_index_table_from_tensor, tf.contrib.lookup.string_to_index_table_from_file, tf.contrib.lookup.HasherSpec, tf.contrib.lookup.StrongHashSpec
+# %% tf.contrib.lookup.index_table_from_tensor, tf.contrib.lookup.index_table_from_file,
+# %% tf.contrib.lookup.string_to_index_table_from_tensor, tf.contrib.lookup.string_to_index_table_from_file,
+# %% tf.contrib.lookup.HasherSpec, tf.contrib.lookup.StrongHashSpec
 table = tf.contrib.lookup.index_table_from_tensor(["ebb", "flow"], num_oov_buckets=1)
 table.lookup(tf.constant(["flow", "storm"]))
 
@@ -318,19 +357,24 @@ words = tf.constant(["ebb", "flow"])
 number = tf.contrib.lookup.string_to_index(tf.constant(["flow"]), mapping=words)
 number, tf.contrib.lookup.index_to_string(number, mapping=words)
 
-# %% tf.contrib.lookup.HashTable, tf.contrib.lookup.LookupInterface, tf.contrib.lookup.InitializableLookupTableBase, tf.contrib.lookup.TableInitializerBase
+# %% tf.contrib.lookup.HashTable, tf.contrib.lookup.LookupInterface,
+# %% tf.contrib.lookup.InitializableLookupTableBase, tf.contrib.lookup.TableInitializerBase
 table = tf.contrib.lookup.HashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), default_value=0)
 print(isinstance(table, tf.contrib.lookup.LookupInterface))
 table.lookup(tf.constant(["a", "b"]))
 
 # %% tf.contrib.lookup.IdTableWithHashBuckets
-words = tf.contrib.lookup.HashTable(tf.lookup.KeyValueTensorInitializer(["a"], tf.constant([0], tf.int64)), -1)
+words = tf.contrib.lookup.HashTable(
+    tf.lookup.KeyValueTensorInitializer(["a"], tf.constant([0], tf.int64)), -1
+)
 tf.contrib.lookup.IdTableWithHashBuckets(words, num_oov_buckets=3).lookup(tf.constant(["a"]))
 
 # %% tf.contrib.lookup.TextFileIdTableInitializer, tf.contrib.lookup.TextFileStringTableInitializer
 with open("words.txt", "w") as file:
     file.write("ebb\nflow\n")
-tf.contrib.lookup.HashTable(tf.contrib.lookup.TextFileIdTableInitializer("words.txt"), -1).lookup(tf.constant(["flow"]))
+tf.contrib.lookup.HashTable(tf.contrib.lookup.TextFileIdTableInitializer("words.txt"), -1).lookup(
+    tf.constant(["flow"])
+)
 
 # %% tf.contrib.lookup.MutableHashTable
 table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, default_value=-1)
@@ -338,20 +382,30 @@ with tf.Session() as sess:
     sess.run(table.insert(tf.constant(["ebb"]), tf.constant([1], tf.int64)))
     print(sess.run(table.lookup(tf.constant(["ebb", "flow"]))))
 
-# %% tf.contrib.losses.absolute_difference, tf.contrib.losses.mean_squared_error, tf.contrib.losses.mean_pairwise_squared_error, tf.contrib.losses.log_loss, tf.contrib.losses.cosine_distance, tf.contrib.losses.hinge_loss, tf.contrib.losses.compute_weighted_loss, tf.contrib.losses.get_total_loss
+# %% tf.contrib.losses.absolute_difference, tf.contrib.losses.mean_squared_error,
+# %% tf.contrib.losses.mean_pairwise_squared_error, tf.contrib.losses.log_loss,
+# %% tf.contrib.losses.cosine_distance, tf.contrib.losses.hinge_loss, tf.contrib.losses.compute_weighted_loss,
+# %% tf.contrib.losses.get_total_loss
 predictions, labels = tf.constant([[0.5, 0.9]]), tf.constant([[1.0, 1.0]])
 losses = tf.contrib.losses
-first, second = losses.mean_squared_error(predictions, labels), losses.absolute_difference(predictions, labels)
+first, second = (
+    losses.mean_squared_error(predictions, labels),
+    losses.absolute_difference(predictions, labels),
+)
 first, second, losses.get_total_loss()
 
-# %% tf.contrib.losses.sigmoid_cross_entropy, tf.contrib.losses.softmax_cross_entropy, tf.contrib.losses.sparse_softmax_cross_entropy
+# %% tf.contrib.losses.sigmoid_cross_entropy, tf.contrib.losses.softmax_cross_entropy,
+# %% tf.contrib.losses.sparse_softmax_cross_entropy
 logits = tf.constant([[1.0, 3.0]])
 softmax = tf.contrib.losses.softmax_cross_entropy(logits, tf.constant([[0, 1]]))
 softmax, tf.contrib.losses.sparse_softmax_cross_entropy(logits, tf.constant([1]))
 
 # %% tf.contrib.metrics.accuracy, tf.contrib.metrics.streaming_accuracy
 predictions, labels = tf.constant([1, 0, 1]), tf.constant([1, 1, 1])
-tf.contrib.metrics.accuracy(predictions, labels), tf.contrib.metrics.streaming_accuracy(predictions, labels)[1]
+(
+    tf.contrib.metrics.accuracy(predictions, labels),
+    tf.contrib.metrics.streaming_accuracy(predictions, labels)[1],
+)
 
 # %% tf.contrib.metrics.confusion_matrix
 tf.contrib.metrics.confusion_matrix(labels=[0, 1], predictions=[0, 0])
@@ -363,31 +417,46 @@ values, updates = tf.contrib.metrics.aggregate_metric_map(
 )
 updates
 
-# %% tf.contrib.metrics.streaming_mean_absolute_error, tf.contrib.metrics.streaming_mean_squared_error, tf.contrib.metrics.streaming_root_mean_squared_error, tf.contrib.metrics.streaming_mean_relative_error, tf.contrib.metrics.streaming_mean_cosine_distance, tf.contrib.metrics.streaming_mean_iou
+# %% tf.contrib.metrics.streaming_mean_absolute_error, tf.contrib.metrics.streaming_mean_squared_error,
+# %% tf.contrib.metrics.streaming_root_mean_squared_error, tf.contrib.metrics.streaming_mean_relative_error,
+# %% tf.contrib.metrics.streaming_mean_cosine_distance, tf.contrib.metrics.streaming_mean_iou
 predictions, labels = tf.constant([1.0, 2.0]), tf.constant([1.0, 4.0])
 metrics = tf.contrib.metrics
 absolute = metrics.streaming_mean_absolute_error(predictions, labels)[1]
 absolute, metrics.streaming_root_mean_squared_error(predictions, labels)[1]
 
-# %% tf.contrib.metrics.streaming_auc, tf.contrib.metrics.streaming_sensitivity_at_specificity, tf.contrib.metrics.streaming_specificity_at_sensitivity
+# %% tf.contrib.metrics.streaming_auc, tf.contrib.metrics.streaming_sensitivity_at_specificity,
+# %% tf.contrib.metrics.streaming_specificity_at_sensitivity
 scores, labels = tf.constant([0.1, 0.4, 0.35, 0.8]), tf.constant([False, False, True, True])
 tf.contrib.metrics.streaming_auc(scores, labels)[1]
 
-# %% tf.contrib.metrics.streaming_precision, tf.contrib.metrics.streaming_recall, tf.contrib.metrics.streaming_true_positives, tf.contrib.metrics.streaming_true_negatives, tf.contrib.metrics.streaming_false_positives, tf.contrib.metrics.streaming_false_negatives
+# %% tf.contrib.metrics.streaming_precision, tf.contrib.metrics.streaming_recall,
+# %% tf.contrib.metrics.streaming_true_positives, tf.contrib.metrics.streaming_true_negatives,
+# %% tf.contrib.metrics.streaming_false_positives, tf.contrib.metrics.streaming_false_negatives
 predictions, labels = tf.constant([True, False, True]), tf.constant([True, True, True])
 metrics = tf.contrib.metrics
-precision, recall = metrics.streaming_precision(predictions, labels)[1], metrics.streaming_recall(predictions, labels)[1]
+precision, recall = (
+    metrics.streaming_precision(predictions, labels)[1],
+    metrics.streaming_recall(predictions, labels)[1],
+)
 precision, recall, metrics.streaming_true_positives(predictions, labels)[1]
 
-# %% tf.contrib.metrics.streaming_precision_at_thresholds, tf.contrib.metrics.streaming_recall_at_thresholds, tf.contrib.metrics.streaming_true_positives_at_thresholds, tf.contrib.metrics.streaming_true_negatives_at_thresholds, tf.contrib.metrics.streaming_false_positives_at_thresholds, tf.contrib.metrics.streaming_false_negatives_at_thresholds
+# %% tf.contrib.metrics.streaming_precision_at_thresholds, tf.contrib.metrics.streaming_recall_at_thresholds,
+# %% tf.contrib.metrics.streaming_true_positives_at_thresholds,
+# %% tf.contrib.metrics.streaming_true_negatives_at_thresholds,
+# %% tf.contrib.metrics.streaming_false_positives_at_thresholds,
+# %% tf.contrib.metrics.streaming_false_negatives_at_thresholds
 scores, labels = tf.constant([0.9, 0.4, 0.6]), tf.constant([True, True, False])
 tf.contrib.metrics.streaming_recall_at_thresholds(scores, labels, [0.3, 0.5])[1]
 
-# %% tf.contrib.metrics.streaming_recall_at_k, tf.contrib.metrics.streaming_sparse_recall_at_k, tf.contrib.metrics.streaming_sparse_precision_at_k, tf.contrib.metrics.streaming_sparse_average_precision_at_k
+# %% tf.contrib.metrics.streaming_recall_at_k, tf.contrib.metrics.streaming_sparse_recall_at_k,
+# %% tf.contrib.metrics.streaming_sparse_precision_at_k,
+# %% tf.contrib.metrics.streaming_sparse_average_precision_at_k
 scores, labels = tf.constant([[0.1, 0.3, 0.6], [0.2, 0.5, 0.3]]), tf.constant([[2], [0]], tf.int64)
 tf.contrib.metrics.streaming_sparse_recall_at_k(scores, labels, k=1)[1]
 
-# %% tf.contrib.opt.AdaMaxOptimizer, tf.contrib.opt.NadamOptimizer, tf.contrib.opt.LazyAdamOptimizer, tf.contrib.opt.AddSignOptimizer, tf.contrib.opt.PowerSignOptimizer, tf.contrib.opt.LARSOptimizer
+# %% tf.contrib.opt.AdaMaxOptimizer, tf.contrib.opt.NadamOptimizer, tf.contrib.opt.LazyAdamOptimizer,
+# %% tf.contrib.opt.AddSignOptimizer, tf.contrib.opt.PowerSignOptimizer, tf.contrib.opt.LARSOptimizer
 w = tf.get_variable("w", initializer=5.0)
 step = tf.contrib.opt.NadamOptimizer(0.1).minimize(tf.square(w))
 with tf.Session() as sess:
@@ -395,7 +464,8 @@ with tf.Session() as sess:
     sess.run(step)
     print(sess.run(w))
 
-# %% tf.contrib.opt.AdamWOptimizer, tf.contrib.opt.MomentumWOptimizer, tf.contrib.opt.DecoupledWeightDecayExtension, tf.contrib.opt.extend_with_decoupled_weight_decay
+# %% tf.contrib.opt.AdamWOptimizer, tf.contrib.opt.MomentumWOptimizer,
+# %% tf.contrib.opt.DecoupledWeightDecayExtension, tf.contrib.opt.extend_with_decoupled_weight_decay
 AdagradW = tf.contrib.opt.extend_with_decoupled_weight_decay(tf.train.AdagradOptimizer)
 w = tf.get_variable("w", initializer=5.0)
 step = AdagradW(weight_decay=0.01, learning_rate=0.1).minimize(tf.square(w))
@@ -423,7 +493,11 @@ getter = tf.contrib.opt.ModelAverageCustomGetter(worker_device="/job:worker/task
 with tf.variable_scope("model", custom_getter=getter):
     w = tf.get_variable("w", initializer=1.0)
 optimizer = tf.contrib.opt.ModelAverageOptimizer(
-    tf.train.GradientDescentOptimizer(0.1), num_worker=2, is_chief=True, ma_custom_getter=getter, interval_steps=10
+    tf.train.GradientDescentOptimizer(0.1),
+    num_worker=2,
+    is_chief=True,
+    ma_custom_getter=getter,
+    interval_steps=10,
 )
 print([v.name for v in tf.global_variables()])
 
@@ -451,7 +525,8 @@ with tf.Session() as sess:
 predict = tf.contrib.predictor.from_saved_model("export")
 print(predict({"x": [1.0, 2.0]}))
 
-# %% tf.contrib.slim.learning.create_train_op, tf.contrib.slim.learning.train, tf.contrib.slim.learning.train_step, tf.contrib.slim.learning.add_gradients_summaries
+# %% tf.contrib.slim.learning.create_train_op, tf.contrib.slim.learning.train,
+# %% tf.contrib.slim.learning.train_step, tf.contrib.slim.learning.add_gradients_summaries
 slim = tf.contrib.slim
 w = tf.get_variable("w", initializer=5.0)
 train_op = slim.learning.create_train_op(tf.square(w), tf.train.GradientDescentOptimizer(0.1))
@@ -466,7 +541,8 @@ with tf.Session() as sess:
     path = tf.train.Saver().save(sess, "./model.ckpt")
 print(slim.evaluation.evaluate_once("", path, "logs", num_evals=1, final_op=w.read_value()))
 
-# %% tf.contrib.slim.model_analyzer.analyze_vars, tf.contrib.slim.model_analyzer.analyze_ops, tf.contrib.slim.model_analyzer.tensor_description
+# %% tf.contrib.slim.model_analyzer.analyze_vars, tf.contrib.slim.model_analyzer.analyze_ops,
+# %% tf.contrib.slim.model_analyzer.tensor_description
 slim = tf.contrib.slim
 w = tf.get_variable("w", [2, 3])
 print(slim.model_analyzer.tensor_description(w))
@@ -478,7 +554,13 @@ with tf.Session() as sess:
     sess.run(area.put([tf.constant(3.0)]))
     print(sess.run(area.get()))
 
-# %% tf.contrib.summary.create_file_writer, tf.contrib.summary.SummaryWriter, tf.contrib.summary.always_record_summaries, tf.contrib.summary.never_record_summaries, tf.contrib.summary.record_summaries_every_n_global_steps, tf.contrib.summary.should_record_summaries, tf.contrib.summary.scalar, tf.contrib.summary.histogram, tf.contrib.summary.image, tf.contrib.summary.audio, tf.contrib.summary.generic, tf.contrib.summary.graph, tf.contrib.summary.import_event, tf.contrib.summary.flush, tf.contrib.summary.summary_writer_initializer_op
+# %% tf.contrib.summary.create_file_writer, tf.contrib.summary.SummaryWriter,
+# %% tf.contrib.summary.always_record_summaries, tf.contrib.summary.never_record_summaries,
+# %% tf.contrib.summary.record_summaries_every_n_global_steps, tf.contrib.summary.should_record_summaries,
+# %% tf.contrib.summary.scalar, tf.contrib.summary.histogram, tf.contrib.summary.image,
+# %% tf.contrib.summary.audio, tf.contrib.summary.generic, tf.contrib.summary.graph,
+# %% tf.contrib.summary.import_event, tf.contrib.summary.flush,
+# %% tf.contrib.summary.summary_writer_initializer_op
 step = tf.train.get_or_create_global_step()
 with tf.contrib.summary.create_file_writer("logs").as_default(), tf.contrib.summary.always_record_summaries():
     tf.contrib.summary.scalar("loss", 0.5)
@@ -492,7 +574,8 @@ print(len(tf.gfile.ListDirectory("logs")))
 # %% tf.contrib.summary.eval_dir
 print(tf.contrib.summary.eval_dir("model", "unseen"))
 
-# %% tf.contrib.tensorboard.plugins.projector.visualize_embeddings, tf.contrib.tensorboard.plugins.projector.export_tensors
+# %% tf.contrib.tensorboard.plugins.projector.visualize_embeddings,
+# %% tf.contrib.tensorboard.plugins.projector.export_tensors
 projector = tf.contrib.tensorboard.plugins.projector
 table = tf.get_variable("table", initializer=[[1.0, 2.0], [3.0, 4.0]])
 config = projector.ProjectorConfig()
@@ -516,19 +599,27 @@ hparams.parse("rate=0.5,layers=[128]")
 print(hparams.rate, hparams.layers)
 print(tf.contrib.training.parse_values("rate=2", {"rate": float}))
 
-# %% tf.contrib.training.create_train_op, tf.contrib.training.train, tf.contrib.training.add_gradients_summaries
+# %% tf.contrib.training.create_train_op, tf.contrib.training.train,
+# %% tf.contrib.training.add_gradients_summaries
 w = tf.get_variable("w", initializer=5.0)
 train_op = tf.contrib.training.create_train_op(tf.square(w), tf.train.GradientDescentOptimizer(0.1))
 hooks = [tf.train.StopAtStepHook(last_step=3)]
-print(tf.contrib.training.train(train_op, None, hooks=hooks, save_checkpoint_secs=None, save_summaries_steps=None))
+print(
+    tf.contrib.training.train(
+        train_op, None, hooks=hooks, save_checkpoint_secs=None, save_summaries_steps=None
+    )
+)
 
-# %% tf.contrib.training.clip_gradient_norms, tf.contrib.training.clip_gradient_norms_fn, tf.contrib.training.multiply_gradients
+# %% tf.contrib.training.clip_gradient_norms, tf.contrib.training.clip_gradient_norms_fn,
+# %% tf.contrib.training.multiply_gradients
 w = tf.get_variable("w", initializer=5.0)
 pairs = tf.train.GradientDescentOptimizer(0.1).compute_gradients(tf.square(w))
 clipped = tf.contrib.training.clip_gradient_norms(pairs, max_norm=1.0)
 clipped[0][0], tf.contrib.training.multiply_gradients(pairs, {w: 10.0})[0][0]
 
-# %% tf.contrib.training.evaluate_once, tf.contrib.training.evaluate_repeatedly, tf.contrib.training.get_or_create_eval_step, tf.contrib.training.StopAfterNEvalsHook, tf.contrib.training.SummaryAtEndHook, tf.contrib.training.wait_for_new_checkpoint
+# %% tf.contrib.training.evaluate_once, tf.contrib.training.evaluate_repeatedly,
+# %% tf.contrib.training.get_or_create_eval_step, tf.contrib.training.StopAfterNEvalsHook,
+# %% tf.contrib.training.SummaryAtEndHook, tf.contrib.training.wait_for_new_checkpoint
 w = tf.get_variable("w", initializer=5.0)
 tf.train.get_or_create_global_step()
 with tf.Session() as sess:
@@ -545,22 +636,28 @@ which, batch = tf.contrib.training.bucket([number], which_bucket=number % 2, bat
 with tf.train.MonitoredSession() as sess:
     print(sess.run([which, batch]))
 
-# %% tf.contrib.training.rejection_sample, tf.contrib.training.stratified_sample, tf.contrib.training.resample_at_rate, tf.contrib.training.weighted_resample
+# %% tf.contrib.training.rejection_sample, tf.contrib.training.stratified_sample,
+# %% tf.contrib.training.resample_at_rate, tf.contrib.training.weighted_resample
 number = tf.train.range_input_producer(100, seed=1).dequeue()
-(low,) = tf.contrib.training.rejection_sample([number], lambda x: tf.to_float(x[0] < 10), batch_size=4, queue_threads=1)
+(low,) = tf.contrib.training.rejection_sample(
+    [number], lambda x: tf.to_float(x[0] < 10), batch_size=4, queue_threads=1
+)
 with tf.train.MonitoredSession() as sess:
     print(bool((sess.run(low) < 10).all()))
 
 # %% tf.contrib.training.FeedingQueueRunner
 queue, x = tf.FIFOQueue(10, tf.float32, shapes=[[]]), tf.placeholder(tf.float32)
 numbers = iter(range(100))
-runner = tf.contrib.training.FeedingQueueRunner(queue, [queue.enqueue(x)], feed_fns=[lambda: {x: next(numbers)}])
+runner = tf.contrib.training.FeedingQueueRunner(
+    queue, [queue.enqueue(x)], feed_fns=[lambda: {x: next(numbers)}]
+)
 with tf.Session() as sess, tf.train.Coordinator() as coordinator:
     runner.create_threads(sess, coordinator, start=True)
     print(sess.run(queue.dequeue_many(3)))
     coordinator.request_stop()
 
-# %% tf.contrib.training.GreedyLoadBalancingStrategy, tf.contrib.training.RandomStrategy, tf.contrib.training.byte_size_load_fn
+# %% tf.contrib.training.GreedyLoadBalancingStrategy, tf.contrib.training.RandomStrategy,
+# %% tf.contrib.training.byte_size_load_fn
 strategy = tf.contrib.training.GreedyLoadBalancingStrategy(2, tf.contrib.training.byte_size_load_fn)
 with tf.device(tf.train.replica_device_setter(ps_tasks=2, ps_strategy=strategy)):
     sizes = [tf.get_variable(f"v{i}", [size]) for i, size in enumerate((1000, 10, 10))]

@@ -27,7 +27,8 @@ with tf.Session() as sess:
 # %% tf.data.make_one_shot_iterator
 tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensor_slices([[1, 2], [3, 4]])).get_next()
 
-# %% tf.data.get_output_types, tf.data.get_output_shapes, tf.data.get_output_classes, tf.data.experimental.get_structure
+# %% tf.data.get_output_types, tf.data.get_output_shapes, tf.data.get_output_classes,
+# %% tf.data.experimental.get_structure
 dataset = tf.data.Dataset.from_tensor_slices({"x": tf.zeros([5, 3]), "y": [1, 2, 3, 4, 5]})
 print(tf.data.get_output_types(dataset))
 print(tf.data.get_output_shapes(dataset))
@@ -37,7 +38,9 @@ print(tf.data.experimental.get_structure(dataset))
 spec = tf.data.DatasetSpec(tf.TensorSpec([], tf.int64))
 print(spec.value_type.__name__)
 
-# %% tf.data.Options, tf.data.experimental.OptimizationOptions, tf.data.experimental.ThreadingOptions, tf.data.experimental.StatsOptions, tf.data.experimental.DistributeOptions, tf.data.experimental.MapVectorizationOptions
+# %% tf.data.Options, tf.data.experimental.OptimizationOptions, tf.data.experimental.ThreadingOptions,
+# %% tf.data.experimental.StatsOptions, tf.data.experimental.DistributeOptions,
+# %% tf.data.experimental.MapVectorizationOptions
 options = tf.data.Options()
 options.experimental_deterministic = False
 options.experimental_threading.private_threadpool_size = 2
@@ -117,7 +120,9 @@ tf.data.experimental.cardinality(tf.data.Dataset.range(10).batch(3))
 
 # %% tf.data.experimental.bucket_by_sequence_length
 words = tf.data.Dataset.from_generator(lambda: iter([[1], [2, 2], [3, 3, 3], [4]]), tf.int32, [None])
-buckets = tf.data.experimental.bucket_by_sequence_length(tf.size, bucket_boundaries=[2], bucket_batch_sizes=[2, 2])
+buckets = tf.data.experimental.bucket_by_sequence_length(
+    tf.size, bucket_boundaries=[2], bucket_batch_sizes=[2, 2]
+)
 batch = words.apply(buckets).make_one_shot_iterator().get_next()
 with tf.Session() as sess:
     print(sess.run(batch))
@@ -130,11 +135,17 @@ tf.data.experimental.choose_from_datasets([a, b], choices).batch(3).make_one_sho
 
 # %% tf.data.experimental.dense_to_sparse_batch
 words = tf.data.Dataset.from_generator(lambda: iter([[1], [2, 3]]), tf.int32, [None])
-batch = words.apply(tf.data.experimental.dense_to_sparse_batch(2, row_shape=[4])).make_one_shot_iterator().get_next()
+batch = (
+    words.apply(tf.data.experimental.dense_to_sparse_batch(2, row_shape=[4]))
+    .make_one_shot_iterator()
+    .get_next()
+)
 tf.sparse.to_dense(batch)
 
 # %% tf.data.experimental.enumerate_dataset
-dataset = tf.data.Dataset.from_tensor_slices(["a", "b"]).apply(tf.data.experimental.enumerate_dataset(start=10))
+dataset = tf.data.Dataset.from_tensor_slices(["a", "b"]).apply(
+    tf.data.experimental.enumerate_dataset(start=10)
+)
 dataset.batch(2).make_one_shot_iterator().get_next()
 
 # %% tf.data.experimental.get_next_as_optional, tf.data.experimental.Optional
@@ -154,7 +165,9 @@ dataset = tf.data.Dataset.range(6).apply(tf.data.experimental.group_by_reducer(l
 dataset.batch(2).make_one_shot_iterator().get_next()
 
 # %% tf.data.experimental.group_by_window
-group = tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), window_size=3)
+group = tf.data.experimental.group_by_window(
+    lambda x: x % 2, lambda key, window: window.batch(3), window_size=3
+)
 batch = tf.data.Dataset.range(6).apply(group).make_one_shot_iterator().get_next()
 with tf.Session() as sess:
     print(sess.run(batch), sess.run(batch))
@@ -169,7 +182,9 @@ dataset.make_one_shot_iterator().get_next()
 
 # %% tf.data.experimental.parallel_interleave, tf.contrib.data.sloppy_interleave
 dataset = tf.data.Dataset.range(2).apply(
-    tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2)
+    tf.data.experimental.parallel_interleave(
+        lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2
+    )
 )
 dataset.batch(4).make_one_shot_iterator().get_next()
 
@@ -208,11 +223,13 @@ variant = tf.data.experimental.to_variant(tf.data.Dataset.range(3))
 dataset = tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
 tf.data.experimental.get_single_element(dataset.batch(3))
 
-# %% tf.data.experimental.TensorStructure, tf.data.experimental.SparseTensorStructure, tf.data.experimental.RaggedTensorStructure
+# %% tf.data.experimental.TensorStructure, tf.data.experimental.SparseTensorStructure,
+# %% tf.data.experimental.RaggedTensorStructure
 print(tf.data.experimental.TensorStructure(tf.float32, [3]))
 print(tf.data.experimental.SparseTensorStructure(tf.float32, [3]))
 
-# %% tf.data.experimental.StatsAggregator, tf.data.experimental.latency_stats, tf.data.experimental.bytes_produced_stats
+# %% tf.data.experimental.StatsAggregator, tf.data.experimental.latency_stats,
+# %% tf.data.experimental.bytes_produced_stats
 aggregator = tf.data.experimental.StatsAggregator()
 options = tf.data.Options()
 options.experimental_stats.aggregator = aggregator
@@ -337,13 +354,17 @@ feature = {
     "words": tf.train.Feature(bytes_list=tf.train.BytesList(value=[b"ebb", b"flow"])),
 }
 record = tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
-parsed = tf.io.parse_example([record], {"x": tf.io.FixedLenFeature([2], tf.float32), "words": tf.io.VarLenFeature(tf.string)})
+parsed = tf.io.parse_example(
+    [record], {"x": tf.io.FixedLenFeature([2], tf.float32), "words": tf.io.VarLenFeature(tf.string)}
+)
 parsed["x"], parsed["words"].values
 
 # %% tf.io.parse_single_example
 feature = {"x": tf.train.Feature(int64_list=tf.train.Int64List(value=[7]))}
 record = tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
-tf.io.parse_single_example(record, {"x": tf.io.FixedLenFeature([], tf.int64), "y": tf.io.FixedLenFeature([], tf.int64, 0)})
+tf.io.parse_single_example(
+    record, {"x": tf.io.FixedLenFeature([], tf.int64), "y": tf.io.FixedLenFeature([], tf.int64, 0)}
+)
 
 # %% tf.io.SparseFeature
 feature = {
@@ -351,11 +372,17 @@ feature = {
     "values": tf.train.Feature(float_list=tf.train.FloatList(value=[0.5, 0.7])),
 }
 record = tf.train.Example(features=tf.train.Features(feature=feature)).SerializeToString()
-tf.sparse.to_dense(tf.io.parse_single_example(record, {"x": tf.io.SparseFeature("at", "values", tf.float32, 4)})["x"])
+tf.sparse.to_dense(
+    tf.io.parse_single_example(record, {"x": tf.io.SparseFeature("at", "values", tf.float32, 4)})["x"]
+)
 
 # %% tf.io.parse_single_sequence_example, tf.io.parse_sequence_example, tf.io.FixedLenSequenceFeature
-steps = tf.train.FeatureList(feature=[tf.train.Feature(int64_list=tf.train.Int64List(value=[n])) for n in (1, 2, 3)])
-record = tf.train.SequenceExample(feature_lists=tf.train.FeatureLists(feature_list={"steps": steps})).SerializeToString()
+steps = tf.train.FeatureList(
+    feature=[tf.train.Feature(int64_list=tf.train.Int64List(value=[n])) for n in (1, 2, 3)]
+)
+record = tf.train.SequenceExample(
+    feature_lists=tf.train.FeatureLists(feature_list={"steps": steps})
+).SerializeToString()
 features = {"steps": tf.io.FixedLenSequenceFeature([], tf.int64)}
 context, sequence = tf.io.parse_single_sequence_example(record, sequence_features=features)
 sequence["steps"]
@@ -390,7 +417,9 @@ lines = tf.lookup.TextFileInitializer(
 tf.lookup.StaticHashTable(lines, default_value=-1).lookup(tf.constant(["flow"]))
 
 # %% tf.lookup.experimental.DenseHashTable
-table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.float32, default_value=0.0, empty_key=-1, deleted_key=-2)
+table = tf.lookup.experimental.DenseHashTable(
+    tf.int64, tf.float32, default_value=0.0, empty_key=-1, deleted_key=-2
+)
 keys = tf.constant([1, 2], tf.int64)
 with tf.Session() as sess:
     sess.run(table.insert(keys, tf.constant([10.0, 20.0])))

@@ -124,6 +124,7 @@ sparse = tf.SparseTensor([[0]], [1.0], [3])
 print(tf.convert_to_tensor_or_sparse_tensor(sparse) is sparse)
 tf.convert_to_tensor_or_sparse_tensor([1.0, 2.0])
 
+
 # %% tf.register_tensor_conversion_function
 class Meters:
     def __init__(self, length):
@@ -259,7 +260,10 @@ tf.vectorized_map(lambda row: row * row, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
 
 # %% tf.foldl, tf.foldr
 digits = tf.constant([1, 2, 3])
-tf.foldl(lambda number, digit: 10 * number + digit, digits), tf.foldr(lambda number, digit: 10 * number + digit, digits)
+(
+    tf.foldl(lambda number, digit: 10 * number + digit, digits),
+    tf.foldr(lambda number, digit: 10 * number + digit, digits),
+)
 
 # %% tf.scan
 tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3, 4]))
@@ -269,6 +273,7 @@ array = tf.TensorArray(tf.float32, size=3)
 for i in range(3):
     array = array.write(i, tf.fill([2], float(i)))
 array.stack()
+
 
 # %% tf.py_func, tf.numpy_function
 def log_of_sum(x):
@@ -302,6 +307,7 @@ x, y = tf.constant(1.0), tf.constant(2.0)
 print(tf.gradients(y, [x]))
 tf.gradients(y, [x], unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
+
 # %% tf.custom_gradient
 @tf.custom_gradient
 def softplus(x):
@@ -316,6 +322,7 @@ tf.gradients(softplus(x), [x])  # log(1 + e) by itself would give NaN
 dense = tf.recompute_grad(lambda x: tf.tanh(tf.tanh(x)))  # the inner value is computed again, not kept
 x = tf.constant(0.5)
 tf.gradients(dense(x), [x])
+
 
 # %% tf.RegisterGradient
 @tf.RegisterGradient("ClippedToOne")
@@ -446,7 +453,8 @@ with tf.Session() as sess:
     except tf.errors.InvalidArgumentError as error:
         print(error.message.splitlines()[0])
 
-# %% tf.assert_greater, tf.assert_greater_equal, tf.assert_less, tf.assert_less_equal, tf.assert_near, tf.assert_none_equal
+# %% tf.assert_greater, tf.assert_greater_equal, tf.assert_less, tf.assert_less_equal, tf.assert_near,
+# %% tf.assert_none_equal
 low, high = tf.constant([1.0, 2.0]), tf.constant([2.0, 3.0])
 checks = [
     tf.assert_greater(high, low),
@@ -462,7 +470,12 @@ answer
 
 # %% tf.assert_negative, tf.assert_non_negative, tf.assert_non_positive, tf.assert_positive
 x = tf.constant([1.0, 2.0])
-checks = [tf.assert_positive(x), tf.assert_non_negative(x), tf.assert_negative(-x), tf.assert_non_positive(-x)]
+checks = [
+    tf.assert_positive(x),
+    tf.assert_non_negative(x),
+    tf.assert_negative(-x),
+    tf.assert_non_positive(-x),
+]
 with tf.control_dependencies(checks):
     answer = tf.constant("all hold")
 answer
@@ -530,7 +543,9 @@ print([node.op for node in frozen.node])
 a = tf.constant(1.0, name="a")
 tf.negative(a, name="b")
 tf.constant(2.0, name="unused")
-print([node.name for node in tf.graph_util.extract_sub_graph(tf.get_default_graph().as_graph_def(), ["b"]).node])
+print(
+    [node.name for node in tf.graph_util.extract_sub_graph(tf.get_default_graph().as_graph_def(), ["b"]).node]
+)
 
 # %% tf.graph_util.remove_training_nodes
 y = tf.negative(tf.identity(tf.placeholder(tf.float32, name="x")), name="y")
@@ -538,7 +553,9 @@ pruned = tf.graph_util.remove_training_nodes(tf.get_default_graph().as_graph_def
 print([node.name for node in pruned.node])
 
 # %% tf.graph_util.must_run_on_cpu
-print(tf.graph_util.must_run_on_cpu(tf.constant("text").op), tf.graph_util.must_run_on_cpu(tf.constant(1.0).op))
+print(
+    tf.graph_util.must_run_on_cpu(tf.constant("text").op), tf.graph_util.must_run_on_cpu(tf.constant(1.0).op)
+)
 
 # %% tf.graph_util.tensor_shape_from_node_def_name
 tf.constant([[1, 2, 3]], name="x")
@@ -561,3 +578,9 @@ print(tf.nest.is_nested([1]), tf.nest.is_nested({"a": 1}), tf.nest.is_nested("te
 
 # %% tf.user_ops.my_fact
 tf.user_ops.my_fact()
+
+# %% tf.enable_eager_execution, tf.enable_tensor_equality, tf.enable_v2_behavior
+try:
+    tf.enable_eager_execution()
+except Exception as error:
+    print(type(error).__name__, error)

@@ -42,12 +42,19 @@ tf.squeeze(tf.image.pad_to_bounding_box(tf.ones([1, 2, 1]), 1, 0, target_height=
 
 # %% tf.image.extract_image_patches, tf.image.extract_patches
 image = tf.reshape(tf.range(16), [1, 4, 4, 1])
-patches = tf.image.extract_patches(image, sizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="VALID")
+patches = tf.image.extract_patches(
+    image, sizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding="VALID"
+)
 tf.reshape(patches, [4, 4])
 
 # %% tf.image.flip_left_right, tf.image.flip_up_down, tf.image.transpose, tf.image.rot90
 image = tf.constant([[[1], [2]], [[3], [4]]])
-changed = [tf.image.flip_left_right(image), tf.image.flip_up_down(image), tf.image.transpose(image), tf.image.rot90(image)]
+changed = [
+    tf.image.flip_left_right(image),
+    tf.image.flip_up_down(image),
+    tf.image.transpose(image),
+    tf.image.rot90(image),
+]
 tuple(tf.squeeze(each) for each in changed)
 
 # %% tf.image.grayscale_to_rgb, tf.image.rgb_to_grayscale
@@ -89,7 +96,10 @@ tf.image.random_hue(image, max_delta=0.2, seed=1), tf.image.random_saturation(im
 
 # %% tf.image.random_flip_left_right, tf.image.random_flip_up_down
 image = tf.constant([[[1], [2]], [[3], [4]]])
-tf.squeeze(tf.image.random_flip_left_right(image, seed=1)), tf.squeeze(tf.image.random_flip_up_down(image, seed=1))
+(
+    tf.squeeze(tf.image.random_flip_left_right(image, seed=1)),
+    tf.squeeze(tf.image.random_flip_up_down(image, seed=1)),
+)
 
 # %% tf.image.random_jpeg_quality
 picture = tf.constant(np.random.RandomState(0).randint(0, 256, [8, 8, 3]), tf.uint8)

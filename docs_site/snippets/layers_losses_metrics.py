@@ -1,8 +1,8 @@
 """Examples of tf.layers, tf.losses, tf.metrics, tf.distributions and feature columns."""
 
-import numpy as np
 
 import tideflow as tf
+
 
 # %% tf.layers.Layer
 class Scale(tf.layers.Layer):
@@ -155,7 +155,11 @@ tf.metrics.mean_tensor([[1.0, 2.0], [3.0, 4.0]])
 # %% tf.metrics.mean_absolute_error, tf.metrics.mean_squared_error, tf.metrics.root_mean_squared_error
 labels, guesses = [1.0, 2.0], [1.5, 4.0]
 absolute = tf.metrics.mean_absolute_error(labels, guesses)
-absolute[1], tf.metrics.mean_squared_error(labels, guesses)[1], tf.metrics.root_mean_squared_error(labels, guesses)[1]
+(
+    absolute[1],
+    tf.metrics.mean_squared_error(labels, guesses)[1],
+    tf.metrics.root_mean_squared_error(labels, guesses)[1],
+)
 
 # %% tf.metrics.mean_relative_error
 tf.metrics.mean_relative_error(labels=[1.0, 2.0], predictions=[1.5, 4.0], normalizer=[1.0, 2.0])
@@ -176,9 +180,15 @@ tf.metrics.percentage_below([1.0, 2.0, 3.0, 4.0], threshold=3.0)
 labels, guesses = [1, 1, 0, 1], [1, 0, 1, 1]
 tf.metrics.precision(labels, guesses)[1], tf.metrics.recall(labels, guesses)[1]
 
-# %% tf.metrics.true_positives, tf.metrics.true_negatives, tf.metrics.false_positives, tf.metrics.false_negatives
+# %% tf.metrics.true_positives, tf.metrics.true_negatives, tf.metrics.false_positives,
+# %% tf.metrics.false_negatives
 labels, guesses = [1, 1, 0, 0], [1, 0, 1, 0]
-counts = [tf.metrics.true_positives, tf.metrics.true_negatives, tf.metrics.false_positives, tf.metrics.false_negatives]
+counts = [
+    tf.metrics.true_positives,
+    tf.metrics.true_negatives,
+    tf.metrics.false_positives,
+    tf.metrics.false_negatives,
+]
 tuple(count(labels, guesses)[1] for count in counts)
 
 # %% tf.metrics.true_positives_at_thresholds, tf.metrics.true_negatives_at_thresholds
@@ -266,6 +276,7 @@ uniform.mean(), uniform.prob(0.0), uniform.cdf(2.0)
 a, b = tf.distributions.Normal(0.0, 1.0), tf.distributions.Normal(1.0, 1.0)
 tf.distributions.kl_divergence(a, b)
 
+
 # %% tf.distributions.RegisterKL
 class Point(tf.distributions.Normal):
     """A distribution of one's own."""
@@ -333,7 +344,10 @@ price = tf.feature_column.numeric_column("price")
 tf.feature_column.linear_model({"price": [[1.0], [5.0]]}, [price])
 
 # %% tf.feature_column.make_parse_example_spec
-columns = [tf.feature_column.numeric_column("age"), tf.feature_column.categorical_column_with_identity("day", 7)]
+columns = [
+    tf.feature_column.numeric_column("age"),
+    tf.feature_column.categorical_column_with_identity("day", 7),
+]
 print(tf.feature_column.make_parse_example_spec(columns))
 
 # %% tf.feature_column.sequence_numeric_column, tf.contrib.feature_column.sequence_input_layer
@@ -347,7 +361,8 @@ days = tf.feature_column.sequence_categorical_column_with_identity("days", num_b
 features = {"days": tf.SparseTensor([[0, 0], [0, 1]], tf.constant([2, 0], tf.int64), [1, 2])}
 tf.contrib.feature_column.sequence_input_layer(features, [tf.feature_column.indicator_column(days)])[0]
 
-# %% tf.feature_column.sequence_categorical_column_with_vocabulary_list, tf.feature_column.sequence_categorical_column_with_hash_bucket
+# %% tf.feature_column.sequence_categorical_column_with_vocabulary_list,
+# %% tf.feature_column.sequence_categorical_column_with_hash_bucket
 words = tf.feature_column.sequence_categorical_column_with_vocabulary_list("words", ["a", "b"])
 features = {"words": tf.SparseTensor([[0, 0], [0, 1]], ["b", "a"], [1, 2])}
 tf.contrib.feature_column.sequence_input_layer(features, [tf.feature_column.indicator_column(words)])[0]
@@ -355,6 +370,8 @@ tf.contrib.feature_column.sequence_input_layer(features, [tf.feature_column.indi
 # %% tf.feature_column.sequence_categorical_column_with_vocabulary_file
 with open("words.txt", "w") as file:
     file.write("a\nb\n")
-words = tf.feature_column.sequence_categorical_column_with_vocabulary_file("words", "words.txt", vocabulary_size=2)
+words = tf.feature_column.sequence_categorical_column_with_vocabulary_file(
+    "words", "words.txt", vocabulary_size=2
+)
 features = {"words": tf.SparseTensor([[0, 0]], ["b"], [1, 1])}
 tf.contrib.feature_column.sequence_input_layer(features, [tf.feature_column.indicator_column(words)])[0]

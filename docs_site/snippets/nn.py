@@ -36,13 +36,19 @@ tf.squeeze(tf.nn.depthwise_conv2d(x, tf.ones([2, 2, 2, 1]), strides=[1, 1, 1, 1]
 
 # %% tf.nn.separable_conv2d
 x = tf.ones([1, 3, 3, 2])
-y = tf.nn.separable_conv2d(x, tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 1]), strides=[1, 1, 1, 1], padding="VALID")
+y = tf.nn.separable_conv2d(
+    x, tf.ones([2, 2, 2, 1]), tf.ones([1, 1, 2, 1]), strides=[1, 1, 1, 1], padding="VALID"
+)
 tf.squeeze(y)
 
 # %% tf.nn.with_space_to_batch
 x = tf.reshape(tf.range(6.0), [1, 6, 1])
 y = tf.nn.with_space_to_batch(
-    x, [2], "VALID", lambda x, blocks, padding: tf.nn.conv1d(x, tf.ones([2, 1, 1]), 1, "VALID"), filter_shape=[2]
+    x,
+    [2],
+    "VALID",
+    lambda x, blocks, padding: tf.nn.conv1d(x, tf.ones([2, 1, 1]), 1, "VALID"),
+    filter_shape=[2],
 )
 tf.squeeze(y)
 
@@ -124,7 +130,9 @@ labels = tf.SparseTensor([[0, 0], [0, 1]], tf.constant([0, 1]), [1, 2])
 tf.nn.ctc_loss(labels, tf.zeros([4, 1, 3]), sequence_length=[4])
 
 # %% tf.nn.ctc_loss_v2
-tf.nn.ctc_loss_v2(labels=[[1, 2]], logits=tf.zeros([4, 1, 3]), label_length=[2], logit_length=[4], blank_index=0)
+tf.nn.ctc_loss_v2(
+    labels=[[1, 2]], logits=tf.zeros([4, 1, 3]), label_length=[2], logit_length=[4], blank_index=0
+)
 
 # %% tf.nn.ctc_beam_search_decoder_v2
 logits = tf.constant([[[0.1, 3.0, 0.1]], [[0.1, 0.1, 3.0]], [[3.0, 0.1, 0.1]]])
@@ -143,8 +151,13 @@ tf.nn.embedding_lookup(table, [2, 0])
 
 # %% tf.nn.embedding_lookup_sparse, tf.nn.safe_embedding_lookup_sparse
 table = tf.get_variable("table", initializer=[[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])
-words = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], tf.constant([0, 2, 1], tf.int64), [2, 2])  # two bags of words
-tf.nn.embedding_lookup_sparse(table, words, None, combiner="mean"), tf.nn.safe_embedding_lookup_sparse([table], words)
+words = tf.SparseTensor(
+    [[0, 0], [0, 1], [1, 0]], tf.constant([0, 2, 1], tf.int64), [2, 2]
+)  # two bags of words
+(
+    tf.nn.embedding_lookup_sparse(table, words, None, combiner="mean"),
+    tf.nn.safe_embedding_lookup_sparse([table], words),
+)
 
 # %% tf.nn.nce_loss, tf.nn.sampled_softmax_loss
 weights, biases = tf.random_normal([100, 4], seed=1), tf.zeros([100])
@@ -170,8 +183,11 @@ print(len(outputs), outputs[0].shape)
 
 # %% tf.nn.static_bidirectional_rnn
 forward, backward = tf.nn.rnn_cell.GRUCell(4), tf.nn.rnn_cell.GRUCell(4)
-outputs, last, first = tf.nn.static_bidirectional_rnn(forward, backward, [tf.ones([2, 3])] * 5, dtype=tf.float32)
+outputs, last, first = tf.nn.static_bidirectional_rnn(
+    forward, backward, [tf.ones([2, 3])] * 5, dtype=tf.float32
+)
 print(outputs[0].shape)
+
 
 # %% tf.nn.static_state_saving_rnn
 class Saver:
@@ -184,7 +200,9 @@ class Saver:
         return tf.no_op()
 
 
-outputs, state = tf.nn.static_state_saving_rnn(tf.nn.rnn_cell.GRUCell(4), [tf.ones([2, 3])] * 5, Saver(), "state")
+outputs, state = tf.nn.static_state_saving_rnn(
+    tf.nn.rnn_cell.GRUCell(4), [tf.ones([2, 3])] * 5, Saver(), "state"
+)
 print(len(outputs), state.shape)
 
 # %% tf.nn.raw_rnn

@@ -1,4 +1,4 @@
-"""Examples of what surrounds a graph: files, flags, logging, settings, summaries, models in files, profiles, tests."""
+"""Examples of what surrounds a graph: files, logging, settings, summaries, SavedModels, profiles, tests."""
 
 import json
 import os
@@ -10,7 +10,9 @@ import tideflow as tf
 # %% tf.app.run, tf.flags
 print("In a program: `tf.flags.DEFINE_integer(...)` at the top, and `tf.app.run(main)` at its end.")
 try:
-    tf.app.run(main=lambda argv: print("the program's arguments follow", type(argv).__name__), argv=["train.py"])
+    tf.app.run(
+        main=lambda argv: print("the program's arguments follow", type(argv).__name__), argv=["train.py"]
+    )
 except SystemExit as ended:
     print("exit status", ended.code)
 
@@ -28,7 +30,8 @@ print(tf.compat.path_to_str(pathlib.Path("logs") / "run"))
 # %% tf.compat.v1
 print(tf.compat.v1.Session is tf.Session)
 
-# %% tf.config.experimental_list_devices, tf.config.experimental.list_logical_devices, tf.config.experimental.list_physical_devices
+# %% tf.config.experimental_list_devices, tf.config.experimental.list_logical_devices,
+# %% tf.config.experimental.list_physical_devices
 print(tf.config.experimental.list_physical_devices("CPU"))
 print(tf.config.experimental.list_logical_devices("CPU"))
 
@@ -52,7 +55,9 @@ cpus = tf.config.experimental.list_physical_devices("CPU")
 tf.config.experimental.set_visible_devices(cpus, "CPU")
 print(len(tf.config.experimental.get_visible_devices("CPU")))
 
-# %% tf.config.experimental.VirtualDeviceConfiguration, tf.config.experimental.get_virtual_device_configuration, tf.config.experimental.set_virtual_device_configuration
+# %% tf.config.experimental.VirtualDeviceConfiguration,
+# %% tf.config.experimental.get_virtual_device_configuration,
+# %% tf.config.experimental.set_virtual_device_configuration
 (cpu,) = tf.config.experimental.list_physical_devices("CPU")
 halves = [tf.config.experimental.VirtualDeviceConfiguration() for _ in range(2)]
 try:
@@ -69,8 +74,14 @@ print(tf.config.optimizer.get_experimental_options())
 tf.config.optimizer.set_jit(False)
 print(tf.config.optimizer.get_jit())
 
-# %% tf.config.threading.get_inter_op_parallelism_threads, tf.config.threading.get_intra_op_parallelism_threads, tf.config.threading.set_inter_op_parallelism_threads, tf.config.threading.set_intra_op_parallelism_threads
-print(tf.config.threading.get_inter_op_parallelism_threads(), tf.config.threading.get_intra_op_parallelism_threads())
+# %% tf.config.threading.get_inter_op_parallelism_threads,
+# %% tf.config.threading.get_intra_op_parallelism_threads,
+# %% tf.config.threading.set_inter_op_parallelism_threads,
+# %% tf.config.threading.set_intra_op_parallelism_threads
+print(
+    tf.config.threading.get_inter_op_parallelism_threads(),
+    tf.config.threading.get_intra_op_parallelism_threads(),
+)
 
 # %% tf.distribute.cluster_resolver.ClusterResolver, tf.distribute.cluster_resolver.SimpleClusterResolver
 cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
@@ -78,7 +89,9 @@ resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, task_ty
 print(resolver.cluster_spec().as_dict(), resolver.task_id, resolver.master("worker", 0))
 
 # %% tf.distribute.cluster_resolver.TFConfigClusterResolver
-os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}})
+os.environ["TF_CONFIG"] = json.dumps(
+    {"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 1}}
+)
 resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
 print(resolver.task_type, resolver.task_id, resolver.cluster_spec().as_dict())
 del os.environ["TF_CONFIG"]
@@ -95,7 +108,9 @@ try:
 except (KeyError, RuntimeError):
     print("not started by srun")
 
-# %% tf.distribute.cluster_resolver.KubernetesClusterResolver, tf.distribute.cluster_resolver.GCEClusterResolver
+
+# %% tf.distribute.cluster_resolver.KubernetesClusterResolver,
+# %% tf.distribute.cluster_resolver.GCEClusterResolver
 class Pods:
     """Stands for a client of the `kubernetes` package."""
 
@@ -105,7 +120,9 @@ class Pods:
         return tf.test.mock.Mock(items=[pod])
 
 
-resolver = tf.distribute.cluster_resolver.KubernetesClusterResolver({"worker": ["app=train"]}, override_client=Pods())
+resolver = tf.distribute.cluster_resolver.KubernetesClusterResolver(
+    {"worker": ["app=train"]}, override_client=Pods()
+)
 print(resolver.cluster_spec().as_dict())
 
 # %% tf.errors.OpError, tf.errors.InvalidArgumentError
@@ -173,10 +190,15 @@ try:
 except tf.errors.AlreadyExistsError as error:
     print(type(error).__name__)
 
-# %% tf.errors.AbortedError, tf.errors.InternalError, tf.errors.PermissionDeniedError, tf.errors.ResourceExhaustedError, tf.errors.UnauthenticatedError, tf.errors.UnavailableError, tf.errors.UnimplementedError, tf.errors.UnknownError
+# %% tf.errors.AbortedError, tf.errors.InternalError, tf.errors.PermissionDeniedError,
+# %% tf.errors.ResourceExhaustedError, tf.errors.UnauthenticatedError, tf.errors.UnavailableError,
+# %% tf.errors.UnimplementedError, tf.errors.UnknownError
 try:
     raise tf.errors.UnavailableError(None, None, "the parameter server is not there")
-except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:  # what a monitored session recovers from
+except (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+) as error:  # what a monitored session recovers from
     print(type(error).__name__, error.error_code, error.message)
 
 # %% tf.errors.error_code_from_exception_type, tf.errors.exception_type_from_error_code
@@ -197,11 +219,12 @@ tf.gfile.Rename("b", "c")
 print(tf.gfile.Exists("b"), tf.gfile.Stat("c").length)
 tf.gfile.Remove("c")
 
-# %% tf.gfile.MakeDirs, tf.gfile.MkDir, tf.gfile.IsDirectory, tf.gfile.ListDirectory, tf.gfile.Walk, tf.gfile.Glob, tf.gfile.DeleteRecursively
+# %% tf.gfile.MakeDirs, tf.gfile.MkDir, tf.gfile.IsDirectory, tf.gfile.ListDirectory, tf.gfile.Walk,
+# %% tf.gfile.Glob, tf.gfile.DeleteRecursively
 tf.gfile.MakeDirs("logs/run")
 tf.gfile.MkDir("logs/other")
 print(tf.gfile.IsDirectory("logs"), sorted(tf.gfile.ListDirectory("logs")), tf.gfile.Glob("logs/r*"))
-print([folder for folder, _, _ in tf.gfile.Walk("logs")][0])
+print(next(tf.gfile.Walk("logs"))[0])
 tf.gfile.DeleteRecursively("logs")
 
 # %% tf.io.gfile.copy, tf.io.gfile.exists, tf.io.gfile.rename, tf.io.gfile.remove, tf.io.gfile.stat
@@ -212,14 +235,17 @@ tf.io.gfile.rename("b", "c")
 print(tf.io.gfile.exists("b"), tf.io.gfile.stat("c").length)
 tf.io.gfile.remove("c")
 
-# %% tf.io.gfile.makedirs, tf.io.gfile.mkdir, tf.io.gfile.isdir, tf.io.gfile.listdir, tf.io.gfile.walk, tf.io.gfile.glob, tf.io.gfile.rmtree
+# %% tf.io.gfile.makedirs, tf.io.gfile.mkdir, tf.io.gfile.isdir, tf.io.gfile.listdir, tf.io.gfile.walk,
+# %% tf.io.gfile.glob, tf.io.gfile.rmtree
 tf.io.gfile.makedirs("logs/run")
 tf.io.gfile.mkdir("logs/other")
 print(tf.io.gfile.isdir("logs"), sorted(tf.io.gfile.listdir("logs")), tf.io.gfile.glob("logs/r*"))
-print([folder for folder, _, _ in tf.io.gfile.walk("logs")][0])
+print(next(tf.io.gfile.walk("logs"))[0])
 tf.io.gfile.rmtree("logs")
 
-# %% tf.logging.info, tf.logging.debug, tf.logging.warn, tf.logging.warning, tf.logging.error, tf.logging.fatal, tf.logging.log, tf.logging.vlog, tf.logging.flush, tf.logging.get_verbosity, tf.logging.set_verbosity
+# %% tf.logging.info, tf.logging.debug, tf.logging.warn, tf.logging.warning, tf.logging.error,
+# %% tf.logging.fatal, tf.logging.log, tf.logging.vlog, tf.logging.flush, tf.logging.get_verbosity,
+# %% tf.logging.set_verbosity
 before = tf.logging.get_verbosity()
 tf.logging.set_verbosity(tf.logging.INFO)
 tf.logging.info("loss %.2f", 0.25)  # to the error output
@@ -239,11 +265,14 @@ print("logged to the error output")
 tf.logging.TaskLevelStatusMessage("reading the data")
 print("logged to the error output")
 
-# %% tf.resource_loader.get_data_files_path, tf.resource_loader.get_path_to_datafile, tf.resource_loader.get_root_dir_with_all_resources, tf.resource_loader.load_resource, tf.resource_loader.readahead_file_path
+# %% tf.resource_loader.get_data_files_path, tf.resource_loader.get_path_to_datafile,
+# %% tf.resource_loader.get_root_dir_with_all_resources, tf.resource_loader.load_resource,
+# %% tf.resource_loader.readahead_file_path
 path = tf.resource_loader.get_path_to_datafile("words.txt")  # beside this program's file
 print(os.path.basename(path), tf.resource_loader.readahead_file_path("words.txt"))
 
-# %% tf.sysconfig.get_compile_flags, tf.sysconfig.get_include, tf.sysconfig.get_lib, tf.sysconfig.get_link_flags
+# %% tf.sysconfig.get_compile_flags, tf.sysconfig.get_include, tf.sysconfig.get_lib,
+# %% tf.sysconfig.get_link_flags
 print(os.path.isdir(tf.sysconfig.get_include()), len(tf.sysconfig.get_compile_flags()) > 0)
 
 # %% tf.pywrap_tensorflow.IsMklEnabled
@@ -270,11 +299,18 @@ with tf.Session() as sess:
 builder.save()
 print(sorted(os.listdir("export")))
 
-# %% tf.saved_model.build_signature_def, tf.saved_model.build_tensor_info, tf.saved_model.get_tensor_from_tensor_info, tf.saved_model.is_valid_signature
+# %% tf.saved_model.build_signature_def, tf.saved_model.build_tensor_info,
+# %% tf.saved_model.get_tensor_from_tensor_info, tf.saved_model.is_valid_signature
 x = tf.placeholder(tf.float32, [None], name="x")
 info = tf.saved_model.build_tensor_info(x)
-signature = tf.saved_model.build_signature_def({"inputs": info}, {"outputs": info}, "tensorflow/serving/predict")
-print(info.name, tf.saved_model.get_tensor_from_tensor_info(info) is x, tf.saved_model.is_valid_signature(signature))
+signature = tf.saved_model.build_signature_def(
+    {"inputs": info}, {"outputs": info}, "tensorflow/serving/predict"
+)
+print(
+    info.name,
+    tf.saved_model.get_tensor_from_tensor_info(info) is x,
+    tf.saved_model.is_valid_signature(signature),
+)
 
 # %% tf.saved_model.classification_signature_def
 texts, scores = tf.placeholder(tf.string, [None]), tf.placeholder(tf.float32, [None, 2])
@@ -303,7 +339,8 @@ with tf.Session() as sess, tf.summary.FileWriter("logs", sess.graph) as writer:
         writer.add_summary(sess.run(merged, {x: 1.0 / (step + 1)}), global_step=step)
 print(len(tf.gfile.ListDirectory("logs")))
 
-# %% tf.summary.histogram, tf.summary.image, tf.summary.audio, tf.summary.text, tf.summary.tensor_summary, tf.summary.merge
+# %% tf.summary.histogram, tf.summary.image, tf.summary.audio, tf.summary.text, tf.summary.tensor_summary,
+# %% tf.summary.merge
 summaries = [
     tf.summary.histogram("weights", tf.random_normal([100], seed=1)),
     tf.summary.image("picture", tf.zeros([1, 8, 8, 3])),
@@ -356,13 +393,16 @@ print(profiler.profile_operations(options).total_exec_micros > 0)
 x = tf.random_normal([10, 10], seed=1)
 metadata = tf.RunMetadata()
 with tf.Session() as sess:
-    sess.run(tf.matmul(x, x), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    sess.run(
+        tf.matmul(x, x), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata
+    )
 print(type(tf.profiler.advise(tf.get_default_graph(), metadata)).__name__)
 
 # %% tf.profiler.write_op_log
 tf.get_variable("w", [2, 3])
 tf.profiler.write_op_log(tf.get_default_graph(), "logs")
 print(os.listdir("logs"))
+
 
 # %% tf.test.TestCase, tf.test.main
 class SquareTest(tf.test.TestCase):
@@ -373,6 +413,7 @@ class SquareTest(tf.test.TestCase):
 
 result = unittest.TextTestRunner(stream=open(os.devnull, "w")).run(SquareTest("test_square"))
 print(result.wasSuccessful())  # as a program: tf.test.main()
+
 
 # %% tf.test.Benchmark, tf.test.benchmark_config
 class MatMul(tf.test.Benchmark):
@@ -410,7 +451,8 @@ with tf.Session(workers[0].target) as sess:
 # %% tf.test.get_temp_dir, tf.test.test_src_dir_path
 print(os.path.isdir(tf.test.get_temp_dir()))
 
-# %% tf.test.gpu_device_name, tf.test.is_gpu_available, tf.test.is_built_with_cuda, tf.test.is_built_with_gpu_support, tf.test.is_built_with_rocm
+# %% tf.test.gpu_device_name, tf.test.is_gpu_available, tf.test.is_built_with_cuda,
+# %% tf.test.is_built_with_gpu_support, tf.test.is_built_with_rocm
 print(tf.test.is_gpu_available() == bool(tf.test.gpu_device_name()))
 
 # %% tf.test.StubOutForTesting

@@ -1,4 +1,4 @@
-"""Examples of tf.train: optimizers, learning rates, checkpoints, sessions that supervise, hooks and queues of input."""
+"""Examples of tf.train: optimizers, learning rates, checkpoints, monitored sessions, hooks and input."""
 
 import threading
 
@@ -100,7 +100,8 @@ with tf.Session() as sess:
     sess.run(keep)
     print(sess.run(averages.average(w)), averages.average_name(w))
 
-# %% tf.train.experimental.LossScale, tf.train.experimental.FixedLossScale, tf.train.experimental.DynamicLossScale
+# %% tf.train.experimental.LossScale, tf.train.experimental.FixedLossScale,
+# %% tf.train.experimental.DynamicLossScale
 fixed = tf.train.experimental.FixedLossScale(128.0)
 dynamic = tf.train.experimental.DynamicLossScale(initial_loss_scale=1024.0)
 print(isinstance(fixed, tf.train.experimental.LossScale))
@@ -108,12 +109,14 @@ fixed(), dynamic()
 
 # %% tf.train.experimental.MixedPrecisionLossScaleOptimizer
 w = tf.get_variable("w", initializer=5.0)
-optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(tf.train.GradientDescentOptimizer(0.1), 128.0)
+optimizer = tf.train.GradientDescentOptimizer(0.1)
+optimizer = tf.train.experimental.MixedPrecisionLossScaleOptimizer(optimizer, 128.0)
 step = optimizer.minimize(tf.square(w))
 with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     sess.run(step)
     print(sess.run(w))
+
 
 # %% tf.train.experimental.PythonState
 class Epoch(tf.train.experimental.PythonState):
@@ -148,14 +151,15 @@ tf.train.polynomial_decay(0.1, tf.constant(50), decay_steps=100, end_learning_ra
 tf.train.piecewise_constant(tf.constant(150), boundaries=[100, 200], values=[0.1, 0.01, 0.001])
 
 # %% tf.train.cosine_decay, tf.train.linear_cosine_decay
-tf.train.cosine_decay(0.1, tf.constant(50), decay_steps=100), tf.train.linear_cosine_decay(0.1, tf.constant(50), 100)
+step = tf.constant(50)
+tf.train.cosine_decay(0.1, step, decay_steps=100), tf.train.linear_cosine_decay(0.1, step, decay_steps=100)
 
 # %% tf.train.cosine_decay_restarts
 tf.train.cosine_decay_restarts(0.1, tf.constant(150), first_decay_steps=100)
 
 # %% tf.train.noisy_linear_cosine_decay
 rate = tf.train.noisy_linear_cosine_decay(0.1, tf.constant(50), decay_steps=100)
-rate > 0.0
+tf.greater(rate, 0.0)
 
 # %% tf.train.get_or_create_global_step, tf.train.get_global_step, tf.train.create_global_step
 step = tf.train.get_or_create_global_step()
@@ -194,8 +198,11 @@ print(tf.train.checkpoint_exists(path), len(tf.train.get_checkpoint_mtimes([path
 tf.train.remove_checkpoint(path)
 print(tf.train.checkpoint_exists(path))
 
-# %% tf.train.get_checkpoint_state, tf.train.update_checkpoint_state, tf.train.generate_checkpoint_state_proto
-tf.train.update_checkpoint_state(".", "model.ckpt-2", all_model_checkpoint_paths=["model.ckpt-1", "model.ckpt-2"])
+# %% tf.train.get_checkpoint_state, tf.train.update_checkpoint_state,
+# %% tf.train.generate_checkpoint_state_proto
+tf.train.update_checkpoint_state(
+    ".", "model.ckpt-2", all_model_checkpoint_paths=["model.ckpt-1", "model.ckpt-2"]
+)
 print(tf.train.get_checkpoint_state(".").model_checkpoint_path)
 print(tf.train.generate_checkpoint_state_proto(".", "model.ckpt-2").model_checkpoint_path)
 
@@ -295,6 +302,7 @@ w = tf.get_variable("w", initializer=2.0)
 with tf.train.SingularMonitoredSession() as sess:
     print(sess.run(w))
 
+
 # %% tf.train.SessionCreator, tf.train.WorkerSessionCreator
 class Plain(tf.train.SessionCreator):
     def create_session(self):
@@ -309,6 +317,7 @@ w = tf.get_variable("w", initializer=2.0)
 manager = tf.train.SessionManager()
 with manager.prepare_session("", init_op=tf.global_variables_initializer()) as sess:
     print(sess.run(w))
+
 
 # %% tf.train.SessionRunHook, tf.train.SessionRunArgs, tf.train.SessionRunContext, tf.train.SessionRunValues
 class ShowLoss(tf.train.SessionRunHook):
@@ -333,9 +342,13 @@ with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(num_steps=2)]) as 
 
 # %% tf.train.LoggingTensorHook, tf.train.StepCounterHook
 count = tf.assign_add(tf.train.get_or_create_global_step(), 1)
-hooks = [tf.train.LoggingTensorHook({"step": count}, every_n_iter=1), tf.train.StepCounterHook(every_n_steps=100)]
+hooks = [
+    tf.train.LoggingTensorHook({"step": count}, every_n_iter=1),
+    tf.train.StepCounterHook(every_n_steps=100),
+]
 with tf.train.MonitoredSession(hooks=hooks) as sess:
     print(sess.run(count))
+
 
 # %% tf.train.CheckpointSaverHook, tf.train.CheckpointSaverListener
 class Told(tf.train.CheckpointSaverListener):
@@ -429,6 +442,7 @@ for thread in threads:
 coordinator.join(threads)
 print(coordinator.should_stop())
 
+
 # %% tf.train.LooperThread
 class Tick(tf.train.LooperThread):
     def run_loop(self):
@@ -479,7 +493,9 @@ with tf.train.MonitoredSession() as sess:
     print(sess.run(words), sess.run(words))
 
 # %% tf.train.slice_input_producer
-picture, label = tf.train.slice_input_producer([tf.constant([[1, 2], [3, 4]]), tf.constant(["a", "b"])], shuffle=False)
+picture, label = tf.train.slice_input_producer(
+    [tf.constant([[1, 2], [3, 4]]), tf.constant(["a", "b"])], shuffle=False
+)
 with tf.train.MonitoredSession() as sess:
     print(sess.run([picture, label]))
 

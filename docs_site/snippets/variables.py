@@ -1,7 +1,5 @@
 """Examples of variables, their scopes, initializers, regularizers and collections."""
 
-import numpy as np
-
 import tideflow as tf
 
 # %% tf.Variable
@@ -21,6 +19,7 @@ w
 # %% tf.get_local_variable
 counter = tf.get_local_variable("counter", initializer=0)
 print(tf.local_variables() == [counter])
+
 
 # %% tf.variable_scope
 def dense(x):
@@ -43,6 +42,7 @@ with tf.variable_scope(scope):
 with tf.variable_op_scope([], "layer", "default"):
     print(tf.get_variable("w", [1]).name)
 
+
 # %% tf.variable_creator_scope
 def noted(next_creator, **kwargs):
     print("makes", kwargs["name"])
@@ -57,6 +57,7 @@ scale = tf.make_template("scale", lambda x: x * tf.get_variable("factor", initia
 a, b = scale(tf.constant(1.0)), scale(tf.constant(2.0))  # one variable
 print(len(tf.global_variables()))
 a, b
+
 
 # %% tf.Module
 class Scale(tf.Module):
@@ -75,7 +76,10 @@ scale(tf.constant(4.0))
 
 # %% tf.VariableSynchronization, tf.VariableAggregation
 v = tf.get_variable(
-    "v", initializer=1.0, synchronization=tf.VariableSynchronization.AUTO, aggregation=tf.VariableAggregation.NONE
+    "v",
+    initializer=1.0,
+    synchronization=tf.VariableSynchronization.AUTO,
+    aggregation=tf.VariableAggregation.NONE,
 )
 print(v.synchronization, v.aggregation)
 
@@ -108,7 +112,8 @@ with tf.Session() as sess:
     print(sess.run(tf.local_variables()))
 
 # %% tf.model_variables
-w = tf.get_variable("w", initializer=1.0, collections=[tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.MODEL_VARIABLES])
+keys = [tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.MODEL_VARIABLES]
+w = tf.get_variable("w", initializer=1.0, collections=keys)
 print(tf.model_variables() == [w])
 
 # %% tf.moving_average_variables
@@ -195,13 +200,15 @@ tf.round(tf.matmul(w, w, transpose_a=True))
 # %% tf.glorot_uniform_initializer, tf.glorot_normal_initializer
 tf.get_variable("w", [2, 2], initializer=tf.glorot_uniform_initializer(seed=1))
 
-# %% tf.initializers.he_normal, tf.initializers.he_uniform, tf.initializers.lecun_normal, tf.initializers.lecun_uniform
+# %% tf.initializers.he_normal, tf.initializers.he_uniform, tf.initializers.lecun_normal,
+# %% tf.initializers.lecun_uniform
 a = tf.get_variable("a", [2, 2], initializer=tf.initializers.he_normal(seed=1))
 b = tf.get_variable("b", [2, 2], initializer=tf.initializers.lecun_uniform(seed=1))
 a, b
 
 # %% tf.initializers.identity
 tf.get_variable("w", [2, 3], initializer=tf.initializers.identity(gain=2.0))
+
 
 # %% tf.keras.initializers.Initializer
 class Diagonal(tf.keras.initializers.Initializer):
@@ -211,7 +218,8 @@ class Diagonal(tf.keras.initializers.Initializer):
 
 tf.get_variable("w", [2, 2], initializer=Diagonal())
 
-# %% tf.keras.initializers.RandomNormal, tf.keras.initializers.TruncatedNormal, tf.keras.initializers.RandomUniform
+# %% tf.keras.initializers.RandomNormal, tf.keras.initializers.TruncatedNormal,
+# %% tf.keras.initializers.RandomUniform
 a = tf.get_variable("a", [2], initializer=tf.keras.initializers.RandomNormal(stddev=0.1, seed=1))
 b = tf.get_variable("b", [2], initializer=tf.keras.initializers.TruncatedNormal(stddev=0.1, seed=1))
 c = tf.get_variable("c", [2], initializer=tf.keras.initializers.RandomUniform(-1.0, 1.0, seed=1))

@@ -8,8 +8,8 @@
 | `text` | must be what the block before it printed, or the error that it ended with |
 
 The program is called like the page (`getting_started.py`) and has the lines of the blocks so far, but for
-those that end with an error. An ellipsis on the page (…) stands for anything; a number with a decimal point or
-a percent sign may be a tenth off, since kernels round in their own ways.
+those that end with an error. An ellipsis on the page (…) stands for anything; a number with a decimal point
+or a percent sign may be a tenth off, since kernels round in their own ways.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ from tideflow import nn
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.base import Layer
 from tideflow.layers.function_docs import function_doc
+from tideflow.layers.input_spec import InputSpec
 from tideflow.layers.shapes import (
     check_data_format,
     check_padding,

@@ -10,7 +10,8 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.base import Layer
+from tideflow.layers.input_spec import InputSpec
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.linalg import contraction, matmul

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
@@ -12,7 +12,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.base import Layer
+from tideflow.layers.input_spec import InputSpec
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, reductions, unary

@@ -7,8 +7,9 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.base import Layer
 from tideflow.layers.function_docs import function_doc
+from tideflow.layers.input_spec import InputSpec
 from tideflow.layers.shapes import check_data_format, check_padding, sizes, tensor_format
 from tideflow.ops.arrays import shapes
 from tideflow.ops.nn import mean_pooling, pooling

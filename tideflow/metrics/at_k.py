@@ -14,7 +14,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.metrics.streaming import Metric, collected, metric_variable
+from tideflow.metrics.streaming import Metric, collected, metric_doc, metric_variable
 from tideflow.ops.arrays import creation, indexing, joining, ranking, shapes, slicing, tiling
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, cumulative, reductions
@@ -125,13 +125,13 @@ def _share_at_top_k(word: str, misses: str, doc: str) -> Callable[..., Metric]:
     """The metric of hits among hits and misses, of classes that are already chosen."""
 
     def metric(
-        labels: Any,
-        predictions_idx: Any,
+        labels: TensorLike,
+        predictions_idx: TensorLike,
         k: int | None = None,
         class_id: int | None = None,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         default_name = _at_k_name(word, k, class_id)
@@ -146,7 +146,7 @@ def _share_at_top_k(word: str, misses: str, doc: str) -> Callable[..., Metric]:
             return collected(value, update, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{word}_at_top_k"
-    metric.__doc__ = doc
+    metric.__doc__ = metric_doc(doc, metric)
     return export(f"metrics.{metric.__name__}")(metric)
 
 
@@ -154,13 +154,13 @@ def _share_at_k(word: str, at_top_k: Callable[..., Metric], doc: str) -> Callabl
     """The same metric of the k classes with the highest scores."""
 
     def metric(
-        labels: Any,
-        predictions: Any,
+        labels: TensorLike,
+        predictions: TensorLike,
         k: int,
         class_id: int | None = None,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with name_scope(name, _at_k_name(word, k, class_id), [predictions, weights]) as scope:
@@ -170,21 +170,25 @@ def _share_at_k(word: str, at_top_k: Callable[..., Metric], doc: str) -> Callabl
             )
 
     metric.__name__ = metric.__qualname__ = f"{word}_at_k"
-    metric.__doc__ = doc
+    metric.__doc__ = metric_doc(doc, metric)
     return export(f"metrics.{metric.__name__}")(metric)
 
 
 precision_at_top_k = _share_at_top_k(
-    "precision", "false_positive", "How many of the chosen classes `predictions_idx` are among the labels."
+    "precision", "false_positive", "Computes the part of the predicted classes that are labels."
 )
 recall_at_top_k = _share_at_top_k(
-    "recall", "false_negative", "How many of the labels are among the chosen classes `predictions_idx`."
+    "recall", "false_negative", "Computes the part of the labels that are among the predicted classes."
 )
 precision_at_k = _share_at_k(
-    "precision", precision_at_top_k, "How many of the k classes with the highest scores are labels."
+    "precision",
+    precision_at_top_k,
+    "Computes the part of the k classes with the highest scores that are labels.",
 )
 recall_at_k = _share_at_k(
-    "recall", recall_at_top_k, "How many of the labels are among the k classes with the highest scores."
+    "recall",
+    recall_at_top_k,
+    "Computes the part of the labels that are among the k classes with the highest scores.",
 )
 
 
@@ -199,7 +203,24 @@ def sparse_precision_at_k(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The older name of `precision_at_k`."""
+    """Computes the precision at k; an older name of `tf.metrics.precision_at_k`.
+
+    Args:
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      predictions: The scores of all classes, of shape [..., classes].
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     return precision_at_k(
         labels, predictions, k, class_id, weights, metrics_collections, updates_collections, name
     )
@@ -218,7 +239,23 @@ def average_precision_at_k(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of the precisions at 1, 2, ... k, of those places in the ranking that hold a label."""
+    """Computes the mean of the precisions at 1, 2 and so on up to k, at the ranks that have a label.
+
+    Args:
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      predictions: The scores of all classes, of shape [..., classes].
+      k: The number of classes to consider.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
     with name_scope(name, _at_k_name("average_precision", k), [predictions, weights]) as scope:
@@ -239,7 +276,23 @@ def sparse_average_precision_at_k(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The older name of `average_precision_at_k`."""
+    """Computes the average precision at k; an older name of `tf.metrics.average_precision_at_k`.
+
+    Args:
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      predictions: The scores of all classes, of shape [..., classes].
+      k: The number of classes to consider.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     return average_precision_at_k(
         labels, predictions, k, weights, metrics_collections, updates_collections, name
     )

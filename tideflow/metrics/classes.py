@@ -35,7 +35,25 @@ def mean_iou(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over classes of hits / (hits + false positives + false negatives); the update is a matrix."""
+    """Computes the mean over classes of intersection over union.
+
+    For a class it is `hits / (hits + false positives + false negatives)`. The update is the confusion matrix.
+
+    Args:
+      labels: The classes.
+      predictions: The predicted classes, of the same shape.
+      num_classes: The number of classes.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         predictions.shape.assert_is_compatible_with(labels.shape)
@@ -73,7 +91,25 @@ def mean_per_class_accuracy(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over classes of how often a label of the class was predicted. The update is a vector."""
+    """Computes the mean over classes of the part of a class's labels that are predicted.
+
+    The update is a vector.
+
+    Args:
+      labels: The classes.
+      predictions: The predicted classes, of the same shape.
+      num_classes: The number of classes.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels, predictions = _flat(casting.cast(labels, dtypes.int64)), _flat(predictions)
         predictions.shape.assert_is_compatible_with(labels.shape)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
-from tideflow.metrics.streaming import Metric, collected, metric_variable, squeezed, streamed
+from tideflow.metrics.streaming import Metric, collected, metric_doc, metric_variable, squeezed, streamed
 from tideflow.ops.arrays import constants, indexing, shapes
 from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _booleans(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, Tensor | None]:
@@ -26,7 +29,7 @@ def _booleans(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tens
 def _count(
     condition: Tensor, weights: Tensor | None, metrics_collections: Any, updates_collections: Any
 ) -> Metric:
-    """How often a condition held, or the sum of the weights where it did."""
+    """Counts how often a condition is true, or sums the weights where it is."""
     checks.assert_type(condition, dtypes.bool)
     count = metric_variable([], dtypes.float32, name="count")
     hits = casting.cast(condition, dtypes.float32)
@@ -42,11 +45,11 @@ def _counting(name: str, label: bool, prediction: bool, doc: str) -> Callable[..
     """The metric that counts one of the four ways in which a label and a prediction can meet."""
 
     def metric(
-        labels: Any,
-        predictions: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, metric.__name__, (predictions, labels, weights)):
@@ -55,14 +58,14 @@ def _counting(name: str, label: bool, prediction: bool, doc: str) -> Callable[..
             return _count(condition, weights, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
+    metric.__doc__ = metric_doc(doc, metric)
     return export(f"metrics.{name}")(metric)
 
 
-true_positives = _counting("true_positives", True, True, "How often true was predicted, and right.")
-true_negatives = _counting("true_negatives", False, False, "How often false was predicted, and right.")
-false_positives = _counting("false_positives", False, True, "How often true was predicted, and wrong.")
-false_negatives = _counting("false_negatives", True, False, "How often false was predicted, and wrong.")
+true_positives = _counting("true_positives", True, True, "Counts the predictions of true that are right.")
+true_negatives = _counting("true_negatives", False, False, "Counts the predictions of false that are right.")
+false_positives = _counting("false_positives", False, True, "Counts the predictions of true that are wrong.")
+false_negatives = _counting("false_negatives", True, False, "Counts the predictions of false that are wrong.")
 
 
 def _share(hits: Any, misses: Any, name: str) -> Tensor:
@@ -72,11 +75,11 @@ def _share(hits: Any, misses: Any, name: str) -> Tensor:
 
 def _share_of_true_positives(name: str, misses: Callable[..., Metric], doc: str) -> Callable[..., Metric]:
     def metric(
-        labels: Any,
-        predictions: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        labels: TensorLike,
+        predictions: TensorLike,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, metric.__name__, (predictions, labels, weights)):
@@ -85,11 +88,13 @@ def _share_of_true_positives(name: str, misses: Callable[..., Metric], doc: str)
             return streamed(_share, *zip(*pairs, strict=True), metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = name
-    metric.__doc__ = doc
+    metric.__doc__ = metric_doc(doc, metric)
     return export(f"metrics.{name}")(metric)
 
 
 precision = _share_of_true_positives(
-    "precision", false_positives, "How many of the predictions of true were right."
+    "precision", false_positives, "Computes the part of the predictions of true that are right."
 )
-recall = _share_of_true_positives("recall", false_negatives, "How many of the true labels were predicted.")
+recall = _share_of_true_positives(
+    "recall", false_negatives, "Computes the part of the true labels that are predicted."
+)

@@ -45,7 +45,21 @@ def mean(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of all values."""
+    """Computes the mean of all values.
+
+    Args:
+      values: The values.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     with variable_scope(name, "mean", (values, weights)):
         values = casting.cast(values, dtypes.float32)
         total = metric_variable([], dtypes.float32, name="total")
@@ -67,7 +81,21 @@ def mean_tensor(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean over steps of each element of a tensor."""
+    """Computes the mean over batches of each element of a tensor.
+
+    Args:
+      values: The tensor.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     with variable_scope(name, "mean", (values, weights)):
         values = casting.cast(values, dtypes.float32)
         total = metric_variable(values.shape, dtypes.float32, name="total_tensor")
@@ -93,7 +121,22 @@ def accuracy(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """How often predictions equal labels."""
+    """Computes the part of the predictions that equal their labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     hits = casting.cast(binary.equal(casting.cast(predictions, labels.dtype), labels), dtypes.float32)
     return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
@@ -108,7 +151,22 @@ def mean_absolute_error(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of |prediction - label|."""
+    """Computes the mean absolute difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     errors = unary.abs(predictions - labels)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
@@ -123,7 +181,22 @@ def mean_squared_error(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of (prediction - label)²."""
+    """Computes the mean squared difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     errors = binary.squared_difference(labels, predictions)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
@@ -138,7 +211,22 @@ def root_mean_squared_error(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The square root of the mean of (prediction - label)²."""
+    """Computes the root of the mean squared difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     value, update = mean_squared_error(
         labels, predictions, weights, None, None, name or "root_mean_squared_error"
@@ -156,7 +244,23 @@ def mean_relative_error(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of |label - prediction| / normalizer, taken as 0 where the normalizer is 0."""
+    """Computes the mean absolute difference of predictions and labels, divided by a normalizer.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      normalizer: The normalizer, of the same shape. The relative error is 0 where it is 0.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     predictions, normalizer = confusion.remove_squeezable_dimensions(predictions, normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
@@ -178,7 +282,23 @@ def mean_cosine_distance(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of 1 - the dot product along `dim`, of vectors that have length 1 already."""
+    """Computes the mean of 1 minus the dot product along an axis.
+
+    Args:
+      labels: The labels, normalized to length 1.
+      predictions: The predictions, normalized to length 1.
+      dim: The axis.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     labels, predictions, weights = _pair(labels, predictions, weights)
     products = reductions.reduce_sum(binary.multiply(predictions, labels), axis=[dim], keepdims=True)
     value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
@@ -196,7 +316,22 @@ def percentage_below(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The share of values below a threshold."""
+    """Computes the part of the values that are below a threshold.
+
+    Args:
+      values: The values.
+      threshold: The threshold.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     is_below = casting.cast(binary.less(values, threshold), dtypes.float32)
     return mean(
         is_below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold"

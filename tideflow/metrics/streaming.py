@@ -1,7 +1,8 @@
-"""What all metrics are made of: variables that add up, and two tensors made of them in the same way."""
+"""The parts of metrics: variables that accumulate, and the value and the update that follow from them."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,25 @@ from tideflow.ops.nn.weights import matched_rank
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 
 Metric = tuple[Tensor, Tensor]
+
+_ARGUMENTS = {
+    "labels": "The labels: what is true.",
+    "predictions": "The predictions. They are of the same shape, unless the metric says otherwise.",
+    "predictions_idx": "The predicted classes, of shape [..., k].",
+    "thresholds": "The thresholds, in [0, 1]: a prediction above one counts as true.",
+    "k": "The number of classes to consider.",
+    "class_id": "If given, only this class is considered.",
+    "weights": "The weights of the examples, which are broadcast to the shape of the labels; 1 if None.",
+    "metrics_collections": "Collections to add the value to.",
+    "updates_collections": "Collections to add the update operation to.",
+    "name": "The name of the variable scope.",
+}
+
+
+def metric_doc(summary: str, metric: Callable[..., Metric]) -> str:
+    """The docstring of a metric that a family maker makes: its summary, and its parameters' meanings."""
+    arguments = "\n".join(f"  {name}: {_ARGUMENTS[name]}" for name in inspect.signature(metric).parameters)
+    return f"{summary}\n\nArgs:\n{arguments}\n\nReturns:\n  The value, and the operation that updates it."
 
 
 def metric_variable(shape: Any, dtype: dtypes.DType, name: str | None = None) -> Variable:

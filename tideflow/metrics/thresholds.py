@@ -13,7 +13,15 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies
-from tideflow.metrics.streaming import Metric, collected, metric_variable, safe_ratio, squeezed, streamed
+from tideflow.metrics.streaming import (
+    Metric,
+    collected,
+    metric_doc,
+    metric_variable,
+    safe_ratio,
+    squeezed,
+    streamed,
+)
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
 from tideflow.ops.math import binary, casting, checks, cumulative, positions, reductions, unary
 from tideflow.ops.nn.weights import broadcast_weights
@@ -91,12 +99,12 @@ def _spread_thresholds(count: int, given: Sequence[float] | None = None) -> list
 
 def _counting(kind: str) -> Callable[..., Metric]:
     def metric(
-        labels: Any,
-        predictions: Any,
+        labels: TensorLike,
+        predictions: TensorLike,
         thresholds: Sequence[float],
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, kind, (predictions, labels, weights)):
@@ -105,7 +113,7 @@ def _counting(kind: str) -> Callable[..., Metric]:
             return collected(value, updates[0], metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{kind}_at_thresholds"
-    metric.__doc__ = f"The number of {kind.replace('_', ' ')} at each threshold."
+    metric.__doc__ = metric_doc(f"Counts the {kind.replace('_', ' ')} at each threshold.", metric)
     return export(f"metrics.{metric.__name__}")(metric)
 
 
@@ -120,12 +128,12 @@ def _share_of_true_positives(word: str, misses: str, doc: str) -> Callable[..., 
         return binary.div(hits, _EPSILON + hits + missed, name=f"{word}_{name}")
 
     def metric(
-        labels: Any,
-        predictions: Any,
+        labels: TensorLike,
+        predictions: TensorLike,
         thresholds: Sequence[float],
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, metric.__name__, (predictions, labels, weights)):
@@ -135,15 +143,17 @@ def _share_of_true_positives(word: str, misses: str, doc: str) -> Callable[..., 
             return streamed(share, *counts, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{word}_at_thresholds"
-    metric.__doc__ = doc
+    metric.__doc__ = metric_doc(doc, metric)
     return export(f"metrics.{metric.__name__}")(metric)
 
 
 precision_at_thresholds = _share_of_true_positives(
-    "precision", "false_positives", "How many of the predictions of true were right, at each threshold."
+    "precision",
+    "false_positives",
+    "Computes the part of the predictions of true that are right, at each threshold.",
 )
 recall_at_thresholds = _share_of_true_positives(
-    "recall", "false_negatives", "How many of the true labels were predicted, at each threshold."
+    "recall", "false_negatives", "Computes the part of the true labels that are predicted, at each threshold."
 )
 
 
@@ -170,7 +180,27 @@ def auc(
     summation_method: str = "trapezoidal",
     thresholds: Sequence[float] | None = None,
 ) -> Metric:
-    """The area under the curve of true over false positives ("ROC"), or of precision over recall ("PR")."""
+    """Computes the area under a curve.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      curve: `"ROC"` for true positives over false positives, `"PR"` for precision over recall.
+      name: The name of the variable scope.
+      summation_method: How the area between two thresholds is computed: `"trapezoidal"`,
+        `"careful_interpolation"` (for PR), `"minoring"` or `"majoring"`.
+      thresholds: The thresholds, instead of `num_thresholds`.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
@@ -242,8 +272,23 @@ def sensitivity_at_specificity(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The share of true labels found, at the threshold whose share of false labels found is closest to
-    `specificity`.
+    """Computes the part of the true labels that are found, at a given specificity.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      specificity: The specificity, in [0, 1]: the part of the false labels that are recognized.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If `specificity` is not in [0, 1].
     """
     _check_rate("specificity", specificity)
 
@@ -270,8 +315,23 @@ def specificity_at_sensitivity(
     updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The share of false labels found, at the last threshold whose share of true labels found is closest to
-    `sensitivity`.
+    """Computes the part of the false labels that are recognized, at a given sensitivity.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      sensitivity: The sensitivity, in [0, 1]: the part of the true labels that are found.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If `sensitivity` is not in [0, 1].
     """
     _check_rate("sensitivity", sensitivity)
 

@@ -18,7 +18,8 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers import by_name
-from tideflow.layers.base import InputSpec, Layer
+from tideflow.layers.base import Layer
+from tideflow.layers.input_spec import InputSpec
 from tideflow.ops.arrays import constants, creation, joining, shapes, slicing
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, clipping, unary

@@ -431,7 +431,8 @@ class RandomShuffleQueue(Queue):
             self._put(rows)
 
     def _available(self) -> int:
-        return len(self._store) - (0 if self.closed else self._min_after_dequeue)
+        kept = 0 if self.closed else self._min_after_dequeue
+        return max(0, len(self._store) - kept)
 
 
 class PriorityQueue(Queue):

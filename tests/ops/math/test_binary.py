@@ -344,3 +344,14 @@ def test_long_chains_of_integers_are_no_trouble():
         for _ in range(600):
             chained = chained + 1
         assert session.run([doubled, chained], {p: 1}) == [0, 601]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("divide", ["truncatediv", "floordiv", "div", "floormod", "mod"])
+def test_the_smallest_number_by_minus_one_does_not_end_the_process(divide, dtype):
+    """The quotient does not fit and wraps around; the processor's own division would raise a signal."""
+    x, y = tf.placeholder(dtype, [2]), tf.placeholder(dtype, [2])
+    smallest = np.iinfo(dtype).min
+    with tf.Session() as session:
+        found = session.run(getattr(tf, divide)(x, y), {x: [smallest, 7], y: [-1, -1]})
+    assert found.tolist() == ([0, 0] if "mod" in divide else [smallest, -7])

@@ -21,6 +21,7 @@ from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import add_binary_samples, binary, published
 from tideflow.ops.helpers.flops import per_output_element
+from tideflow.ops.helpers.integers import truncated_quotient
 from tideflow.ops.helpers.samples import boolean, f32, i32
 from tideflow.ops.helpers.types import (
     COMPLEX,
@@ -249,7 +250,7 @@ def unless_integer(function: Callable) -> Callable:
 
 def quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """The kernel of divisions that round the quotients of integers toward zero."""
-    return torch.div(x, y, rounding_mode="trunc") if is_integer(x) else torch.true_divide(x, y)
+    return truncated_quotient(x, y) if is_integer(x) else torch.true_divide(x, y)
 
 
 def _quotient_gradient(divide: Callable) -> Callable:

@@ -23,6 +23,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
+from tideflow.ops.helpers.integers import truncated_quotient
 from tideflow.ops.helpers.rows import add_rows, check_rows, linear_rows, subtract_rows
 from tideflow.ops.helpers.samples import f32, i32, i64, ref, resource
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
@@ -210,7 +211,7 @@ def _in_turns(combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> 
 def _divide(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     if old.is_floating_point() or old.is_complex():
         return old / new
-    return torch.div(old.long(), new.long(), rounding_mode="trunc").to(old.dtype)
+    return truncated_quotient(old.long(), new.long()).to(old.dtype)
 
 
 def _minimum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
