@@ -46,7 +46,8 @@ def test_every_entry_leads_to_its_source():
         place = locations.location(entry.path, entry.obj)
         assert place is not None, f"nobody knows where {entry.name} is defined"
         lines = (ROOT / place.file).read_text().splitlines()
-        words = {path.rpartition(".")[2] for path in entry.paths} | {getattr(entry.obj, "__name__", "")}
+        words = {path.rpartition(".")[2] for path in entry.paths}
+        words.add(getattr(inspect.unwrap(entry.obj) if callable(entry.obj) else entry.obj, "__name__", ""))
         near = "\n".join(lines[max(0, place.line - 1) : place.line + 12])
         assert any(word in near for word in words if word), f"{entry.name} is not at {place}"
 

@@ -202,32 +202,9 @@ def in_double(case: Case) -> tuple[tuple, dict]:
     return inputs, attrs
 
 
-# Gradients that differences do not tell: a Switch has one dead output, rounding is taken for no change, and
-# a matrix of which Cholesky sees one triangle is taken for symmetric.
-NOT_THE_SLOPE = {
-    "BatchCholesky",
-    "Cholesky",
-    "FakeQuantWithMinMaxArgs",
-    "FakeQuantWithMinMaxVars",
-    "FakeQuantWithMinMaxVarsPerChannel",
-    "QuantizeAndDequantize",
-    "QuantizeAndDequantizeV2",
-    "QuantizeAndDequantizeV3",
-    "Switch",
-}
-# The outputs whose gradients an op's gradient follows, where the others are kept for it alone.
-FOLLOWED = {
-    "BlockLSTM": ("cs", "h"),
-    "BlockLSTMV2": ("cs", "h"),
-    "CTCLoss": ("loss",),
-    "GRUBlockCell": ("h",),
-    "LSTMBlockCell": ("cs", "h"),
-}
-
-
 def has_slope(case: Case) -> bool:
     """Whether differences of the outputs tell the gradient."""
-    if not case.differentiable or case.op.stateful or case.has_variables or case.op.name in NOT_THE_SLOPE:
+    if not case.differentiable or case.op.stateful or case.has_variables or not case.op.has_numeric_gradient:
         return False
     flat = [item for value in case.inputs for item in (value if isinstance(value, list) else [value])]
     return any(
@@ -274,10 +251,10 @@ def gradient_is_the_numeric_one(case):
 
 def followed(op: Op, built: Built) -> list:
     """The outputs that the op's gradient looks at."""
-    names = FOLLOWED.get(op.name)
-    if names is None:
+    if not op.gradient_follows:
         return built.fetches
-    return [tensor for arg, tensor in zip(op.outputs, built.fetches, strict=True) if arg.name in names]
+    pairs = zip(op.outputs, built.fetches, strict=True)
+    return [tensor for arg, tensor in pairs if arg.name in op.gradient_follows]
 
 
 def numeric_slope(session, built, outputs, weights, source, direction):

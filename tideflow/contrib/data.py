@@ -9,9 +9,10 @@ import numpy as np
 
 from tideflow.contrib.framework.tensors import with_shape
 from tideflow.data import structure
-from tideflow.data.dataset import Dataset, number
+from tideflow.data.dataset import Dataset
 from tideflow.data.features import make_batched_features_dataset
 from tideflow.data.grouping import Reducer
+from tideflow.data.numbers import number
 from tideflow.data.readers import TFRecordDataset
 from tideflow.data.transformations import Transformation, parallel_interleave
 from tideflow.export import export

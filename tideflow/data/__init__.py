@@ -2,6 +2,7 @@
 
 from tideflow.data import (  # noqa: F401
     checkpoints,
+    conversions,
     dataset,
     features,
     grouping,

@@ -22,8 +22,16 @@ if TYPE_CHECKING:
 
 @export("data.experimental.make_saveable_from_iterator", "contrib.data.make_saveable_from_iterator")
 def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
-    """The iterator's place, for a Saver. Restoring begins the dataset again and passes over what was taken:
-    it must give the same elements each time, so a shuffled one needs a seed.
+    """Makes the position of an iterator saveable by a Saver.
+
+    Restoring begins the dataset again and skips the elements that were taken. The dataset must have the same
+    elements in each pass; a shuffled one needs a seed.
+
+    Args:
+      iterator: The iterator.
+
+    Returns:
+      A saveable object; add it to the collection SAVEABLE_OBJECTS.
     """
     return _IteratorSaveable(iterator._iterator_resource)
 
@@ -48,8 +56,12 @@ def _initializers(resource: Tensor) -> list[Operation]:
 
 @export("data.experimental.CheckpointInputPipelineHook", "contrib.data.CheckpointInputPipelineHook")
 class CheckpointInputPipelineHook(SessionRunHook):
-    """Saves the places of all iterators of the graph, as often as the estimator saves its model, and restores
-    them where there is such a checkpoint.
+    """A hook that saves and restores the positions of all iterators of the graph.
+
+    It saves when the estimator saves its model.
+
+    Args:
+      estimator: The estimator, whose directory and interval are used.
     """
 
     def __init__(self, estimator: Any):

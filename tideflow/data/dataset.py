@@ -7,17 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data import generators, iterator, padding, structure
-from tideflow.data.functions import Traced, factory, traced
+from tideflow.data.functions import Traced, factory, is_predicate, stateful, traced
+from tideflow.data.numbers import number, seeds
 from tideflow.data.options import Options
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import control_dependencies, get_default_graph, get_seed, name_scope
+from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
-from tideflow.ops.arrays import constants, indexing, shapes
+from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import debugging
 from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
 from tideflow.ops.files import files
@@ -32,27 +33,21 @@ _OPTIMIZATIONS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repea
 _OPTIMIZATION_CONFIGS = ["map_vectorization:use_choose_fastest:false"]
 
 
-def number(value: Any, name: str, dtype: dtypes.DType = dtypes.int64) -> Tensor:
-    """A count or a size as a tensor."""
-    return convert_to_tensor(value, dtype=dtype, name=name)
-
-
-def seeds(seed: Any) -> tuple[Tensor, Tensor]:
-    """The pair of seeds of a dataset; never both zero where chance was asked not to choose."""
-    first, second = get_seed(seed)
-    first_tensor = number(0 if first is None else first, "seed")
-    if second is None:
-        return first_tensor, number(0, "seed2")
-    with name_scope("seed2") as scope:
-        second_tensor = number(second, "Const")
-        both = binary.logical_and(binary.equal(first_tensor, 0), binary.equal(second_tensor, 0))
-        other = number(2**31 - 1, "Const")
-        return first_tensor, indexing.where(both, other, second_tensor, name=scope)
-
-
 @export("data.Dataset")
 class Dataset(structure.OfElements):
-    """A sequence of elements, each a structure of tensors."""
+    """A sequence of elements, each of which is a structure of tensors.
+
+    Methods describe a pipeline; an iterator runs it:
+
+        dataset = tf.data.Dataset.from_tensor_slices(images).shuffle(1000).batch(32).repeat()
+        batch = dataset.make_one_shot_iterator().get_next()
+
+    Args:
+      variant: The variant tensor of the dataset.
+      spec: The specs of an element, in its structure.
+      inputs: The datasets that this one is made of.
+      options: The options of this dataset.
+    """
 
     def __init__(
         self, variant: Tensor, spec: Any, inputs: Sequence[Dataset] = (), options: Options | None = None
@@ -90,7 +85,14 @@ class Dataset(structure.OfElements):
     # ------------------------------------------------------------------ iterators
 
     def make_one_shot_iterator(self) -> iterator.Iterator:
-        """An iterator that needs no initialization, and goes through the dataset once."""
+        """Makes an iterator for one pass over the dataset, which needs no initialization.
+
+        Returns:
+          The iterator.
+
+        Raises:
+          ValueError: If the dataset uses variables or tables, which need initialization.
+        """
         self._check_graph()
         try:
             aggregator = self.options().experimental_stats.aggregator
@@ -109,7 +111,14 @@ class Dataset(structure.OfElements):
         return iterator.one_shot(made, self._element_spec)
 
     def make_initializable_iterator(self, shared_name: str | None = None) -> iterator.Iterator:
-        """An iterator that begins whenever its `initializer` is run."""
+        """Makes an iterator that begins the dataset when its `initializer` is run.
+
+        Args:
+          shared_name: The name under which sessions share the iterator.
+
+        Returns:
+          The iterator.
+        """
         self._check_graph()
         variant = self._advised(self._variant_tensor)
         return iterator.initializable(variant, self._element_spec, shared_name or "")
@@ -122,14 +131,28 @@ class Dataset(structure.OfElements):
             )
 
     def options(self) -> Options:
-        """The options of this dataset and of those it is made of."""
+        """The options of this dataset and of those it is made of.
+
+        Returns:
+          The Options.
+        """
         options = Options()
         for given in self._given:
             options = options.merge(given.options())
         return options if self._own_options is None else options.merge(self._own_options)
 
     def with_options(self, options: Options) -> Dataset:
-        """The same dataset, to be run in this way."""
+        """Sets options of the pipeline.
+
+        Args:
+          options: The Options, which are merged with those set before.
+
+        Returns:
+          A dataset of the same elements.
+
+        Raises:
+          ValueError: If an option has another value already.
+        """
         made = Dataset(self._variant_tensor, self._element_spec, [self], options)
         made.options()  # refuses what does not go together
         return made
@@ -164,7 +187,14 @@ class Dataset(structure.OfElements):
 
     @staticmethod
     def from_tensors(tensors: Any) -> Dataset:
-        """A dataset of one element."""
+        """Makes a dataset of one element.
+
+        Args:
+          tensors: The element: a structure of tensors.
+
+        Returns:
+          The dataset.
+        """
         element = structure.normalized(tensors)
         spec = structure.spec_of(element)
         shapes_of = structure.flat_attributes(spec)["output_shapes"]
@@ -173,7 +203,14 @@ class Dataset(structure.OfElements):
 
     @staticmethod
     def from_tensor_slices(tensors: Any) -> Dataset:
-        """The slices of the tensors along their first axis."""
+        """Makes a dataset of the slices of tensors along their first axis.
+
+        Args:
+          tensors: A structure of tensors with the same first size.
+
+        Returns:
+          The dataset.
+        """
         element = structure.normalized(tensors)
         batched = structure.spec_of(element)
         flat = structure.to_batched_tensors(batched, element)
@@ -188,7 +225,17 @@ class Dataset(structure.OfElements):
 
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor: SparseTensor) -> Dataset:
-        """The slices of a sparse tensor along its first axis: indices, values and shape of each."""
+        """Makes a dataset of the slices of a sparse tensor along its first axis.
+
+        Args:
+          sparse_tensor: The sparse tensor.
+
+        Returns:
+          A dataset whose elements are the indices, the values and the shape of each slice.
+
+        Raises:
+          TypeError: If the argument is not a sparse tensor.
+        """
         if not isinstance(sparse_tensor, SparseTensor):
             raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object.Was {sparse_tensor}.")
         rank = sparse_tensor.indices.shape.as_list()[1] if sparse_tensor.indices.shape.ndims else None
@@ -205,12 +252,32 @@ class Dataset(structure.OfElements):
     def from_generator(
         generator: Callable, output_types: Any, output_shapes: Any = None, args: Any = None
     ) -> Dataset:
-        """What a Python generator yields; `generator` is called, with `args`, for every pass."""
+        """Makes a dataset of the values of a Python generator.
+
+        Args:
+          generator: A function that returns an iterator; it is called for each pass.
+          output_types: The types of an element, in its structure.
+          output_shapes: The shapes of an element, in the same structure; unknown if None.
+          args: Tensors whose values `generator` gets as arguments.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          TypeError: If `generator` cannot be called.
+        """
         return generators.from_generator(generator, output_types, output_shapes, args)
 
     @staticmethod
     def range(*args: Any) -> Dataset:
-        """Numbers, as Python's range has them."""
+        """Makes a dataset of numbers, as Python's `range`.
+
+        Args:
+          *args: The stop, or start and stop, or start, stop and step.
+
+        Returns:
+          A dataset of int64 scalars.
+        """
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid arguments to RangeDataset: {args}")
         start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
@@ -225,7 +292,17 @@ class Dataset(structure.OfElements):
 
     @staticmethod
     def zip(datasets: Any) -> Dataset:
-        """The elements of several datasets side by side."""
+        """Joins the elements of several datasets side by side, until one of them ends.
+
+        Args:
+          datasets: A structure of datasets.
+
+        Returns:
+          A dataset whose elements have this structure.
+
+        Raises:
+          TypeError: If the structure contains anything but datasets.
+        """
         given = structure.flatten(datasets)
         for dataset in given:
             if not isinstance(dataset, Dataset):
@@ -242,7 +319,19 @@ class Dataset(structure.OfElements):
 
     @staticmethod
     def list_files(file_pattern: TensorLike, shuffle: bool | None = None, seed: int | None = None) -> Dataset:
-        """The names of the files that match a pattern, in random order unless `shuffle` is False."""
+        """Makes a dataset of the names of files that match patterns.
+
+        Args:
+          file_pattern: A pattern, or a vector of patterns.
+          shuffle: Whether the names are in random order; True if None.
+          seed: The seed of the order.
+
+        Returns:
+          A dataset of strings.
+
+        Raises:
+          InvalidArgumentError: In a step, if no file matches.
+        """
         with name_scope("list_files"):
             shuffle = True if shuffle is None else shuffle
             pattern = convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
@@ -267,7 +356,17 @@ class Dataset(structure.OfElements):
         return Dataset(variant, self._element_spec, [self])
 
     def concatenate(self, dataset: Dataset) -> Dataset:
-        """The elements of this dataset, then those of the other."""
+        """Appends the elements of another dataset.
+
+        Args:
+          dataset: The other dataset, of the same structure.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          TypeError: If the structures differ.
+        """
         types, others = self.output_types, dataset.output_types
         classes, other_classes = self.output_classes, dataset.output_classes
         if types != others:
@@ -284,22 +383,53 @@ class Dataset(structure.OfElements):
         return Dataset(variant, spec, [self, dataset])
 
     def prefetch(self, buffer_size: TensorLike) -> Dataset:
-        """The same elements, read ahead by a thread."""
+        """Reads elements ahead in a thread.
+
+        Args:
+          buffer_size: The number of elements to read ahead; `tf.data.experimental.AUTOTUNE` for a suitable
+            one.
+
+        Returns:
+          A dataset of the same elements.
+        """
         size = -1 if buffer_size is None else buffer_size
         return self._same(datasets.prefetch_dataset_op, number(size, "buffer_size"))
 
     def repeat(self, count: TensorLike | None = None) -> Dataset:
-        """The dataset again and again; without end where no count is given."""
+        """Repeats the dataset.
+
+        Args:
+          count: How often; infinitely often if None or -1.
+
+        Returns:
+          The dataset.
+        """
         return self._same(datasets.repeat_dataset_op, number(-1 if count is None else count, "count"))
 
     def enumerate(self, start: TensorLike = 0) -> Dataset:
-        """The elements, each with its number in front."""
+        """Adds a number to each element.
+
+        Args:
+          start: The first number.
+
+        Returns:
+          A dataset of pairs of number and element.
+        """
         return Dataset.zip((Dataset.range(start, _MAX_INT64), self))
 
     def shuffle(
         self, buffer_size: TensorLike, seed: int | None = None, reshuffle_each_iteration: bool | None = None
     ) -> Dataset:
-        """The elements in random order, as far as a buffer of so many allows."""
+        """Shuffles the elements: each is drawn from a buffer of the next ones.
+
+        Args:
+          buffer_size: The size of the buffer. A perfect shuffle needs the size of the dataset.
+          seed: The seed of the order.
+          reshuffle_each_iteration: Whether each pass has another order; True if None.
+
+        Returns:
+          The dataset.
+        """
         size = number(buffer_size, "buffer_size")
         return self._same(
             datasets.shuffle_dataset_op,
@@ -309,25 +439,65 @@ class Dataset(structure.OfElements):
         )
 
     def cache(self, filename: Any = "") -> Dataset:
-        """The elements, kept in memory or in a file once they have been gone through."""
+        """Caches the elements during the first complete pass.
+
+        Args:
+          filename: The prefix of the files of the cache; "" for the memory.
+
+        Returns:
+          A dataset of the same elements.
+        """
         return self._same(datasets.cache_dataset_op, number(filename, "filename", dtypes.string))
 
     def take(self, count: TensorLike) -> Dataset:
-        """The first elements."""
+        """Takes the first elements.
+
+        Args:
+          count: The number of elements; all if -1.
+
+        Returns:
+          The dataset.
+        """
         return self._same(datasets.take_dataset_op, number(count, "count"))
 
     def skip(self, count: TensorLike) -> Dataset:
-        """All but the first elements."""
+        """Skips the first elements.
+
+        Args:
+          count: The number of elements; all if -1.
+
+        Returns:
+          The dataset.
+        """
         return self._same(datasets.skip_dataset_op, number(count, "count"))
 
     def shard(self, num_shards: Any, index: TensorLike) -> Dataset:
-        """Every `num_shards`-th element, from `index` on."""
+        """Takes every `num_shards`-th element, so that workers can divide a dataset.
+
+        Args:
+          num_shards: The number of shards.
+          index: The number of this shard, from 0.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          InvalidArgumentError: If `index` is not in [0, num_shards).
+        """
         return self._same(datasets.shard_dataset_op, number(num_shards, "num_shards"), number(index, "index"))
 
     # ------------------------------------------------------------------ batches
 
     def batch(self, batch_size: TensorLike, drop_remainder: TensorLike = False) -> Dataset:
-        """Elements together, along a new first axis."""
+        """Joins consecutive elements into batches, along a new first axis.
+
+        Args:
+          batch_size: The number of elements in a batch.
+          drop_remainder: Whether a last batch of fewer elements is dropped; then the batch size is static.
+
+        Returns:
+          The dataset.
+        """
         size = number(batch_size, "batch_size")
         drop = number(drop_remainder, "drop_remainder", dtypes.bool)
         spec = structure.batched(self._element_spec, padding.known_size(size, drop))
@@ -343,14 +513,33 @@ class Dataset(structure.OfElements):
         padding_values: Any = None,
         drop_remainder: TensorLike = False,
     ) -> Dataset:
-        """Elements of different sizes together, padded to these shapes, or to the largest where None."""
+        """Joins consecutive elements of different sizes into batches, padded to a common size.
+
+        Args:
+          batch_size: The number of elements in a batch.
+          padded_shapes: The shapes to pad to, in the structure of an element. An unknown size is the largest
+            of the batch.
+          padding_values: The values to pad with, in the structure of an element; zeros and empty strings if
+            None.
+          drop_remainder: Whether a last batch of fewer elements is dropped.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          ValueError: If a shape or a padding value does not fit.
+        """
         variant, spec = padding.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
         return Dataset(variant, spec, [self])
 
     def unbatch(self) -> Dataset:
-        """The rows of the elements."""
+        """Splits each element along its first axis.
+
+        Returns:
+          A dataset of the rows.
+        """
         spec = structure.unbatched(self._element_spec)
-        tensors = self.map(_normal_form)
+        tensors = self.map(structure.serialized_rows)
         attributes = structure.flat_attributes(spec)
         return Dataset(datasets.unbatch_dataset_op(tensors._variant_tensor, **attributes), spec, [self])
 
@@ -358,10 +547,20 @@ class Dataset(structure.OfElements):
         self,
         size: TensorLike,
         shift: TensorLike | None = None,
-        stride: int | Sequence[int] = 1,
+        stride: TensorLike = 1,
         drop_remainder: TensorLike = False,
     ) -> Dataset:
-        """Windows of elements: datasets, one for each component."""
+        """Groups consecutive elements into windows, each of which is a dataset.
+
+        Args:
+          size: The number of elements in a window.
+          shift: The number of elements from the start of one window to the next; `size` if None.
+          stride: The distance of the elements in a window.
+          drop_remainder: Whether a last window of fewer elements is dropped.
+
+        Returns:
+          A dataset whose elements have a dataset for each component.
+        """
         shift = size if shift is None else shift
         spec = structure.map_structure(DatasetSpec, self._element_spec)
         variant = datasets.window_dataset_op(
@@ -383,7 +582,16 @@ class Dataset(structure.OfElements):
         return Dataset(op(self._variant_tensor, function.captured, *inputs, **attrs), spec, [self])
 
     def map(self, map_func: Callable, num_parallel_calls: TensorLike | None = None) -> Dataset:
-        """What a function makes of each element; several at a time, in order, where that is asked for."""
+        """Applies a function to each element.
+
+        Args:
+          map_func: A function from an element's tensors to a structure of tensors.
+          num_parallel_calls: The number of elements to process at the same time, in threads; one if None,
+            `tf.data.experimental.AUTOTUNE` for a suitable number. The order of the elements stays.
+
+        Returns:
+          A dataset of the results.
+        """
         function = traced(map_func, "Dataset.map()", self._element_spec)
         if num_parallel_calls is None:
             return self._with(dataset_functions.map_dataset_op, function, function.returned)
@@ -400,7 +608,17 @@ class Dataset(structure.OfElements):
     map_with_legacy_function = map
 
     def flat_map(self, map_func: Callable) -> Dataset:
-        """The elements of the datasets that a function makes of each element."""
+        """Applies a function that returns a dataset to each element, and concatenates the datasets.
+
+        Args:
+          map_func: A function from an element's tensors to a dataset.
+
+        Returns:
+          The dataset.
+
+        Raises:
+          TypeError: If the function does not return a dataset.
+        """
         function = traced(map_func, "Dataset.flat_map()", self._element_spec)
         spec = dataset_spec(function, "flat_map")
         return self._with(dataset_functions.flat_map_dataset_op, function, spec)
@@ -412,7 +630,17 @@ class Dataset(structure.OfElements):
         block_length: TensorLike = 1,
         num_parallel_calls: TensorLike | None = None,
     ) -> Dataset:
-        """The elements of the datasets that a function makes of each element, several datasets at a time."""
+        """Applies a function that returns a dataset to each element, and interleaves the datasets' elements.
+
+        Args:
+          map_func: A function from an element's tensors to a dataset.
+          cycle_length: The number of datasets to read from at the same time; -1 for a suitable number.
+          block_length: The number of consecutive elements from one dataset.
+          num_parallel_calls: Whether, and by how many threads, datasets are read ahead; not at all if None.
+
+        Returns:
+          The dataset.
+        """
         function = traced(map_func, "Dataset.interleave()", self._element_spec)
         spec = dataset_spec(function, "interleave")
         cycle = number(_cycle(cycle_length), "cycle_length")
@@ -424,9 +652,16 @@ class Dataset(structure.OfElements):
         return self._with(op, function, spec, cycle, block, parallel)
 
     def filter(self, predicate: Callable) -> Dataset:
-        """The elements for which a predicate holds."""
+        """Keeps the elements for which a predicate is true.
+
+        Args:
+          predicate: A function from an element's tensors to a scalar bool.
+
+        Returns:
+          The dataset.
+        """
         function = traced(predicate, "Dataset.filter()", self._element_spec)
-        if not _is_predicate(function.returned):
+        if not is_predicate(function.returned):
             raise ValueError(
                 "`predicate` return type must be convertible to a scalar boolean tensor. Was "
                 f"{function.returned}."
@@ -437,14 +672,35 @@ class Dataset(structure.OfElements):
     filter_with_legacy_function = filter
 
     def apply(self, transformation_func: Callable) -> Dataset:
-        """What a function makes of this dataset."""
+        """Applies a function to the dataset, so that calls can be chained.
+
+        Args:
+          transformation_func: A function from dataset to dataset.
+
+        Returns:
+          Its result.
+
+        Raises:
+          TypeError: If the result is not a dataset.
+        """
         dataset = transformation_func(self)
         if not isinstance(dataset, Dataset):
             raise TypeError(f"`transformation_func` must return a Dataset. Got {dataset}.")
         return dataset
 
     def reduce(self, initial_state: Any, reduce_func: Callable) -> Any:
-        """What is left of a state when a function has put every element into it."""
+        """Reduces the dataset to one element.
+
+        Args:
+          initial_state: The state at the start: a structure of tensors.
+          reduce_func: A function `reduce_func(state, element)` that returns the next state.
+
+        Returns:
+          The final state, as tensors.
+
+        Raises:
+          TypeError: If the function changes the structure or the types of the state.
+        """
         state = structure.pack(
             initial_state, [convert_to_tensor(leaf) if not hasattr(leaf, "_type_spec") else leaf
                             for leaf in structure.flatten(initial_state)]
@@ -466,20 +722,8 @@ def _zipped(given: list[Dataset], spec: Any) -> Dataset:
     return Dataset(datasets.zip_dataset_op(variants, **structure.flat_attributes(spec)), spec, given)
 
 
-def _normal_form(*components: Any) -> Any:
-    """Sparse components as rows of serialized ones."""
-    element = components[0] if len(components) == 1 else components
-    spec = structure.spec_of(element)
-    rows = structure.to_batched_tensors(spec, element)
-    return rows[0] if len(rows) == 1 else tuple(rows)
-
-
 def _cycle(length: Any) -> Any:
     return (os.cpu_count() or 1) if isinstance(length, int) and length == -1 else length
-
-
-def _is_predicate(spec: Any) -> bool:
-    return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtypes.bool))
 
 
 def dataset_spec(function: Traced, what: str) -> Any:
@@ -492,43 +736,14 @@ def dataset_spec(function: Traced, what: str) -> Any:
     return function.returned._element_spec
 
 
-def stateful(function: Callable, what: str, state: Any, element: Any, whole: bool) -> tuple[Traced, Any]:
-    """A function of a state and an element, and the spec of the state: its shapes are what does not change
-    from call to call. The function returns the next state, or (not `whole`) that and something else.
-    """
-    while True:
-        made = traced(function, what, state, element)
-        found = made.returned if whole else _first_of_two(made.returned)
-        _check_state(state, found, what)
-        wider = structure.map_structure(lambda a, b: a.most_specific_compatible_type(b), state, found)
-        if structure.flatten(wider) == structure.flatten(state):
-            return made, state
-        state = wider
-
-
-def _first_of_two(returned: Any) -> Any:
-    if not isinstance(returned, tuple) or len(returned) != 2:
-        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
-    return returned[0]
-
-
-def _check_state(state: Any, found: Any, what: str) -> None:
-    name = "reduce" if what.startswith("reduce") else "scan"
-    for text, legacy in (
-        ("classes", structure.legacy_classes),
-        ("types", structure.legacy_types),
-    ):
-        before, after = legacy(state), legacy(found)
-        if before != after:
-            raise TypeError(
-                f"The element {text} for the new state must match the initial state. Expected {before}; got "
-                f"{after} from the {name} function."
-            )
-
-
 @export("data.DatasetSpec", "data.experimental.DatasetStructure")
 class DatasetSpec(BatchableTypeSpec):
-    """What is known of a dataset: the specs of its elements."""
+    """The spec of a dataset: the specs of its elements.
+
+    Args:
+      element_spec: The specs of an element, in its structure.
+      dataset_shape: The shape of a tensor of datasets, which is a scalar.
+    """
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
@@ -541,7 +756,14 @@ class DatasetSpec(BatchableTypeSpec):
 
     @staticmethod
     def from_value(value: Dataset) -> DatasetSpec:
-        """The spec of a dataset."""
+        """Makes the spec of a dataset.
+
+        Args:
+          value: The dataset.
+
+        Returns:
+          The spec.
+        """
         return DatasetSpec(value.element_spec)
 
     def _serialize(self) -> tuple:
@@ -575,57 +797,3 @@ class DatasetSpec(BatchableTypeSpec):
 
     def _to_legacy_output_classes(self) -> Any:
         return self
-
-
-@export("data.make_one_shot_iterator")
-def make_one_shot_iterator(dataset: Dataset) -> iterator.Iterator:
-    """An iterator that needs no initialization."""
-    return dataset.make_one_shot_iterator()
-
-
-@export("data.make_initializable_iterator")
-def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> iterator.Iterator:
-    """An iterator that begins whenever its `initializer` is run."""
-    return dataset.make_initializable_iterator(shared_name)
-
-
-@export("data.experimental.get_structure")
-def get_structure(dataset_or_iterator: Any) -> Any:
-    """The specs of the elements."""
-    try:
-        return dataset_or_iterator.element_spec
-    except AttributeError:
-        raise TypeError(
-            "`dataset_or_iterator` must be a Dataset or Iterator object, but got "
-            f"{type(dataset_or_iterator)}."
-        ) from None
-
-
-@export("data.get_output_types")
-def get_output_types(dataset_or_iterator: Any) -> Any:
-    """The dtypes of the elements' components."""
-    return structure.legacy_types(get_structure(dataset_or_iterator))
-
-
-@export("data.get_output_shapes")
-def get_output_shapes(dataset_or_iterator: Any) -> Any:
-    """The shapes of the elements' components."""
-    return structure.legacy_shapes(get_structure(dataset_or_iterator))
-
-
-@export("data.get_output_classes")
-def get_output_classes(dataset_or_iterator: Any) -> Any:
-    """The Python classes of the elements' components."""
-    return structure.legacy_classes(get_structure(dataset_or_iterator))
-
-
-@export("data.experimental.from_variant")
-def from_variant(variant: Tensor, structure: Any) -> Dataset:
-    """The dataset in a variant tensor, whose elements have these specs."""
-    return Dataset(variant, structure)
-
-
-@export("data.experimental.to_variant")
-def to_variant(dataset: Dataset) -> Tensor:
-    """The variant tensor of a dataset."""
-    return dataset._variant_tensor

@@ -36,7 +36,18 @@ _INT64 = range(-(1 << 63), 1 << 63)
 
 @export("data.experimental.parse_example_dataset", "contrib.data.parse_example_dataset")
 def parse_example_dataset(features: dict[str, Any], num_parallel_calls: TensorLike = 1) -> Transformation:
-    """Batches of serialized Examples, parsed."""
+    """Makes a transformation that parses batches of serialized Example messages.
+
+    Args:
+      features: The features to parse, by name: FixedLenFeature, VarLenFeature and so on.
+      num_parallel_calls: The number of batches to parse at the same time.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+
+    Raises:
+      ValueError: If `features` is empty.
+    """
     if features is None:
         raise ValueError(f"Missing: features was {features}.")
 
@@ -94,7 +105,28 @@ def make_batched_features_dataset(
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Dataset:
-    """Batches of features from files of Examples; with `label_key`, pairs of features and labels."""
+    """Makes a dataset of batches of features from files of Example messages.
+
+    Args:
+      file_pattern: A file name pattern, or a list of them.
+      batch_size: The number of examples in a batch.
+      features: The features to parse, by name.
+      reader: The dataset class that reads a file.
+      label_key: The name of a feature that is the label.
+      reader_args: Further arguments for `reader`.
+      num_epochs: How often the data is repeated; infinitely often if None.
+      shuffle: Whether the elements are shuffled.
+      shuffle_buffer_size: The size of the buffer for that.
+      shuffle_seed: The seed of the order.
+      prefetch_buffer_size: The number of batches to read ahead; a suitable one if None.
+      reader_num_threads: The number of files to read at the same time.
+      parser_num_threads: The number of batches to parse at the same time.
+      sloppy_ordering: Whether the order of the files' elements may vary, for speed.
+      drop_final_batch: Whether a last batch of fewer examples is dropped.
+
+    Returns:
+      A dataset of dictionaries of tensors, or of pairs of dictionary and label.
+    """
     if isinstance(reader, type) and issubclass(reader, ReaderBase):
         raise TypeError(
             "The `reader` argument must return a `Dataset` object. `tf.ReaderBase` subclasses are not "
@@ -162,7 +194,36 @@ def make_csv_dataset(
     compression_type: str | None = None,
     ignore_errors: bool = False,
 ) -> Dataset:
-    """Batches of the columns of CSV files, by name; with `label_name`, pairs of features and labels."""
+    """Makes a dataset of batches of the columns of CSV files.
+
+    Args:
+      file_pattern: A file name pattern, or a list of them.
+      batch_size: The number of rows in a batch.
+      column_names: The names of the columns; those of the header if None.
+      column_defaults: The default or the type of each column; inferred from the data if None.
+      label_name: The name of a column that is the label.
+      select_columns: The names or the numbers of the columns to read; all if None.
+      field_delim: The character between fields.
+      use_quote_delim: Whether fields may be quoted.
+      na_value: The text of a missing value.
+      header: Whether the first line of each file is a header.
+      num_epochs: How often the data is repeated; infinitely often if None.
+      shuffle: Whether the elements are shuffled.
+      shuffle_buffer_size: The size of the buffer for that.
+      shuffle_seed: The seed of the order.
+      prefetch_buffer_size: The number of batches to read ahead; a suitable one if None.
+      num_parallel_reads: The number of files to read at the same time.
+      sloppy: Whether the order of the files' rows may vary, for speed.
+      num_rows_for_inference: The number of rows from which types are inferred; all if None.
+      compression_type: "", `"ZLIB"` or `"GZIP"`.
+      ignore_errors: Whether invalid rows are skipped.
+
+    Returns:
+      A dataset of dictionaries of tensors, or of pairs of dictionary and label.
+
+    Raises:
+      ValueError: If names are not unique, or the label is not a column.
+    """
     patterns = file_pattern if isinstance(file_pattern, (list, tuple)) else [file_pattern]
     paths = sorted({path for pattern in patterns for path in matching_paths(pattern)})
     if not paths:

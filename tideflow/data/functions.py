@@ -8,13 +8,14 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.data import structure
-from tideflow.graph import functions
+from tideflow.graph import dtypes, functions
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody, FunctionGraph, outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.control_flow.debugging import assert_op
 from tideflow.ops.control_flow.python_functions import py_func_op
 
@@ -119,3 +120,43 @@ def _in_order(op: Operation, done: dict[Operation, Operation]) -> list[Operation
         stack.append((at, True))
         stack += [(needed, False) for needed in (*(t.op for t in at.inputs), *at.control_inputs)]
     return list(order)
+
+
+def stateful(function: Callable, what: str, state: Any, element: Any, whole: bool) -> tuple[Traced, Any]:
+    """A traced function of a state and an element, and the spec of the state, whose shapes no call changes.
+
+    The function returns the next state or, if not `whole`, a pair of that and something else.
+    """
+    while True:
+        made = traced(function, what, state, element)
+        found = made.returned if whole else _first_of_two(made.returned)
+        _check_state(state, found, what)
+        wider = structure.map_structure(lambda a, b: a.most_specific_compatible_type(b), state, found)
+        if structure.flatten(wider) == structure.flatten(state):
+            return made, state
+        state = wider
+
+
+def _first_of_two(returned: Any) -> Any:
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise TypeError("The scan function must return a pair comprising the new state and the output value.")
+    return returned[0]
+
+
+def _check_state(state: Any, found: Any, what: str) -> None:
+    name = "reduce" if what.startswith("reduce") else "scan"
+    for text, legacy in (
+        ("classes", structure.legacy_classes),
+        ("types", structure.legacy_types),
+    ):
+        before, after = legacy(state), legacy(found)
+        if before != after:
+            raise TypeError(
+                f"The element {text} for the new state must match the initial state. Expected {before}; got "
+                f"{after} from the {name} function."
+            )
+
+
+def is_predicate(spec: Any) -> bool:
+    """Whether a spec is that of a scalar bool."""
+    return isinstance(spec, TensorSpec) and spec.is_compatible_with(TensorSpec([], dtypes.bool))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tideflow.data import structure
-from tideflow.data.dataset import Dataset, dataset_spec, stateful
-from tideflow.data.functions import traced
+from tideflow.data.dataset import Dataset, dataset_spec
+from tideflow.data.functions import stateful, traced
 from tideflow.data.transformations import Transformation
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -44,8 +44,19 @@ def group_by_window(
     window_size: Any = None,
     window_size_func: Callable | None = None,
 ) -> Transformation:
-    """Elements by key; as soon as there are enough of a key, what `reduce_func` makes of the key and a
-    dataset of them.
+    """Makes a transformation that groups elements by key and reduces each full group.
+
+    Args:
+      key_func: A function from an element's tensors to an int64 scalar.
+      reduce_func: A function from the key and a dataset of the group to a dataset, whose elements follow.
+      window_size: The number of elements in a group.
+      window_size_func: A function from the key to that number. Exactly one of the two must be given.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+
+    Raises:
+      ValueError: If both or none of the sizes are given.
     """
     if (window_size is None) == (window_size_func is None):
         raise ValueError("Must pass either window_size or window_size_func.")
@@ -77,27 +88,44 @@ def group_by_window(
 
 @export("data.experimental.Reducer", "contrib.data.Reducer")
 class Reducer:
-    """How the elements of a group become one: a first state, a step and a last one."""
+    """A reduction of the elements of a group.
+
+    Args:
+      init_func: A function from the key to the initial state.
+      reduce_func: A function from the state and an element to the next state.
+      finalize_func: A function from the final state to the result.
+    """
 
     def __init__(self, init_func: Callable, reduce_func: Callable, finalize_func: Callable):
         self._init_func, self._reduce_func, self._finalize_func = init_func, reduce_func, finalize_func
 
     @property
     def init_func(self) -> Callable:
+        """The function from the key to the initial state."""
         return self._init_func
 
     @property
     def reduce_func(self) -> Callable:
+        """The function from the state and an element to the next state."""
         return self._reduce_func
 
     @property
     def finalize_func(self) -> Callable:
+        """The function from the final state to the result."""
         return self._finalize_func
 
 
 @export("data.experimental.group_by_reducer", "contrib.data.group_by_reducer")
 def group_by_reducer(key_func: Callable, reducer: Reducer) -> Transformation:
-    """One element for each key, into which all elements of the key went."""
+    """Makes a transformation that reduces all elements of each key to one.
+
+    Args:
+      key_func: A function from an element's tensors to an int64 scalar.
+      reducer: The reduction.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     what = "tf.data.experimental.group_by_reducer()"
 
     def apply(dataset: Dataset) -> Dataset:
@@ -133,7 +161,25 @@ def bucket_by_sequence_length(
     no_padding: bool = False,
     drop_remainder: bool = False,
 ) -> Transformation:
-    """Batches of elements of like lengths, padded to the longest of the batch or of the bucket."""
+    """Makes a transformation that batches elements of similar lengths.
+
+    Args:
+      element_length_func: A function from an element's tensors to its length, an int32 scalar.
+      bucket_boundaries: The upper ends of the buckets, ascending, which are not included.
+      bucket_batch_sizes: The batch size of each bucket: one more than there are boundaries.
+      padded_shapes: The shapes to pad to, as in `Dataset.padded_batch`.
+      padding_values: The values to pad with.
+      pad_to_bucket_boundary: Whether elements are padded to the end of their bucket instead of the longest in
+        the batch.
+      no_padding: Whether elements are not padded; then those of a bucket must have one size.
+      drop_remainder: Whether a last batch of fewer elements is dropped.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+
+    Raises:
+      ValueError: If there are not as many batch sizes as buckets.
+    """
     if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
         raise ValueError("len(bucket_batch_sizes) must equal len(bucket_boundaries) + 1")
     with name_scope("bucket_by_seq_length"):

@@ -30,7 +30,15 @@ _MANY_CALLS_WARNING = (
 
 @export("data.Iterator")
 class Iterator(structure.OfElements):
-    """A place in a dataset."""
+    """A position in a dataset, which every step advances.
+
+    Args:
+      iterator_resource: The handle of the iterator.
+      initializer: The operation that begins the dataset, or None.
+      output_types: The types of an element, in its structure.
+      output_shapes: The shapes of an element, in its structure.
+      output_classes: The Python classes of an element, in its structure.
+    """
 
     def __init__(
         self,
@@ -71,7 +79,17 @@ class Iterator(structure.OfElements):
         shared_name: str | None = None,
         output_classes: Any = None,
     ) -> Iterator:
-        """An iterator for any dataset of this structure: `make_initializer` gives it one."""
+        """Makes an iterator that can be initialized with any dataset of a structure, by `make_initializer`.
+
+        Args:
+          output_types: The types of an element, in its structure.
+          output_shapes: The shapes of an element, in its structure; unknown if None.
+          shared_name: The name under which sessions share the iterator.
+          output_classes: The Python classes of an element; tensors if None.
+
+        Returns:
+          The iterator.
+        """
         spec = _asked(output_types, output_shapes, output_classes)
         with _on_cpu():
             resource = iterators.iterator_v2_op(
@@ -83,7 +101,17 @@ class Iterator(structure.OfElements):
     def from_string_handle(
         string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
     ) -> Iterator:
-        """The iterator whose `string_handle` this is; it may be another one in each step."""
+        """Makes an iterator that stands for another one, which each step names by a string.
+
+        Args:
+          string_handle: A scalar string tensor with the result of another iterator's `string_handle`.
+          output_types: The types of an element, in its structure.
+          output_shapes: The shapes of an element, in its structure; unknown if None.
+          output_classes: The Python classes of an element; tensors if None.
+
+        Returns:
+          The iterator.
+        """
         spec = _asked(output_types, output_shapes, output_classes)
         handle = convert_to_tensor(string_handle, dtype=dtypes.string)
         with _on_cpu():
@@ -92,13 +120,28 @@ class Iterator(structure.OfElements):
 
     @property
     def initializer(self) -> Operation:
-        """The operation that begins with the dataset."""
+        """The operation that begins the dataset.
+
+        Raises:
+          ValueError: If the iterator has none.
+        """
         if self._initializer is None:
             raise ValueError("Iterator does not have an initializer.")
         return self._initializer
 
     def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
-        """An operation that has this iterator begin with a dataset."""
+        """Adds an operation that begins a dataset with this iterator.
+
+        Args:
+          dataset: The dataset, of the iterator's structure.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: If the structures differ.
+        """
         with name_scope(name, "make_initializer") as scope:
             self._check(dataset)
         with colocate_with(self._iterator_resource):
@@ -123,7 +166,14 @@ class Iterator(structure.OfElements):
             )
 
     def get_next(self, name: str | None = None) -> Any:
-        """The next element, in every step another one."""
+        """Adds an operation that takes the next element in every step.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The element: a structure of tensors. A step at the end of the dataset raises an OutOfRangeError.
+        """
         self._calls += 1
         if self._calls > _MANY_CALLS:
             warnings.warn(_MANY_CALLS_WARNING, stacklevel=2)
@@ -131,7 +181,14 @@ class Iterator(structure.OfElements):
         return structure.from_tensors(self._element_spec, flat)
 
     def string_handle(self, name: str | None = None) -> Tensor:
-        """A string that stands for this iterator in its session."""
+        """Adds an operation that returns a string for this iterator, for `Iterator.from_string_handle`.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar string tensor.
+        """
         if name is None:
             return self._string_handle
         return iterators.to_string_handle_op(self._iterator_resource, name=name)

@@ -20,17 +20,36 @@ if TYPE_CHECKING:
 
 @export("data.experimental.Optional", "contrib.data.Optional")
 class Optional:
-    """A value that may be there, or not."""
+    """A value that may be missing.
+
+    Args:
+      variant: The variant tensor.
+      spec: The specs of the value, in its structure.
+    """
 
     def __init__(self, variant: Tensor, spec: Any):
         self._variant_tensor, self._spec = variant, spec
 
     def has_value(self, name: str | None = None) -> Tensor:
-        """Whether the value is there."""
+        """Whether there is a value.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar bool tensor.
+        """
         return optionals.has_value_op(self._variant_tensor, name=name)
 
     def get_value(self, name: str | None = None) -> Any:
-        """The value; InvalidArgumentError where there is none."""
+        """Gets the value.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The value: a structure of tensors. A step raises an InvalidArgumentError if there is none.
+        """
         with name_scope(name, "OptionalGetValue", [self._variant_tensor]) as scope:
             attributes = structure.flat_attributes(self._spec)
             flat = optionals.get_value_op(self._variant_tensor, name=scope, **attributes)
@@ -38,7 +57,7 @@ class Optional:
 
     @property
     def value_structure(self) -> Any:
-        """The specs of the value."""
+        """The specs of the value, in its structure."""
         return self._spec
 
     @property
@@ -47,7 +66,14 @@ class Optional:
 
     @staticmethod
     def from_value(value: TensorLike) -> Optional:
-        """An optional that has this value."""
+        """Makes an optional with a value.
+
+        Args:
+          value: The value: a structure of tensors.
+
+        Returns:
+          The optional.
+        """
         with name_scope("optional") as scope, name_scope("value"):
             spec = structure.spec_of(value)
             flat = structure.to_tensors(spec, value)
@@ -55,13 +81,24 @@ class Optional:
 
     @staticmethod
     def none_from_structure(value_structure: Any) -> Optional:
-        """An optional of this structure, without a value."""
+        """Makes an optional without a value.
+
+        Args:
+          value_structure: The specs of the value that it could have.
+
+        Returns:
+          The optional.
+        """
         return Optional(optionals.none_op(), value_structure)
 
 
 @export("OptionalSpec", "data.experimental.OptionalStructure")
 class OptionalSpec(TypeSpec):
-    """What is known of an optional: the specs of its value."""
+    """The spec of an optional: the specs of its value.
+
+    Args:
+      value_structure: The specs of the value, in its structure.
+    """
 
     __slots__ = ("_value_structure",)
 
@@ -73,7 +110,14 @@ class OptionalSpec(TypeSpec):
 
     @staticmethod
     def from_value(value: Optional) -> OptionalSpec:
-        """The spec of an optional."""
+        """Makes the spec of an optional.
+
+        Args:
+          value: The optional.
+
+        Returns:
+          The spec.
+        """
         return OptionalSpec(value.value_structure)
 
     def _serialize(self) -> tuple:
@@ -100,7 +144,14 @@ class OptionalSpec(TypeSpec):
 
 @export("data.experimental.get_next_as_optional", "contrib.data.get_next_as_optional")
 def get_next_as_optional(iterator: Iterator) -> Optional:
-    """The next element, or nothing at the end."""
+    """Takes the next element of an iterator, or none at its end.
+
+    Args:
+      iterator: The iterator.
+
+    Returns:
+      An Optional.
+    """
     spec = iterator.element_spec
     variant = iterators.get_next_as_optional_op(
         iterator._iterator_resource, **structure.flat_attributes(spec)

@@ -75,7 +75,7 @@ class _Options:
 
 @export("data.experimental.DistributeOptions")
 class DistributeOptions(_Options):
-    """How a dataset is spread over workers."""
+    """How a dataset is distributed over workers."""
 
     auto_shard = _Option(bool, lambda: True)
     num_devices = _Option(int)
@@ -83,7 +83,7 @@ class DistributeOptions(_Options):
 
 @export("data.experimental.MapVectorizationOptions")
 class MapVectorizationOptions(_Options):
-    """Whether maps may be made maps of batches."""
+    """Whether `map` and `batch` may be exchanged, so that a function gets batches."""
 
     enabled = _Option(bool)
     use_choose_fastest = _Option(bool)
@@ -91,7 +91,7 @@ class MapVectorizationOptions(_Options):
 
 @export("data.experimental.OptimizationOptions")
 class OptimizationOptions(_Options):
-    """Which rewrites of the pipeline are wanted."""
+    """Which optimizations of the pipeline are applied."""
 
     apply_default_optimizations = _Option(bool)
     autotune = _Option(bool)
@@ -113,7 +113,7 @@ class OptimizationOptions(_Options):
 
 @export("data.experimental.StatsOptions")
 class StatsOptions(_Options):
-    """Where the pipeline's statistics go."""
+    """Which aggregator collects the pipeline's statistics."""
 
     aggregator = _Option(StatsAggregator)
     counter_prefix = _Option(str, str)
@@ -131,7 +131,7 @@ class ThreadingOptions(_Options):
 
 @export("data.Options")
 class Options(_Options):
-    """How a pipeline is to be run."""
+    """How a pipeline runs. Set the attributes and call `Dataset.with_options`."""
 
     experimental_deterministic = _Option(bool)
     experimental_distribute = _Option(DistributeOptions, DistributeOptions)
@@ -142,5 +142,15 @@ class Options(_Options):
     experimental_threading = _Option(ThreadingOptions, ThreadingOptions)
 
     def merge(self, options: Options) -> Options:
-        """Options that say what either says; ValueError where they disagree."""
+        """Merges these options with others.
+
+        Args:
+          options: The other options.
+
+        Returns:
+          Options with the values of both.
+
+        Raises:
+          ValueError: If an option has two different values.
+        """
         return self.merged(options)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
-from tideflow.data.dataset import Dataset, number
+from tideflow.data.dataset import Dataset
+from tideflow.data.numbers import number
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -61,7 +62,14 @@ class _OfFiles(Dataset):
 
 @export("data.TextLineDataset")
 class TextLineDataset(_OfFiles):
-    """The lines of text files."""
+    """A dataset of the lines of text files, without their line ends.
+
+    Args:
+      filenames: The file, or a vector of files.
+      compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
+      buffer_size: Has no effect.
+      num_parallel_reads: The number of files to read at the same time; one after the other if None.
+    """
 
     def __init__(
         self,
@@ -79,7 +87,14 @@ class TextLineDataset(_OfFiles):
 
 @export("data.TFRecordDataset")
 class TFRecordDataset(_OfFiles):
-    """The records of TFRecord files."""
+    """A dataset of the records of TFRecord files.
+
+    Args:
+      filenames: The file, or a vector of files.
+      compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
+      buffer_size: Has no effect.
+      num_parallel_reads: The number of files to read at the same time; one after the other if None.
+    """
 
     def __init__(
         self,
@@ -97,7 +112,17 @@ class TFRecordDataset(_OfFiles):
 
 @export("data.FixedLengthRecordDataset")
 class FixedLengthRecordDataset(_OfFiles):
-    """Records of a fixed number of bytes, between a header and a footer."""
+    """A dataset of the records of files with records of a fixed size.
+
+    Args:
+      filenames: The file, or a vector of files.
+      record_bytes: The size of a record in bytes.
+      header_bytes: The number of bytes to skip at the start of a file; 0 if None.
+      footer_bytes: The number of bytes to ignore at the end of a file; 0 if None.
+      buffer_size: Has no effect.
+      compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
+      num_parallel_reads: The number of files to read at the same time; one after the other if None.
+    """
 
     def __init__(
         self,
@@ -125,7 +150,19 @@ class FixedLengthRecordDataset(_OfFiles):
 
 @export("data.experimental.CsvDataset", "contrib.data.CsvDataset")
 class CsvDataset(Dataset):
-    """The records of CSV files, a tensor for each field."""
+    """A dataset of the records of CSV files, with a tensor for each field.
+
+    Args:
+      filenames: The file, or a vector of files.
+      record_defaults: The default of each field, or its type if the field is required.
+      compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
+      buffer_size: Has no effect.
+      header: Whether the first line of each file is skipped.
+      field_delim: The character between fields.
+      use_quote_delim: Whether fields may be quoted.
+      na_value: The text of a missing value.
+      select_cols: The numbers of the fields to read, ascending; all if None.
+    """
 
     def __init__(
         self,
@@ -159,7 +196,14 @@ class CsvDataset(Dataset):
 
 @export("data.experimental.SqlDataset", "contrib.data.SqlDataset")
 class SqlDataset(Dataset):
-    """The rows that a query of an SQLite database gives."""
+    """A dataset of the rows of a database query.
+
+    Args:
+      driver_name: The database: `"sqlite"`.
+      data_source_name: The file of the database.
+      query: The query.
+      output_types: The types of the columns.
+    """
 
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
         spec = structure.map_structure(lambda dtype: TensorSpec([], dtypes.as_dtype(dtype)), output_types)

@@ -27,8 +27,16 @@ _SEEN_BEFORE = 10  # of each class: a first estimate
 def rejection_resample(
     class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: int | None = None
 ) -> Transformation:
-    """Elements with their classes, dropped by chance so that the classes are as frequent as `target_dist`
-    says; how frequent they are is counted along the way, unless it is given.
+    """Makes a transformation that drops elements at random, so that classes have a given distribution.
+
+    Args:
+      class_func: A function from an element's tensors to its class, an int32 scalar.
+      target_dist: The probabilities of the classes to reach, a vector.
+      initial_dist: The probabilities of the classes in the data; estimated along the way if None.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`. The elements are pairs of class and element.
     """
 
     def apply(dataset: Dataset) -> Dataset:

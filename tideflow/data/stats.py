@@ -14,25 +14,43 @@ from tideflow.ops.datasets import dataset_stats
 
 @export("data.experimental.StatsAggregator")
 class StatsAggregator:
-    """Gathers what pipelines tell of themselves; one is named in `Options.experimental_stats.aggregator`."""
+    """Collects statistics of pipelines. Set it as `Options.experimental_stats.aggregator`."""
 
     def __init__(self):
         self._resource = dataset_stats.stats_aggregator_handle_op()
 
     def get_summary(self) -> Tensor:
-        """Histograms of everything so far, as a serialized Summary."""
+        """Summarizes the statistics so far.
+
+        Returns:
+          A scalar string tensor: a serialized Summary of histograms.
+        """
         return dataset_stats.stats_aggregator_summary_op(self._resource)
 
 
 @export("data.experimental.latency_stats")
 def latency_stats(tag: Any) -> Callable[[Any], Any]:
-    """Has the aggregator told how many microseconds each element takes."""
+    """Makes a transformation that records how many microseconds each element takes.
+
+    Args:
+      tag: The tag of the statistic.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return _measured(dataset_stats.latency_stats_dataset_op, tag)
 
 
 @export("data.experimental.bytes_produced_stats")
 def bytes_produced_stats(tag: Any) -> Callable[[Any], Any]:
-    """Has the aggregator told how many bytes each element has."""
+    """Makes a transformation that records how many bytes each element has.
+
+    Args:
+      tag: The tag of the statistic.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return _measured(dataset_stats.bytes_produced_stats_dataset_op, tag)
 
 

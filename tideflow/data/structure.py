@@ -206,6 +206,14 @@ def legacy_classes(spec: Any) -> Any:
     return map_structure(lambda part: part._to_legacy_output_classes(), spec)
 
 
+def serialized_rows(*components: Any) -> Any:
+    """An element whose sparse components are vectors of serialized rows."""
+    element = components[0] if len(components) == 1 else components
+    spec = spec_of(element)
+    rows = to_batched_tensors(spec, element)
+    return rows[0] if len(rows) == 1 else tuple(rows)
+
+
 class OfElements:
     """What gives elements, and says of what structure they are."""
 
@@ -236,12 +244,28 @@ class OfElements:
 
 
 @export("data.experimental.TensorStructure")
-def tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> TensorSpec:
-    """The spec of a tensor."""
+def tensor_structure(dtype: DTypeLike, shape: ShapeLike | None) -> TensorSpec:
+    """Makes the spec of a tensor.
+
+    Args:
+      dtype: The type.
+      shape: The shape.
+
+    Returns:
+      The TensorSpec.
+    """
     return TensorSpec(shape, dtype)
 
 
 @export("data.experimental.SparseTensorStructure")
-def sparse_tensor_structure(dtype: DTypeLike, shape: ShapeLike) -> SparseTensorSpec:
-    """The spec of a sparse tensor."""
+def sparse_tensor_structure(dtype: DTypeLike, shape: ShapeLike | None) -> SparseTensorSpec:
+    """Makes the spec of a sparse tensor.
+
+    Args:
+      dtype: The type.
+      shape: The dense shape.
+
+    Returns:
+      The SparseTensorSpec.
+    """
     return SparseTensorSpec(shape, dtype)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
-from tideflow.data.dataset import Dataset, dataset_spec, number, seeds, stateful
-from tideflow.data.functions import traced
+from tideflow.data.dataset import Dataset, dataset_spec
+from tideflow.data.functions import stateful, traced
+from tideflow.data.numbers import number, seeds
 from tideflow.data.padding import known_size
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -38,7 +39,16 @@ expose(UNKNOWN, "data.experimental.UNKNOWN_CARDINALITY")
 
 @export("data.experimental.Counter", "contrib.data.Counter")
 def Counter(start: int = 0, step: int = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
-    """Numbers from `start` on, without end."""
+    """Makes an infinite dataset of numbers.
+
+    Args:
+      start: The first number.
+      step: The difference from one number to the next.
+      dtype: The type.
+
+    Returns:
+      The dataset.
+    """
     with name_scope("counter"):
         first = convert_to_tensor(start, dtype=dtype, name="start")
         width = convert_to_tensor(step, dtype=dtype, name="step")
@@ -48,7 +58,11 @@ def Counter(start: int = 0, step: int = 1, dtype: DTypeLike = dtypes.int64) -> D
 
 @export("data.experimental.RandomDataset", "contrib.data.RandomDataset")
 class RandomDataset(Dataset):
-    """Random 32-bit numbers without end."""
+    """An infinite dataset of random int64 numbers below 2**32.
+
+    Args:
+      seed: The seed.
+    """
 
     def __init__(self, seed: int | None = None):
         spec = TensorSpec([], dtypes.int64)
@@ -60,25 +74,44 @@ class RandomDataset(Dataset):
 
 @export("data.experimental.unbatch", "contrib.data.unbatch")
 def unbatch() -> Transformation:
-    """The rows of the elements."""
+    """Makes a transformation that splits each element along its first axis.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.unbatch()
 
 
 @export("data.experimental.enumerate_dataset", "contrib.data.enumerate_dataset")
 def enumerate_dataset(start: TensorLike = 0) -> Transformation:
-    """The elements, each with its number in front."""
+    """Makes a transformation that adds a number to each element.
+
+    Args:
+      start: The first number.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.enumerate(start)
 
 
 @export("data.experimental.ignore_errors", "contrib.data.ignore_errors")
 def ignore_errors() -> Transformation:
-    """The elements that can be made."""
+    """Makes a transformation that drops elements whose computation fails.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset._same(datasets.ignore_errors_dataset_op)
 
 
 @export("data.experimental.unique", "contrib.data.unique")
 def unique() -> Transformation:
-    """Each element once: a number or a string."""
+    """Makes a transformation that drops repeated elements. Elements are single numbers or strings.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         if dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
@@ -95,7 +128,16 @@ def unique() -> Transformation:
 def shuffle_and_repeat(
     buffer_size: TensorLike, count: TensorLike | None = None, seed: int | None = None
 ) -> Transformation:
-    """Shuffled epochs, which may overlap where they meet."""
+    """Makes a transformation that shuffles and repeats a dataset. Consecutive epochs share the buffer.
+
+    Args:
+      buffer_size: The size of the buffer.
+      count: How often; infinitely often if None or -1.
+      seed: The seed of the order.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         size = number(buffer_size, "buffer_size")
@@ -108,19 +150,45 @@ def shuffle_and_repeat(
 
 @export("data.experimental.prefetch_to_device", "contrib.data.prefetch_to_device")
 def prefetch_to_device(device: str, buffer_size: TensorLike | None = None) -> Transformation:
-    """The elements, read ahead; a step moves them to where it needs them."""
+    """Makes a transformation that reads elements ahead. A step copies them to the device that needs them.
+
+    Args:
+      device: The device.
+      buffer_size: The number of elements to read ahead; a suitable one if None.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset.prefetch(buffer_size)
 
 
 @export("data.experimental.copy_to_device", "contrib.data.copy_to_device")
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
-    """The elements as they are; a step moves them to where it needs them."""
+    """Makes a transformation that returns the elements unchanged.
+
+    A step copies them to the device that needs them.
+
+    Args:
+      target_device: The device.
+      source_device: The device of the dataset.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
     return lambda dataset: dataset
 
 
 @export("data.experimental.dense_to_sparse_batch", "contrib.data.dense_to_sparse_batch")
 def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Any) -> Transformation:
-    """Elements of different sizes together, as sparse tensors."""
+    """Makes a transformation that joins elements of different sizes into sparse tensors.
+
+    Args:
+      batch_size: The number of elements in a batch.
+      row_shape: The shape of an element; an unknown size is the largest of the batch.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         if not isinstance(dataset.output_types, dtypes.DType):
@@ -154,7 +222,22 @@ def map_and_batch(
     drop_remainder: TensorLike = False,
     num_parallel_calls: TensorLike | None = None,
 ) -> Transformation:
-    """`map` and `batch` together."""
+    """Makes a transformation that applies a function to elements and batches the results.
+
+    Args:
+      map_func: A function from an element's tensors to a structure of tensors.
+      batch_size: The number of elements in a batch.
+      num_parallel_batches: The number of batches to process at the same time.
+      drop_remainder: Whether a last batch of fewer elements is dropped.
+      num_parallel_calls: The number of elements to process at the same time. At most one of the two may be
+        given.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+
+    Raises:
+      ValueError: If both numbers are given.
+    """
     if num_parallel_batches is not None and num_parallel_calls is not None:
         raise ValueError(
             "The `num_parallel_batches` and `num_parallel_calls` arguments are mutually exclusive."
@@ -182,7 +265,19 @@ def parallel_interleave(
     buffer_output_elements: Any = None,
     prefetch_input_elements: Any = None,
 ) -> Transformation:
-    """The elements of several datasets at a time, each read ahead by a thread."""
+    """Makes a transformation that interleaves datasets, each of which is read ahead by a thread.
+
+    Args:
+      map_func: A function from an element's tensors to a dataset.
+      cycle_length: The number of datasets to read from at the same time.
+      block_length: The number of consecutive elements from one dataset.
+      sloppy: Whether the order may vary, for speed.
+      buffer_output_elements: Has no effect.
+      prefetch_input_elements: Has no effect.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         function = traced(map_func, "tf.data.experimental.parallel_interleave()", dataset.element_spec)
@@ -205,7 +300,18 @@ def parallel_interleave(
 
 @export("data.experimental.scan", "contrib.data.scan")
 def scan(initial_state: Any, scan_func: Callable) -> Transformation:
-    """What a function makes of a state and each element: the next state, and an element."""
+    """Makes a transformation that applies a function with a state to the elements.
+
+    Args:
+      initial_state: The state at the start: a structure of tensors.
+      scan_func: A function `scan_func(state, element)` that returns the next state and an element.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+
+    Raises:
+      TypeError: If the function changes the structure or the types of the state.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         state = structure.normalized(initial_state)
@@ -228,7 +334,14 @@ def scan(initial_state: Any, scan_func: Callable) -> Transformation:
 
 @export("data.experimental.take_while")
 def take_while(predicate: Callable) -> Transformation:
-    """The elements in front of the first for which a predicate does not hold."""
+    """Makes a transformation that ends the dataset at the first element for which a predicate is false.
+
+    Args:
+      predicate: A function from an element's tensors to a scalar bool.
+
+    Returns:
+      A function from dataset to dataset, for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         function = traced(predicate, "tf.data.experimental.take_while()", dataset.element_spec)
@@ -246,7 +359,18 @@ def take_while(predicate: Callable) -> Transformation:
 
 @export("data.experimental.choose_from_datasets", "contrib.data.choose_from_datasets")
 def choose_from_datasets(datasets: Sequence[Dataset], choice_dataset: Dataset) -> Dataset:
-    """From one of several datasets each element, as numbers from another dataset say."""
+    """Makes a dataset that takes each element from one of several datasets, as another dataset says.
+
+    Args:
+      datasets: The datasets, of one structure.
+      choice_dataset: A dataset of int64 scalars: the numbers of the datasets.
+
+    Returns:
+      The dataset.
+
+    Raises:
+      TypeError: If the structures differ, or the choices are not int64 scalars.
+    """
     if choice_dataset.element_spec != TensorSpec([], dtypes.int64):
         raise TypeError("`choice_dataset` must be a dataset of scalar `tf.int64` tensors.")
     return _directed(choice_dataset, datasets)
@@ -275,7 +399,19 @@ def _directed(selector: Dataset, given: Sequence[Dataset]) -> Dataset:
 def sample_from_datasets(
     datasets: Sequence[Dataset], weights: TensorLike | None = None, seed: int | None = None
 ) -> Dataset:
-    """From one of several datasets each element, by chance."""
+    """Makes a dataset that takes each element from one of several datasets at random.
+
+    Args:
+      datasets: The datasets, of one structure.
+      weights: The probabilities of the datasets: a vector, or a dataset of vectors; equal if None.
+      seed: The seed of the random numbers.
+
+    Returns:
+      The dataset.
+
+    Raises:
+      ValueError: If there are not as many weights as datasets.
+    """
     if len(datasets) == 1:
         return datasets[0]
     if isinstance(weights, Dataset):
@@ -306,13 +442,30 @@ def _drawn(logits: Any, pair: Tensor) -> Tensor:
 
 @export("data.experimental.cardinality")
 def cardinality(dataset: Dataset) -> Tensor:
-    """How many elements a dataset has, or INFINITE_CARDINALITY, or UNKNOWN_CARDINALITY."""
+    """Gets the number of elements of a dataset.
+
+    Args:
+      dataset: The dataset.
+
+    Returns:
+      A scalar int64 tensor: the number, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY.
+    """
     return datasets.cardinality_op(dataset._variant_tensor)
 
 
 @export("data.experimental.get_single_element", "contrib.data.get_single_element")
 def get_single_element(dataset: Dataset) -> Any:
-    """The only element of a dataset."""
+    """Gets the only element of a dataset.
+
+    Args:
+      dataset: The dataset.
+
+    Returns:
+      The element: a structure of tensors. A step raises an InvalidArgumentError if there are more or fewer.
+
+    Raises:
+      TypeError: If the argument is not a dataset.
+    """
     if not isinstance(dataset, Dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     flat = datasets.single_element_op(dataset._variant_tensor, **dataset._attributes)
@@ -321,14 +474,29 @@ def get_single_element(dataset: Dataset) -> Any:
 
 @export("data.experimental.TFRecordWriter", "contrib.data.TFRecordWriter")
 class TFRecordWriter:
-    """Writes the strings of a dataset into a TFRecord file."""
+    """Writes the elements of a dataset into a TFRecord file.
+
+    Args:
+      filename: The file.
+      compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
+    """
 
     def __init__(self, filename: Any, compression_type: str | None = None):
         self._filename = number(filename, "filename", dtypes.string)
         self._compression = number(compression_type or "", "compression_type", dtypes.string)
 
     def write(self, dataset: Dataset) -> Operation:
-        """The operation that writes."""
+        """Adds an operation that writes the file.
+
+        Args:
+          dataset: A dataset of scalar strings.
+
+        Returns:
+          The operation.
+
+        Raises:
+          TypeError: If the argument is not a dataset of scalar strings.
+        """
         if not isinstance(dataset, Dataset):
             raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
         if dataset.output_types is not dtypes.string or not dataset.output_shapes.is_compatible_with([]):

@@ -98,6 +98,8 @@ class Op:
         sums_inputs: int = 0,
         is_spread: bool = False,
         has_static_value: bool = False,
+        has_numeric_gradient: bool = True,
+        gradient_follows: str = "",
         importable: bool | None = None,
         **attrs: Any,
     ):
@@ -132,6 +134,10 @@ class Op:
           sums_inputs: To how many of its first inputs the rest is added: a loop adds to them in place.
           is_spread: Whether it passes resources of several devices on, each where it is.
           has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
+          has_numeric_gradient: Whether differences of the outputs tell the gradient: not so where rounding is
+            taken for no change, or half of a matrix for all of it. For the generated tests.
+          gradient_follows: The outputs whose gradients the op's gradient uses, where the others only serve it.
+            For the generated tests.
           importable: Whether graphs from outside may name it. By default that is not so where the name begins
             with an underscore: kernels of such ops trust their inputs.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
@@ -161,6 +167,8 @@ class Op:
         self.sums_inputs = sums_inputs
         self.is_spread = is_spread
         self.has_static_value = has_static_value
+        self.has_numeric_gradient = has_numeric_gradient
+        self.gradient_follows = gradient_follows.split()
         self.flops_rule: Callable | None = None
         self.sizes_rule: Callable | None = None
         # What begins with an underscore is made by this package alone: its kernels trust their inputs.

@@ -31,7 +31,16 @@ def in_floats(image: Tensor) -> Tensor:
 
 @export("image.per_image_standardization")
 def per_image_standardization(image: TensorLike) -> Tensor:
-    """Each image scaled to mean 0 and variance 1; one without much variance is not blown up."""
+    """Scales each image to mean 0 and variance 1.
+
+    The standard deviation is at least `1 / sqrt(number of values)`, so that an even image is not amplified.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+
+    Returns:
+      A float32 tensor of the same shape.
+    """
     with name_scope(None, "per_image_standardization", [image]) as name:
         image = checked(convert_to_tensor(image, name="image"))
         dtype = image.dtype
@@ -47,7 +56,15 @@ def per_image_standardization(image: TensorLike) -> Tensor:
 
 @export("image.adjust_brightness")
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """The image with `delta` added, where 1 is the difference of black and white."""
+    """Adds a number to all pixels.
+
+    Args:
+      image: An image or a batch of images, with the channels along the last axis.
+      delta: The number, as a part of the range of the image's type.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(None, "adjust_brightness", [image, delta]) as name:
         image = convert_to_tensor(image, name="image")
         floats = in_floats(image)
@@ -57,7 +74,15 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 
 @export("image.adjust_contrast")
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
-    """Each channel's distance from its mean, times the factor."""
+    """Multiplies the difference of each pixel from the mean of its channel by a factor.
+
+    Args:
+      images: An image or a batch of images.
+      contrast_factor: The factor.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(None, "adjust_contrast", [images, contrast_factor]) as name:
         images = convert_to_tensor(images, name="images")
         adjusted = color.adjust_contrast_op(in_floats(images), contrast_factor, name=name)
@@ -66,7 +91,19 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
 
 @export("image.adjust_gamma")
 def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1) -> Tensor:
-    """gain * image ** gamma."""
+    """Computes `gain * image ** gamma`.
+
+    Args:
+      image: An image or a batch of images, with the channels along the last axis.
+      gamma: The exponent, not negative.
+      gain: The factor.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If `gamma` is negative.
+    """
     with name_scope(None, "adjust_gamma", [image, gamma, gain]):
         image = convert_to_tensor(image, name="image")
         floats = in_floats(image)
@@ -78,7 +115,16 @@ def adjust_gamma(image: TensorLike, gamma: TensorLike = 1, gain: TensorLike = 1)
 
 @export("image.adjust_hue")
 def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
-    """Colours turned by `delta` of a full circle of hues."""
+    """Rotates the hues of RGB images.
+
+    Args:
+      image: An RGB image or a batch of RGB images.
+      delta: The angle, as a part of a full circle, in [-1, 1].
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(name, "adjust_hue", [image]):
         image = convert_to_tensor(image, name="image")
         return convert_image_dtype(color.adjust_hue_op(in_floats(image), delta), image.dtype)
@@ -86,7 +132,16 @@ def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) ->
 
 @export("image.adjust_saturation")
 def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
-    """Colours that differ from gray by the factor more."""
+    """Multiplies the saturation of RGB images by a factor.
+
+    Args:
+      image: An RGB image or a batch of RGB images.
+      saturation_factor: The factor.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(name, "adjust_saturation", [image]):
         image = convert_to_tensor(image, name="image")
         adjusted = color.adjust_saturation_op(in_floats(image), saturation_factor)
@@ -95,7 +150,16 @@ def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: st
 
 @export("image.adjust_jpeg_quality")
 def adjust_jpeg_quality(image: TensorLike, jpeg_quality: TensorLike, name: str | None = None) -> Tensor:
-    """The image as it looks after it was kept as a JPEG of this quality."""
+    """Encodes an RGB image as JPEG and decodes it again.
+
+    Args:
+      image: An RGB image of shape [height, width, 3].
+      jpeg_quality: The quality, from 0 to 100.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(name, "adjust_jpeg_quality", [image]):
         image = convert_to_tensor(image, name="image")
         pixels = convert_image_dtype(image, dtypes.uint8)
@@ -110,13 +174,37 @@ def adjust_jpeg_quality(image: TensorLike, jpeg_quality: TensorLike, name: str |
 
 @export("image.random_brightness")
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """The image with something between -max_delta and max_delta added."""
+    """Adds a random number to all pixels.
+
+    Args:
+      image: An image or a batch of images, with the channels along the last axis.
+      max_delta: The number is drawn from [-max_delta, max_delta).
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If `max_delta` is negative.
+    """
     return adjust_brightness(image, _deviation(max_delta, seed))
 
 
 @export("image.random_hue")
 def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """Colours turned by something between -max_delta and max_delta of a full circle."""
+    """Rotates the hues of RGB images by a random angle.
+
+    Args:
+      image: An RGB image or a batch of RGB images.
+      max_delta: The angle is drawn from [-max_delta, max_delta), at most 0.5.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If `max_delta` is not in [0, 0.5].
+    """
     if max_delta > 0.5:
         raise ValueError("max_delta must be <= 0.5.")
     return adjust_hue(image, _deviation(max_delta, seed))
@@ -124,13 +212,39 @@ def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> 
 
 @export("image.random_contrast")
 def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """The image with its contrast changed by a factor between `lower` and `upper`."""
+    """Multiplies the contrast of images by a random factor.
+
+    Args:
+      image: An image or a batch of images, with the channels along the last axis.
+      lower: The least factor.
+      upper: The upper bound of the factor.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the bounds are not in order or negative.
+    """
     return _by_factor(adjust_contrast, image, lower, upper, seed)
 
 
 @export("image.random_saturation")
 def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """The image with its saturation changed by a factor between `lower` and `upper`."""
+    """Multiplies the saturation of RGB images by a random factor.
+
+    Args:
+      image: An RGB image or a batch of RGB images.
+      lower: The least factor.
+      upper: The upper bound of the factor.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the bounds are not in order or negative.
+    """
     return _by_factor(adjust_saturation, image, lower, upper, seed)
 
 
@@ -152,7 +266,20 @@ def _by_factor(adjust: Callable, image: Any, lower: float, upper: float, seed: i
 def random_jpeg_quality(
     image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None
 ) -> Tensor:
-    """The image as it looks after it was kept as a JPEG of some quality in this range."""
+    """Encodes an RGB image as JPEG of a random quality and decodes it again.
+
+    Args:
+      image: An RGB image of shape [height, width, 3].
+      min_jpeg_quality: The least quality, from 0 to 100.
+      max_jpeg_quality: The upper bound of the quality.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the bounds are not in order or out of range.
+    """
     if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:

@@ -91,7 +91,7 @@ def _compatible(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, list[Ope
 
 
 @export("image.psnr")
-def psnr(a: Any, b: Any, max_val: TensorLike, name: str | None = None) -> Tensor:
+def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """The peak signal-to-noise ratio of each two images, in decibels."""
     with name_scope(name, "PSNR", [a, b]):
         a, b = convert_to_tensor(a), convert_to_tensor(b)

@@ -36,8 +36,8 @@ def frame(
     frame_length: TensorLike,
     frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
-    axis: Any = -1,
+    pad_value: TensorLike = 0,
+    axis: TensorLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Frames of `frame_length` samples, one every `frame_step`: `axis` becomes [frames, frame_length].

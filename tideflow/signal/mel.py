@@ -25,7 +25,7 @@ _HIGH_FREQUENCY_Q = 1127.0
 @export("signal.linear_to_mel_weight_matrix", "contrib.signal.linear_to_mel_weight_matrix")
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
-    num_spectrogram_bins: Any = 129,
+    num_spectrogram_bins: TensorLike = 129,
     sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
@@ -86,7 +86,7 @@ def _check(num_mel_bins: int, sample_rate: Any, lowest: float, highest: float, d
 
 
 @export("signal.mfccs_from_log_mel_spectrograms", "contrib.signal.mfccs_from_log_mel_spectrograms")
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """Mel-frequency cepstral coefficients: a cosine transform, scaled as HTK scales it."""
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectrograms = convert_to_tensor(log_mel_spectrograms, dtype=dtypes.float32)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @export("signal.stft", "contrib.signal.stft")
 def stft(
-    signals: Any,
+    signals: TensorLike,
     frame_length: TensorLike,
     frame_step: TensorLike,
     fft_length: TensorLike | None = None,
@@ -47,7 +47,7 @@ def stft(
 
 @export("signal.inverse_stft", "contrib.signal.inverse_stft")
 def inverse_stft(
-    stfts: Any,
+    stfts: TensorLike,
     frame_length: TensorLike,
     frame_step: TensorLike,
     fft_length: TensorLike | None = None,

@@ -145,7 +145,7 @@ def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
     return merged
 
 
-switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T")
+switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T", has_numeric_gradient=False)
 switch_op.shape(_switch_shape)
 switch_op.kernel(_switch_kernel)
 switch_op.gradient(_switch_gradient)

@@ -32,7 +32,7 @@ _POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
 
 # ---------------------------------------------------------------------------------- Cholesky
 
-cholesky_op = Op("Cholesky", "input: T -> output: T", T=MATRIX_TYPES)
+cholesky_op = Op("Cholesky", "input: T -> output: T", T=MATRIX_TYPES, has_numeric_gradient=False)
 
 cholesky_op.shape(square)
 
@@ -98,7 +98,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     return cholesky_op(input, name=name)
 
 
-batch_cholesky_op = Op("BatchCholesky", "input: T -> output: T", T=BATCH_TYPES)
+batch_cholesky_op = Op("BatchCholesky", "input: T -> output: T", T=BATCH_TYPES, has_numeric_gradient=False)
 inherit(batch_cholesky_op, cholesky_op)
 batch_cholesky_op.samples(MATRICES)
 

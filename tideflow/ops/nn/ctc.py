@@ -186,6 +186,7 @@ ctc_loss_op = Op(
     preprocess_collapse_repeated=False,
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
+    gradient_follows="loss",
 )
 
 

@@ -132,7 +132,9 @@ def _lstm_block_cell_reference(
 _CELL = (f32(3, 2), f32(3, 4), f32(3, 4), f32(6, 16), f32(4), f32(4), f32(4), f32(16))
 _LOOKING = {"use_peephole": True, "cell_clip": 0.0}
 
-lstm_block_cell_op = Op("LSTMBlockCell", f"{_STEP} -> {_GATES}, h: T", T=_HALF_OR_FLOAT, **_LSTM)
+lstm_block_cell_op = Op(
+    "LSTMBlockCell", f"{_STEP} -> {_GATES}, h: T", T=_HALF_OR_FLOAT, **_LSTM, gradient_follows="cs h"
+)
 
 
 @lstm_block_cell_op.shape
@@ -363,7 +365,12 @@ def _add_sequence_samples(op: Op, order: str) -> None:
 
 
 block_lstm_op = Op(
-    "BlockLSTM", f"{_SEQUENCE} -> {_GATES}, h: T", host="seq_len_max", T=_HALF_OR_FLOAT, **_LSTM
+    "BlockLSTM",
+    f"{_SEQUENCE} -> {_GATES}, h: T",
+    host="seq_len_max",
+    T=_HALF_OR_FLOAT,
+    **_LSTM,
+    gradient_follows="cs h",
 )
 block_lstm_op.shape(_sequence_shapes)
 
@@ -388,6 +395,7 @@ block_lstm_v2_op = Op(
     T=_HALF_OR_FLOAT,
     cell_clip=0.0,
     use_peephole=False,
+    gradient_follows="cs h",
 )
 block_lstm_v2_op.shape(_sequence_shapes)
 
@@ -542,7 +550,9 @@ def _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
 
 _GRU_CELL = (f32(3, 2), f32(3, 4), f32(6, 8), f32(6, 4), f32(8), f32(4))
 
-gru_block_cell_op = Op("GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=types("float"))
+gru_block_cell_op = Op(
+    "GRUBlockCell", f"{_GRU} -> r: T, u: T, c: T, h: T", T=types("float"), gradient_follows="h"
+)
 
 
 @gru_block_cell_op.shape

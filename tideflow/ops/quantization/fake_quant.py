@@ -78,7 +78,9 @@ def _parted_reference(gradients, inputs, min, max, num_bits, narrow_range):
 
 _NARROW = {"num_bits": 4, "narrow_range": True}
 
-fake_quant_with_min_max_args_op = Op("FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS)
+fake_quant_with_min_max_args_op = Op(
+    "FakeQuantWithMinMaxArgs", "inputs: float -> outputs: float", **_ARGS, has_numeric_gradient=False
+)
 
 
 fake_quant_with_min_max_args_op.shape(lambda inputs: inputs)
@@ -203,7 +205,10 @@ def _quantized(inputs, min, max, num_bits, narrow_range):
 
 
 fake_quant_with_min_max_vars_op = Op(
-    "FakeQuantWithMinMaxVars", "inputs: float, min: float, max: float -> outputs: float", **_BITS
+    "FakeQuantWithMinMaxVars",
+    "inputs: float, min: float, max: float -> outputs: float",
+    **_BITS,
+    has_numeric_gradient=False,
 )
 
 
@@ -363,7 +368,10 @@ def _check_channels(
 
 
 fake_quant_with_min_max_vars_per_channel_op = Op(
-    "FakeQuantWithMinMaxVarsPerChannel", "inputs: float, min: float, max: float -> outputs: float", **_BITS
+    "FakeQuantWithMinMaxVarsPerChannel",
+    "inputs: float, min: float, max: float -> outputs: float",
+    **_BITS,
+    has_numeric_gradient=False,
 )
 
 

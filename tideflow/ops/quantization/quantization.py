@@ -430,6 +430,7 @@ quantize_and_dequantize_op = Op(
     input_min=0.0,
     input_max=0.0,
     **_THERE_AND_BACK,
+    has_numeric_gradient=False,
 )
 
 
@@ -467,6 +468,7 @@ quantize_and_dequantize_v2_op = Op(
     narrow_range=False,
     axis=-1,
     **_THERE_AND_BACK,
+    has_numeric_gradient=False,
 )
 
 
@@ -561,6 +563,7 @@ quantize_and_dequantize_v3_op = Op(
     range_given=True,
     narrow_range=False,
     axis=-1,
+    has_numeric_gradient=False,
 )
 
 
