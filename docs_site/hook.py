@@ -39,7 +39,8 @@ def on_files(files: Files, config: Any) -> Files:
     for space in reference.spaces:
         add(f"{pages.FOLDER}/{pages.file_of(space)}", reference.namespace(space))
     for entry in entries:
-        add(f"{pages.FOLDER}/{pages.file_of(entry.path)}", reference.symbol(entry))
+        if entry.path not in reference.spaces:  # a module that is a namespace has its page already
+            add(f"{pages.FOLDER}/{pages.file_of(entry.path)}", reference.symbol(entry))
     config.nav[-1]["Reference"] += [
         {f"tf.{space}" if space else "tf": f"{pages.FOLDER}/{pages.file_of(space)}"}
         for space in reference.spaces

@@ -40,7 +40,7 @@ class Reference:
     def symbol(self, entry: Entry) -> str:
         """The page of one symbol."""
         doc = docstrings.of(entry.obj)
-        lines = _front(boost=0.5 if entry.path.startswith("contrib.") else 2)
+        lines = _front(entry.name, boost=0.5 if entry.path.startswith("contrib.") else 2)
         lines += [self._way(entry.path), "{: .about }", "", f"# {entry.name}", ""]
         if entry.kind in ("function", "class"):
             lines += _fenced(signatures.text(entry.name, entry.obj), "python", "signature")
@@ -140,7 +140,7 @@ class Reference:
     def namespace(self, space: str) -> str:
         """The page of a namespace: a line for each of its symbols, and the namespaces inside."""
         name = f"tf.{space}" if space else "tf"
-        lines = _front(boost=1) + [f"# {name}", "", self._text(catalog.about(space)), ""]
+        lines = _front(name, boost=1) + [f"# {name}", "", self._text(catalog.about(space)), ""]
         inner = [other for other in self.spaces if other and other.rpartition(".")[0] == space]
         if inner:
             lines += ["## Namespaces", ""]
@@ -185,8 +185,8 @@ _TITLES = {
 }
 
 
-def _front(boost: float) -> list[str]:
-    return ["---", "search:", f"  boost: {boost}", "---", ""]
+def _front(title: str, boost: float) -> list[str]:
+    return ["---", f"title: {title}", "search:", f"  boost: {boost}", "---", ""]
 
 
 def _fenced(text: str, language: str, style: str = "") -> list[str]:

@@ -1,7 +1,7 @@
 """Tideflow: TensorFlow 1's dataflow graphs on today's kernels.
 
-`import tideflow as tf`, and the program runs as it is. The first public name that is asked for loads the rooms
-(`rooms.py`), and torch with them; commands that need no kernels never do.
+`import tideflow as tf`, and the program runs as it is. The first public name that is asked for loads the
+rooms (`rooms.py`), and torch with them; commands that need no kernels never do.
 """
 
 import sys

@@ -66,6 +66,11 @@ def test_nothing_is_asked_of_other_hosts(site):
     assert 'src="http' not in page and 'rel="stylesheet" href="http' not in page
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Says nothing of requests."""
+
+
 @pytest.fixture
 def browser(site):
     """A browser, and the address of the site."""
@@ -74,8 +79,7 @@ def browser(site):
 
     if not (BROWSER and DRIVER):
         pytest.skip("needs chromium and chromedriver")
-    handler = partial(http.server.SimpleHTTPRequestHandler, directory=str(site))
-    handler.log_message = lambda *_: None
+    handler = partial(Quiet, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     options = webdriver.ChromeOptions()

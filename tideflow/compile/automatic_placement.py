@@ -1,11 +1,11 @@
-"""The automatic placer: from a traced step to a placement for several devices or tasks, and what to expect.
+"""The automatic placer: from a traced step to a placement on several devices or tasks, and its expected cost.
 
     session.run(step, options=tf.RunOptions(trace_level=3), run_metadata=metadata)
     proposal = propose(graph, metadata, devices, bandwidth=1e9, latency=1e-4)
     print(proposal)                # seconds a step now and then, bytes moved, work by device
     proposal.apply(graph)          # for the sessions to come; or: with tf.device(proposal): build the graph
 
-What the user asked for and what must be together stays so: only what is left open is decided here.
+Device constraints and colocation groups are kept: only what they leave open is decided here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Proposal:
     then: Expectation
 
     def apply(self, graph: Graph) -> None:
-        """Has the graph's operations ask for the proposed devices. State that a session holds already stays
+        """Makes the graph's operations ask for the proposed devices. State that a session holds already stays
         where it is: make a new session.
         """
         for name, device in self.devices.items():
@@ -188,7 +188,7 @@ def _operations(member: Operation | Frame) -> list[Operation]:
 
 
 def _bundles(wholes: Sequence[Sequence[Operation]], placed: Placed) -> list[list[Operation]]:
-    """Which operations must be together: those of one group of the placer, and those that a loop joins."""
+    """The operations that must be on one device: those of a colocation group, and those of a loop."""
     joined: dict[int, int] = {}
 
     def root(group: int) -> int:
@@ -207,7 +207,7 @@ def _bundles(wholes: Sequence[Sequence[Operation]], placed: Placed) -> list[list
 
 
 def _choices(bundle: Sequence[Operation], placed: Placed, position: Mapping[Device, int]) -> list[int]:
-    """The devices that all of a bundle can have; of a loop that spans devices, its first operation's."""
+    """The devices that all of a bundle can have; of a loop over several devices, its first operation's."""
     seen: set[int] = set()
     common = placed.candidates(bundle[0])
     for op in bundle:

@@ -1,4 +1,4 @@
-"""From a graph to the program of one step: what the fetches need, in an order that honours every edge, loops
+"""From a graph to the program of one step: what the fetches need, in an order that respects every edge, loops
 and calls as what they are.
 """
 
@@ -41,7 +41,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow.switches import common_shape, shape_within
 
 _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
-PASSED = (*ENTER, *EXIT, *NEXT)  # what is in the structure of loops, and not in their bodies
+PASSED = (*ENTER, *EXIT, *NEXT)  # they make up a loop's structure, and are no nodes of its body
 
 
 def build_program(request: StepRequest) -> Program:
@@ -67,7 +67,7 @@ def build_program(request: StepRequest) -> Program:
 
 
 def _written_before(ops: Set[Operation]) -> dict[Operation, set[Operation]]:
-    """The reference variables that have been written when an operation runs, by what it waits for."""
+    """By operation, the reference variables that operations before it write."""
     writers = [op for op in ops if op.definition._takes_references and op.type not in _PASSING]
     if not writers:
         return {}
@@ -99,11 +99,11 @@ def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
 
 
 class Unstructured(Exception):
-    """A frame that is no while loop: the step runs on the token executor."""
+    """Raised for a frame that is no while loop: the step runs on the token executor."""
 
 
 def _iterations_overlap(frame: Frame) -> bool:
-    """Whether iterations of the loop may go on while an earlier one waits in an operation."""
+    """Whether an iteration of the loop may run while an operation of an earlier one waits."""
     at_once = any(op.attrs["parallel_iterations"] > 1 for op in frame.enters)
     return at_once and _waits(frame)
 
@@ -129,15 +129,15 @@ class Builder:
         prefix: str = "",
     ):
         self.ops = ops
-        self.implied = implied  # what holds wherever this program runs
-        self.under = under  # what must hold for anything of it to run
+        self.implied = implied  # conditions that hold wherever this program runs
+        self.under = under  # conditions of every node that is added
         self.prefix = prefix  # of the nodes' names
         self.written: dict[Operation, set[Operation]] = {} if outer is None else outer.written
         self.feeds: list[Value] = []
         self.nodes: list[Node] = []
         self.values: dict[Tensor, Value] = {} if outer is None else dict(outer.values)
         self.node_of: dict[Operation, Node] = {} if outer is None else dict(outer.node_of)
-        # Nodes of which this step's feeds may tell more than the graph does.
+        # Nodes whose shapes may follow from this step's feeds, where the graph leaves them open.
         self._refined: set[Node] = set() if outer is None else set(outer._refined)
         self._depth: int = 0 if outer is None else outer._depth  # of calls within calls
 
@@ -200,7 +200,7 @@ class Builder:
     # ------------------------------------------------------------------ calls
 
     def inline(self, body: FunctionBody, args: list[Value], guards: Guards, name: str) -> list[Value]:
-        """Writes a function's body here, under these conditions; returns its results."""
+        """Adds a function's body in the place of its call, under these conditions; returns its results."""
         if self._depth == _DEEPEST_CALL:
             raise errors.invalid_argument(
                 f"{self.prefix}{name} is a call within {_DEEPEST_CALL} others: a function that calls itself "
@@ -245,7 +245,7 @@ class Builder:
         write: Callable[[Builder, list[Value]], tuple[Value, list[Value]]],
         source: Operation,
     ) -> Loop:
-        """A loop whose body `write` writes: from the variables to the predicate and their next values.
+        """Adds a loop. `write` adds its body: from the variables to the predicate and their next values.
 
         A variable has the shape it enters with, if an iteration leaves it that way; where it does not, less
         is known of it.
@@ -266,7 +266,7 @@ class Builder:
         goes_on = (pred, True)
         if any(guards_of(value) - inner.implied - {goes_on} for value in following):
             raise Unstructured(name)
-        # What the predicate needs, and what runs whatever it is, comes first.
+        # First the nodes that run whatever the predicate is, among them those that compute it.
         nodes = sorted(inner.nodes, key=lambda node: goes_on in node.guards)
         loop = Loop(name, initial, Program(variables, nodes, [pred, *following], is_body=True), source)
         loop.guards = guards
@@ -335,14 +335,14 @@ class Builder:
         return self._if_taken(value, guards, tensor) if guards else value
 
     def _if_taken(self, value: Value, guards: Guards, tensor: Tensor) -> Value:
-        """The value, where the branch that makes it is taken; else the step ends with an error."""
+        """The value, if the branch that computes it is taken; else the step fails."""
         node = make_node("Merge", [value], {"N": 1, "T": value.dtype}, value.op, tensor.name)
         node.guards, node.choices = frozenset(), [guards]
         self.nodes.append(node)
         return node.outputs[0]
 
     def _read_references(self, node: Node) -> list[Value]:
-        """Arguments that want a value get the variable's value at this point of the program."""
+        """The node's inputs, with reads of the references where an argument takes a value."""
         if not any(value.dtype._is_ref_dtype for value in node.inputs):
             return node.inputs
         inputs = []
@@ -362,7 +362,7 @@ class Builder:
         return read.outputs[0]
 
     def _refine_shapes(self, node: Node) -> None:
-        """Shapes left open in the graph may follow from this step's feeds."""
+        """Infers shapes that the graph leaves open, from those of this step's feeds."""
         if not any(value.op in self._refined for value in node.inputs):
             return
         self._refined.add(node)

@@ -1,8 +1,9 @@
 """What a placement costs, by a model measured from a traced step: seconds an operation, bytes a tensor.
 
-Work is done in blocks: an operation, or the operations of a loop. Blocks that must be together make a bundle.
-A device does one block at a time; what another device needs arrives there after a latency and its bytes over
-a bandwidth, once for each device. A schedule takes the blocks with the longest way to the end first.
+A block is an operation, or all operations of a loop. Blocks that must be on one device make a bundle. A
+device runs one block at a time. A value that another device needs arrives there after a latency and the time
+that its bytes take at a bandwidth, once for each device. A schedule takes the blocks with the longest path to
+the step's end first.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tideflow.runtime.devices import Device
 
 @dataclass(frozen=True)
 class Link:
-    """How long values are on their way from one device to another."""
+    """How long a copy from one device to another takes."""
 
     latency: float  # seconds
     bandwidth: float  # bytes a second
@@ -45,7 +46,7 @@ def links_between(
 
 @dataclass(eq=False)
 class Block:
-    """Operations that run as one. `takes` says how many bytes of which blocks; 0 where it only waits."""
+    """Operations that run as one. `takes`: how many bytes it needs of which blocks, 0 for a control edge."""
 
     names: list[str]
     seconds: float
@@ -56,7 +57,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Work:
-    """A step: its blocks, each after those it takes from, and which devices each bundle may have."""
+    """A step: its blocks, each after those it needs, and the devices that each bundle may have."""
 
     blocks: list[Block]
     choices: list[list[int]]  # by bundle: positions in `devices`
@@ -82,7 +83,7 @@ class Expectation:
 
 
 def urgency(work: Work) -> list[float]:
-    """By block: the seconds from its start to the step's end, with devices enough and all of them apart."""
+    """By block: the seconds from its start to the step's end, with a device for each block."""
     count = max(1, len(work.devices))
     pairs = [(a, b) for a in work.devices for b in work.devices if a is not b]
     found = [link for link in (work.links(a, b) for a, b in pairs) if link is not None]
@@ -101,14 +102,14 @@ def urgency(work: Work) -> list[float]:
 
 
 class Schedule:
-    """Blocks in their order on devices, as they are given; `finish` says when one would be done."""
+    """Blocks on devices, in the order in which they are put there; `finish` says when one would be done."""
 
     def __init__(self, work: Work):
         self.work = work
         self.free = [0.0] * len(work.devices)
         self.done = [0.0] * len(work.blocks)
         self.device = [-1] * len(work.blocks)
-        self.there: dict[tuple[int, Any, int], float] = {}  # when a value is on a device that it was sent to
+        self.there: dict[tuple[int, Any, int], float] = {}  # when a value arrives on another device
         self.busy = [0.0] * len(work.devices)
         self.bytes_moved = 0.0
 
@@ -159,7 +160,7 @@ class Schedule:
 
 
 def by_urgency(work: Work) -> list[int]:
-    """The blocks, the most urgent first; each after those it takes from."""
+    """The blocks, the most urgent first; each after those it needs."""
     rest = urgency(work)
     return sorted(range(len(work.blocks)), key=lambda i: (-rest[i], i))
 
@@ -184,7 +185,7 @@ class Costs:
     kinds: Mapping[str, str]  # the type of the device that ran it
 
     def size(self, tensor: Tensor) -> float:
-        """The bytes of a tensor: as measured, else as its shape has it."""
+        """The bytes of a tensor: as measured, else by its shape."""
         if tensor.name in self.sizes:
             return self.sizes[tensor.name]
         count = tensor.shape.num_elements()

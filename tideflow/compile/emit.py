@@ -111,7 +111,9 @@ class _Emitter:
         )
 
     def _computes_with_floats(self) -> bool:
-        """Whether the step's arithmetic is more than the cost of setting how it is done."""
+        """Whether the step has so much floating-point arithmetic that it is worth flushing denormals: setting
+        the processor to it, and back, takes time too.
+        """
         outputs = (
             value
             for node in walk(self.program)
@@ -185,7 +187,7 @@ class _Emitter:
     # ------------------------------------------------------------------ loops
 
     def _emit_loop(self, node: Loop) -> None:
-        """The variables, then the body as often as the predicate holds. The outputs are the variables."""
+        """Writes the variables, then the body in a `while`. The outputs of the loop are its variables."""
         variables = node.body.feeds
         if self.in_place:
             numbers, wanted = scalar_variables(node, self.numbers)
@@ -225,7 +227,7 @@ class _Emitter:
             self._line(f"{' = '.join(left)} = None", node)
 
     def _entering(self, value: Value, variable: Value) -> str:
-        """A value on its way into a loop's variable."""
+        """The text of a value that is assigned to a loop's variable."""
         if variable not in self.numbers:
             return self._argument(value, variable.device)
         if value in self.numbers:
@@ -273,7 +275,7 @@ class _Emitter:
             self._emit_hook(node, self.hook)
 
     def _waiting(self, call: str, node: Node) -> str:
-        """What a call gives, which may be a pending value: the plan suspends until it arrives, or blocks."""
+        """The text of a call's value, which may be pending: the plan suspends until it arrives, or blocks."""
         if not self.suspendable:
             self.takes_context = True
             return f"context.resolve({call})"
@@ -283,7 +285,7 @@ class _Emitter:
         return f"(yield pending) if isinstance(pending, {kind}) else pending; del pending"
 
     def _emit_merge(self, node: Node) -> None:
-        """A Merge is the choice among its inputs by the conditions under which each is there."""
+        """Writes a Merge as a choice among its inputs, by the conditions under which each is computed."""
         output, index = (self._name(value, "v") for value in node.outputs)
         texts = []
         for i, (value, guards) in enumerate(zip(node.inputs, node.choices, strict=True)):
@@ -296,7 +298,9 @@ class _Emitter:
         self._line(f"{output}, {index} = {' else '.join(texts)}", node)
 
     def _chosen(self, value: Value, device: torch.device | None) -> str:
-        """A value that is there only if it is chosen: copied, where it must be, in the choice itself."""
+        """The text of an input of a Merge, which exists only if it is chosen: so a copy to another device is
+        part of the choice.
+        """
         if value in self.numbers or not self._must_move(value, device):
             return self._argument(value, device)
         return f"{self.names[value]}.to({self._literal(device)})"
@@ -339,7 +343,9 @@ class _Emitter:
         return function, args, keywords
 
     def _shortcut(self, node: Node) -> tuple[Kernel, list[Value | str], dict[str, str]] | None:
-        """A cheaper call that the op's own rule proposes for these attributes, shapes and constants."""
+        """The cheaper call that the op's `specialize` rule proposes for these attributes, shapes and
+        constants.
+        """
         rule = node.definition.specialize_rule
         if rule is None or has_objects(node):
             return None
@@ -381,11 +387,11 @@ class _Emitter:
         return self._argument(value, node.device)
 
     def _argument(self, value: Value, device: torch.device | None) -> str:
-        """The name of a value on a device, with a copy made there on first use."""
+        """The name of a value on a device; its first use there writes a copy."""
         name = self.names[value]
         key: Any
         if value in self.numbers:
-            # torch takes a number of the host beside tensors of another device, but not a truth value.
+            # Beside tensors of another device, torch accepts a number of the host, but not a boolean.
             away = device is not None and device != CPU and value.dtype.is_bool
             key = (value, "tensor", device if away else None, self.loop, self.block)
             if key not in self.names:
@@ -451,7 +457,7 @@ class _Emitter:
 
 
 def _last_uses(program: Program) -> dict[Node, list[Value]]:
-    """The values of the program that each node is the last to take."""
+    """By node, the values of which it is the last user."""
     seen = set(program.fetches)
     made = {value for node in program.nodes for value in node.outputs}
     if not program.is_body:
@@ -471,7 +477,7 @@ def _stop() -> None:
 
 
 def _one_holds(choices: list[Guards]) -> bool:
-    """Whether one of the conditions holds whatever happens: the two sides of one predicate, as of a cond."""
+    """Whether one of the conditions always holds: they are the two sides of one predicate, as of a `cond`."""
     if frozenset() in choices:
         return True
     if len(choices) != 2 or len(choices[0]) != 1 or len(choices[1]) != 1:

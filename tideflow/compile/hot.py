@@ -35,9 +35,9 @@ from tideflow.runtime.private_folder import NotPrivate, check_private, private_f
 
 _log = logging.getLogger("tideflow")
 
-_SHORTEST = 4  # nodes: a shorter stretch is not worth a call of its own
+_SHORTEST = 4  # nodes: a shorter stretch is not worth compiling
 _CACHE_VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
-_HOT_STEPS = 10  # that a plan has run at least
+_HOT_STEPS = 10  # that a hot plan has run at least
 _HOT_SECONDS = 10.0  # that its steps have taken: about what compiling takes, so at worst it costs twice that
 
 compiled_op = Op(
@@ -124,7 +124,7 @@ class _Compiler:
         self._work.put((plan, arguments, replace))
 
     def wait(self, seconds: float) -> bool:
-        """Whether everything submitted is compiled, after waiting so long at most."""
+        """Waits until everything submitted is compiled, so many seconds at most; whether it is."""
         with self._idle:
             return self._idle.wait_for(lambda: not self._open, seconds)
 
@@ -228,8 +228,8 @@ def _is_worth_compiling(loop: Loop) -> bool:
 
 
 def _scheduled(loop: Loop) -> list[tuple[list[Node], bool]]:
-    """The body's nodes in an order that keeps effects in theirs and brings what only computes together.
-    Products that are added to a sum stay as they are: their kernel adds in place.
+    """The body's nodes in stretches, of which those marked True only compute. Nodes with effects keep their
+    order. Products that are added to a sum are in no such stretch: their kernel adds in place.
     """
     made = {value for node in loop.body.nodes for value in node.outputs}
     there: set[Value] = set()
@@ -321,9 +321,9 @@ def _host_inputs(node: Node) -> list[Value]:
 
 def _compiled_function(program: Program, loop: Loop, arguments: KernelArguments) -> Callable[..., Any]:
     """The stretch as one function of tensors, compiled for their sizes."""
-    from torch._inductor import standalone_compile
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch._inductor import standalone_compile  # loaded when asked for
+    from torch._subclasses.fake_tensor import FakeTensorMode  # loaded when asked for
+    from torch.fx.experimental.proxy_tensor import make_fx  # loaded when asked for
 
     _use_private_cache()
     if _program_ends():

@@ -1,4 +1,4 @@
-"""The program of one step, while it is being made: a straight list of nodes, each after everything it needs.
+"""The program of one step, while it is compiled: a list of nodes, each after everything it needs.
 
 Control edges are gone once the order is fixed: stateful nodes keep that order, pure ones may merge, fold and
 vanish. Nodes and values have the attribute names of operations and tensors, so that shape and value rules
@@ -23,7 +23,7 @@ Guards = frozenset[tuple["Value", bool]]
 
 
 class Value:
-    """One output of a planned node."""
+    """One output of a node."""
 
     __slots__ = ("dtype", "op", "shape", "value_index")
 
@@ -40,7 +40,7 @@ class Value:
 
     @property
     def device(self) -> Any:
-        """Where the value is."""
+        """The torch device that has the value."""
         return self.op.device_of(self.value_index)
 
     def __repr__(self) -> str:
@@ -48,8 +48,8 @@ class Value:
 
 
 class Node:
-    """One planned operation. `source` is the graph's operation it came from: errors and traces speak of that
-    one.
+    """One operation of a program. `source` is the operation of the graph that it came from, which errors and
+    traces name.
     """
 
     __slots__ = ("attrs", "choices", "definition", "device", "guards", "inputs", "name", "outputs", "source")
@@ -64,7 +64,7 @@ class Node:
         self.source = source
         self.device: Any = None
         self.guards: Guards = frozenset()
-        self.choices: list[Guards] = []  # of a Merge: when each input is the one that is there
+        self.choices: list[Guards] = []  # of a Merge: the conditions under which each input is computed
         self.outputs: list[Value] = []
 
     @property
@@ -73,7 +73,7 @@ class Node:
 
     @property
     def effects(self) -> bool:
-        """Whether running the node is more than computing its outputs."""
+        """Whether the node does more than compute its outputs."""
         return self.definition.effects
 
     @property
@@ -83,17 +83,17 @@ class Node:
 
     @property
     def dependencies(self) -> list[Value]:
-        """Everything that must be there before this node can run, or be skipped."""
+        """The values that must be computed before this node can run, or be skipped."""
         if not self.guards and not self.choices:
             return self.inputs
         return [*self.inputs, *(pred for guards in (self.guards, *self.choices) for pred, _ in guards)]
 
     def device_of(self, index: int) -> Any:
-        """Where an output is."""
+        """The torch device that has an output."""
         return self.device
 
     def replace_values(self, replaced: dict[Value, Value]) -> None:
-        """Takes other values in place of some."""
+        """Replaces some of the values that the node uses."""
         self.inputs = [replaced.get(value, value) for value in self.inputs]
         if self.guards:
             self.guards = _replaced_guards(self.guards, replaced)
@@ -143,7 +143,7 @@ class Loop(Node):
 
     @property
     def taken(self) -> list[Value]:
-        """What the body takes from outside."""
+        """The values from outside that the body uses."""
         made = {value for node in self.body.nodes for value in node.outputs}.union(self.body.feeds)
         values = [value for node in self.body.nodes for value in node.dependencies]
         return [value for value in dict.fromkeys((*values, *self.body.fetches)) if value not in made]
@@ -164,8 +164,9 @@ def walk(program: Program) -> Iterator[Node]:
 
 
 def states(values: Iterable[Value]) -> set[tuple[str, str]]:
-    """The variables behind references and handles, by container and name. What changes a variable hands its
-    reference on, and two nodes may share one by name: different values can be the same state.
+    """The variables to which references and handles lead, by container and name. An operation that changes a
+    variable passes its reference on, and two nodes may share one by name: different values can be the same
+    state.
     """
     found: set[tuple[str, str]] = set()
     waiting = list(values)
@@ -180,7 +181,7 @@ def states(values: Iterable[Value]) -> set[tuple[str, str]]:
 
 
 def guards_of(value: Value) -> Guards:
-    """The conditions under which a value is there."""
+    """The conditions under which a value is computed."""
     node = value.op
     if node.type not in ("Switch", "RefSwitch"):
         return node.guards
@@ -188,7 +189,7 @@ def guards_of(value: Value) -> Guards:
 
 
 def predicate_root(pred: Value) -> Value:
-    """The predicate behind the identities and switches it passed, so that one condition has one name."""
+    """The value from which a predicate comes through identities and switches: one condition, one value."""
     while pred.op.type in ("Identity", "LoopCond", "Switch"):
         pred = pred.op.inputs[0]
     return pred
@@ -205,7 +206,7 @@ def make_node(
     like: Node | None = None,
     name: str | None = None,
 ) -> Node:
-    """A new node with inferred outputs, standing where `like` stood (its name, source and device)."""
+    """A new node with inferred outputs, and with the name, source and device of `like`."""
     op = definition(op_type) if isinstance(op_type, str) else op_type
     resolved = {**op._defaults, **attrs}
     node = Node(op, name or (like.name if like else op.name), inputs, resolved, like.source if like else None)
@@ -220,8 +221,8 @@ def make_node(
 
 @dataclass
 class Program:
-    """A step: fed values, nodes in order, fetched values, and the nodes that must run although nobody takes
-    their outputs.
+    """A step: fed values, nodes in order, fetched values, and the nodes that run although their outputs are
+    not used.
     """
 
     feeds: list[Value]
@@ -232,8 +233,8 @@ class Program:
     advice: list[str] = field(default_factory=list)
 
     def uses(self) -> dict[Value, int]:
-        """How often each value is taken, fetches counted; what a loop takes from outside counts more than
-        once.
+        """How often each value is used, fetches included. A value from outside of a loop counts more than
+        once for the loop.
         """
         counts: dict[Value, int] = {}
         for node in walk(self):
@@ -247,7 +248,7 @@ class Program:
         return counts
 
     def check(self) -> None:
-        """The legal program: every input is made before it is taken; every node's inputs fit its schema."""
+        """Checks that every input is computed before it is used, and that inputs fit their node's schema."""
         self._check(set())
 
     def _check(self, outside: set[Value]) -> None:

@@ -27,7 +27,7 @@ COMMUTATIVE = frozenset((torch.add, torch.mul))
 
 
 def _add_product(transpose_a: bool, transpose_b: bool) -> Kernel:
-    """`addmm` of transposed matrices, with its form that writes over the first argument."""
+    """`addmm` of transposed matrices; its form that writes over the first argument is in REUSING."""
 
     def addmm(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         return torch.addmm(total, a.t() if transpose_a else a, b.t() if transpose_b else b)
@@ -53,7 +53,7 @@ _OBJECTS = frozenset((dtypes.string, dtypes.variant))
 def has_objects(node: Node) -> bool:
     """Whether a value of the node is an array of Python objects (strings), not a torch tensor."""
     if any(value.dtype.base_dtype is dtypes.resource for value in node.outputs):
-        return True  # handles, gathered or packed
+        return True  # an array of handles
     return any(value.dtype.base_dtype in _OBJECTS for value in (*node.inputs, *node.outputs))
 
 

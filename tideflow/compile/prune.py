@@ -17,7 +17,7 @@ feed_op.samples(())
 
 
 def given(name: str, dtype: DType, shape: TensorShape, source: Operation) -> Value:
-    """A value that a program is given: a feed, or the variable of a loop."""
+    """A value that is given to a program: a feed, or a loop's variable."""
     node = Node(feed_op, name, [], {"dtype": dtype.base_dtype}, source)
     node.outputs = [Value(node, 0, dtype.base_dtype, shape)]
     return node.outputs[0]
@@ -35,11 +35,11 @@ def needed(
     feeds: set[Tensor],
     done: Set[Operation] = frozenset(),
 ) -> set[Operation]:
-    """Every operation that the fetches and targets depend on, not looking behind fed tensors, but for what
-    is `done`.
+    """Every operation that the fetches and targets depend on, except those that only fed tensors need, and
+    those that are `done`.
 
-    Who waits for an operation waits for what it does, whether or not its outputs are fed; of a placeholder,
-    feeding is all there is to wait for.
+    A control edge counts even where all outputs of its operation are fed; not so for a placeholder, which
+    does nothing.
     """
     given = {tensor.op for tensor in feeds if tensor.op.definition.role == "placeholder"}
     return behind(fetches, targets, feeds, given | done)
@@ -48,7 +48,7 @@ def needed(
 def behind(
     fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: set[Tensor], passed: Set[Operation]
 ) -> set[Operation]:
-    """What the fetches and targets need; nobody waits for the operations of `passed`."""
+    """What the fetches and targets need; control edges from the operations of `passed` do not count."""
     found: set[Operation] = set()
     stack = [tensor.op for tensor in fetches if tensor not in feeds] + list(targets)
     while stack:

@@ -44,7 +44,7 @@ _Call = Callable[[list[Any], StepContext], Sequence[Any]]  # from input values t
 
 
 class KernelError(Exception):
-    """A kernel raised something that is no error of TensorFlow's, which is the cause of this one."""
+    """A kernel of this node raised an error that is none of TensorFlow's: the cause of this one."""
 
     def __init__(self, node: Node):
         super().__init__(f"{node.type} '{node.name}' failed")
@@ -82,7 +82,7 @@ class _Arrived:
 
 
 class _FrameRun:
-    """A frame while it runs: its iterations, and what is the same in all of them."""
+    """A frame while it runs: its iterations, and its loop constants."""
 
     def __init__(self, frame: Frame, enters: int, parent: tuple[_FrameRun, int] | None, parallel: int):
         self.frame = frame
@@ -91,9 +91,9 @@ class _FrameRun:
         self.parallel = parallel
         self.constants: list[tuple[_Item, Any]] = []
         self.waiting: dict[int, dict[_Item, _Arrived]] = {0: {}}
-        self.busy: dict[int, int] = {0: 0}  # tokens and inner frames under way, by iteration
+        self.busy: dict[int, int] = {0: 0}  # by iteration: nodes that are to run, and inner frames
         self.deferred: dict[int, list[tuple[_Item, Any]]] = {}
-        self.left: dict[_Item, bool] = {}  # Exits seen, and whether a live value left by them
+        self.left: dict[_Item, bool] = {}  # Exits that had a token, and whether it was alive
         self.inner: dict[tuple[Frame, int], _FrameRun] = {}
 
 
@@ -109,7 +109,7 @@ def token_plan(request: StepRequest, arguments: KernelArguments, placement: Plac
 
 
 def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program:
-    """The operations as nodes, for placement and kernels; their order says nothing here."""
+    """The operations as the nodes of a program, for placement and kernels, without structure or order."""
     values: dict[Tensor, Value] = {}
     for tensor in feeds:
         values[tensor] = given(tensor.name, tensor.dtype, tensor.shape, tensor.op)
@@ -249,14 +249,16 @@ def _key(item: _Item, run: _FrameRun, iteration: int) -> str:
 
 
 def _path(run: _FrameRun, iteration: int) -> str:
-    """Where in its loops an iteration is; nothing outside of all loops."""
+    """The frames and iterations in which a node runs; empty outside of all loops."""
     if run.parent is None:
         return ""
     return f"{_path(*run.parent)}/{run.frame.name}:{iteration}"
 
 
 def _prepare_inputs(node: Node) -> Callable[[list[Any]], list[Any]]:
-    """From a node's flat input values to its kernel's arguments: read, moved, on the host where wanted."""
+    """From a node's input values to its kernel's arguments: references are read, values copied to the device,
+    or to the host where the schema says so.
+    """
     op = node.definition
     prepare = [
         (arg, arg.name in op.host, len(members) if arg.is_list else 1)
@@ -293,11 +295,11 @@ class _Run:
 
     def __init__(self, graph: _TokenGraph, context: StepContext, feeds: Sequence[Any]):
         self.graph = graph
-        self.context = context.inner()  # which is cancelled alone where the step fails
+        self.context = context.inner()  # cancelled, for the other threads, where an operation fails
         self.ready: collections.deque[tuple[_Item, _FrameRun, int, list[Any], bool]] = collections.deque()
         self.fetched: list[Any] = [DEAD] * graph.fetches
         self.finished: queue.SimpleQueue[_Finished] = queue.SimpleQueue()
-        self.under_way = 0  # operations that other threads run, or other tasks
+        self.pending = 0  # operations that run in another thread, or wait for another task
         self.root = _FrameRun(graph.outside, 0, None, 1)
         for item in graph.items.values():
             if not item.inputs and not item.controls:
@@ -310,7 +312,7 @@ class _Run:
 
     def results(self) -> tuple[Any, ...]:
         try:
-            while self.ready or self.under_way:
+            while self.ready or self.pending:
                 if self.ready:
                     self._process(*self.ready.popleft())
                 else:
@@ -330,11 +332,11 @@ class _Run:
         self.context.cancel()
         if self.context.rendezvous is not None:
             self.context.rendezvous.end(errors.cancelled("The step was cancelled."))
-        while self.under_way:
+        while self.pending:
             self.graph.resources.wake()
             with contextlib.suppress(queue.Empty):
                 self.finished.get(timeout=_POLL_SECONDS)
-                self.under_way -= 1
+                self.pending -= 1
 
     def _fetch_names(self) -> list[str]:
         names = [""] * self.graph.fetches
@@ -371,7 +373,7 @@ class _Run:
         def arrived(value: Any, error: OpError | None) -> None:
             self.finished.put((item, run, iteration, [value], error))
 
-        self.under_way += 1
+        self.pending += 1
         self._rendezvous.when(_key(item, run, iteration), arrived)
 
     @property
@@ -404,7 +406,7 @@ class _Run:
             except BaseException as error:
                 self.finished.put((item, run, iteration, (), error))
 
-        self.under_way += 1
+        self.pending += 1
         thread = threading.Thread(target=work, name=f"tideflow {item.op.name}", daemon=True)
         wait_at_exit(thread).start()
 
@@ -416,7 +418,7 @@ class _Run:
         except queue.Empty:
             self.context.time_left(self.graph.resources.is_closed, "Running a step")
             return
-        self.under_way -= 1
+        self.pending -= 1
         if error is not None:
             raise error
         self._complete(item, run, iteration, outputs, dead=any(value is DEAD for value in outputs))
@@ -470,7 +472,7 @@ class _Run:
             run.left.setdefault(item, False)
             return
         if run.left.get(item):
-            return  # a value leaves once; where several iterations send one, the first to arrive does
+            return  # only one value leaves by an Exit: the first, where several iterations send one
         run.left[item] = True
         outer, iteration = _around(run)
         self._send(item, outer, iteration, [value])

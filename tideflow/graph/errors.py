@@ -53,7 +53,7 @@ class OpError(Exception):
         origin = self._origin()
         return f"{self._message}\n{origin}" if origin else str(self._message)
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         # An operation cannot leave its process; the lines that say which it was can.
         return _rebuild, (type(self), self._node_def, self._message, self._error_code, self._origin())
 
@@ -81,7 +81,7 @@ def _place(op: Any) -> str:
     return "\n  called from ".join(places)
 
 
-_TYPE_OF_CODE: dict[int, type[OpError]] = {}
+_TYPE_OF_CODE: dict[int, type[_CodedError]] = {}
 
 
 class _CodedError(OpError):
@@ -180,7 +180,7 @@ def exception_type_from_error_code(error_code: int) -> type[OpError]:
 @export("errors.error_code_from_exception_type")
 def error_code_from_exception_type(cls: type[Exception]) -> int:
     """The code of a class of errors; UNKNOWN for a class that is not one of these."""
-    return cls.code if cls in _TYPE_OF_CODE.values() else UNKNOWN
+    return next((code for code, known in _TYPE_OF_CODE.items() if known is cls), UNKNOWN)
 
 
 def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError:

@@ -136,8 +136,8 @@ class Op:
           has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
           has_numeric_gradient: Whether differences of the outputs tell the gradient: not so where rounding is
             taken for no change, or half of a matrix for all of it. For the generated tests.
-          gradient_follows: The outputs whose gradients the op's gradient uses, where the others only serve it.
-            For the generated tests.
+          gradient_follows: The outputs whose gradients the op's gradient uses, where the others only serve
+            it. For the generated tests.
           importable: Whether graphs from outside may name it. By default that is not so where the name begins
             with an underscore: kernels of such ops trust their inputs.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
@@ -169,37 +169,39 @@ class Op:
         self.has_static_value = has_static_value
         self.has_numeric_gradient = has_numeric_gradient
         self.gradient_follows = gradient_follows.split()
-        self.flops_rule: Callable | None = None
-        self.sizes_rule: Callable | None = None
+        self.flops_rule: Callable[..., Any] | None = None
+        self.sizes_rule: Callable[..., Any] | None = None
         # What begins with an underscore is made by this package alone: its kernels trust their inputs.
         self.importable = not name.startswith("_") if importable is None else importable
         self._frame = _defining_frame()
-        self.shape_rule: Callable | None = None
+        self.shape_rule: Callable[..., Any] | None = None
         self._rule_wants_values = False
-        self.value_rule: Callable | None = None
-        self.specialize_rule: Callable | None = None
-        self.reference: Callable | None = None
-        self.law: Callable | None = None
+        self.value_rule: Callable[..., Any] | None = None
+        self.specialize_rule: Callable[..., Any] | None = None
+        self.reference: Callable[..., Any] | None = None
+        self.law: Callable[..., Any] | None = None
         self.covered_by: str | None = None
-        self.kernels: dict[str, Callable] = {}
+        self.kernels: dict[str, Callable[..., Any]] = {}
         self.gradient_function: Any = None if differentiable else not_differentiable
-        self.sample_cases: list[tuple] = []
+        self.sample_cases: list[tuple[Any, ...]] = []
         self._checked = False
-        self.refusals: list[tuple] = []
+        self.refusals: list[tuple[Any, ...]] = []
         self._defaults = {
             key: spec.default for key, spec in self.attrs.items() if spec.default is not REQUIRED
         }
         self._required = [key for key, spec in self.attrs.items() if spec.default is REQUIRED]
-        self._wanted: dict[Callable, tuple[str, ...]] = {}
+        self._wanted: dict[Callable[..., Any], tuple[str, ...]] = {}
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()
-        self.calls: Callable | None = None  # of the call of a function by its name: which one a node calls
+        self.calls: Callable[..., Any] | None = (
+            None  # of the call of a function by its name: which one a node calls
+        )
         if registered:
             register(self)
 
     # ------------------------------------------------------------------ parts, as decorators
 
-    def shape(self, rule: Callable) -> Callable:
+    def shape(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers the shape rule. One output: it returns a shape; several: a list of shapes."""
         self._name_part(rule, "shape")
         names = _keyword_names(rule)
@@ -208,7 +210,7 @@ class Op:
         self.shape_rule = rule
         return rule
 
-    def value(self, rule: Callable) -> Callable:
+    def value(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers how the output's value (or part of it) follows from `op` without running it: sizes,
         packs of sizes.
         """
@@ -216,7 +218,7 @@ class Op:
         self.value_rule = rule
         return rule
 
-    def kernel(self, function: Callable | str) -> Callable:
+    def kernel(self, function: Callable[..., Any] | str) -> Callable[..., Any]:
         """Registers the kernel: `@op.kernel` for all, `@op.kernel("cuda")`, "string" or "unsigned" for one
         kind.
         """
@@ -224,7 +226,7 @@ class Op:
             return lambda fn: self._add_kernel(function, fn)
         return self._add_kernel("", function)
 
-    def _add_kernel(self, key: str, function: Callable) -> Callable:
+    def _add_kernel(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
         self._name_part(function, f"{key}_kernel" if key else "kernel")
         self._wanted[function] = tuple(
             name for name in _keyword_names(function) if name in self.attrs or name in KERNEL_EXTRAS
@@ -232,7 +234,7 @@ class Op:
         self.kernels[key] = function
         return function
 
-    def specialize(self, rule: Callable) -> Callable:
+    def specialize(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers a shortcut: from a planned node, a cheaper callable of its tensor inputs, or None."""
         self._name_part(rule, "specialize")
         self.specialize_rule = rule
@@ -244,13 +246,13 @@ class Op:
         self.gradient_function = function
         return function
 
-    def flops(self, rule: Callable) -> Callable:
+    def flops(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers how many floating-point operations a node takes: a function of the operation."""
         self._name_part(rule, "flops")
         self.flops_rule = rule
         return rule
 
-    def sizes(self, rule: Callable) -> Callable:
+    def sizes(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Registers what TensorFlow knows of the output where it is a vector of sizes (`known_sizes.py`): a
         function of the operation, which gives NotImplemented where the general rule holds.
         """
@@ -261,8 +263,8 @@ class Op:
     def samples(
         self,
         *cases: Any,
-        against: Callable | None = None,
-        law: Callable | None = None,
+        against: Callable[..., Any] | None = None,
+        law: Callable[..., Any] | None = None,
         covered_by: str | None = None,
     ) -> None:
         """Inputs (and a final dict of attributes) from which the op's tests follow.
@@ -281,7 +283,7 @@ class Op:
         self.law = law or self.law
         self.covered_by = covered_by or self.covered_by
 
-    def refuses(self, inputs: tuple, message: str, error: type[Exception] = ValueError) -> None:
+    def refuses(self, inputs: tuple[Any, ...], message: str, error: type[Exception] = ValueError) -> None:
         """An example of bad input, with the error and a part of the message that the user gets."""
         self.refusals.append((inputs, message, error))
 
@@ -322,7 +324,7 @@ class Op:
                 function.__code__ = function.__code__.replace(**names)
             function = getattr(function, "__wrapped__", None)
 
-    def wants(self, function: Callable) -> tuple[str, ...]:
+    def wants(self, function: Callable[..., Any]) -> tuple[str, ...]:
         """The attributes (and extras) that a rule or kernel of this op asks for."""
         return self._wanted[function]
 
@@ -359,7 +361,7 @@ class Op:
                 return self._node(graph, args, name or self.name, attrs)
         return self._node(graph, args, name or self.name, attrs)
 
-    def _node(self, graph: Any, args: tuple, name: str, attrs: dict[str, Any]) -> Operation:
+    def _node(self, graph: Any, args: tuple[Any, ...], name: str, attrs: dict[str, Any]) -> Operation:
         local = graph._local
         outer = local.name_stack
         full_name = local.name_stack = graph._scope_for(name)
@@ -415,7 +417,7 @@ class Op:
         return {arg.type_attr: tensor.dtype.base_dtype for arg, tensor in pairs if arg.type_attr is not None}
 
     def _insert(
-        self, graph: Any, name: str, flat: list[Tensor], grouped: list, attrs: dict[str, Any]
+        self, graph: Any, name: str, flat: list[Tensor], grouped: list[Any], attrs: dict[str, Any]
     ) -> Operation:
         frames = user_frames()
         for i, tensor in enumerate(flat):
@@ -475,6 +477,7 @@ class Op:
             return self._convert_mixed_list(arg, value, attrs)
         key = arg.type_attr
         wanted = arg.dtype if key is None else attrs[key] if key in given else None
+        tensors: Any
         if arg.number_attr is not None:
             tensors = self._convert_list(arg, value, wanted, attrs)
             count = len(tensors)
@@ -491,7 +494,7 @@ class Op:
                 )
             attrs[arg.number_attr] = count
             given.add(arg.number_attr)
-            found = tensors[0].dtype if tensors else wanted or attrs.get(key)
+            found = tensors[0].dtype if tensors else wanted or (attrs.get(key) if key else None)
         else:
             tensors = self._convert_one(arg, value, wanted, attrs)
             found = tensors.dtype
@@ -582,7 +585,9 @@ class Op:
     def _convert_mixed_list(self, arg: Arg, value: Any, attrs: dict[str, Any]) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):
             raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
-        wanted = attrs.get(arg.type_list_attr)
+        key = arg.type_list_attr
+        assert key is not None, "the argument is a list of types"
+        wanted = attrs.get(key)
         if wanted is None or len(wanted) != len(value):
             wanted = [None] * len(value)
         tensors = [
@@ -590,8 +595,8 @@ class Op:
             for i, (item, dtype) in enumerate(zip(value, wanted, strict=True))
         ]
         found = [tensor.dtype.base_dtype for tensor in tensors]
-        schema.check_value(self.name, arg.type_list_attr, self.attrs[arg.type_list_attr], found)
-        attrs[arg.type_list_attr] = found
+        schema.check_value(self.name, key, self.attrs[key], found)
+        attrs[key] = found
         return tensors
 
     def group_inputs(self, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
@@ -603,7 +608,7 @@ class Op:
         grouped, position = [], 0
         for arg in self.inputs:
             if arg.is_list:
-                count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])
+                count = _count(arg, attrs)
                 grouped.append(list(flat[position : position + count]))
                 position += count
             else:
@@ -622,15 +627,17 @@ class Op:
             if arg.type_list_attr is not None:
                 types += attrs[arg.type_list_attr]
                 continue
-            dtype = arg.dtype if arg.type_attr is None else attrs[arg.type_attr]
+            dtype: Any = arg.dtype if arg.type_attr is None else attrs[arg.type_attr]
             if arg.is_ref:
                 dtype = dtype._as_ref
             types += [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
         return types
 
-    def infer(self, inputs: list, attrs: dict[str, Any], name: str, frames: tuple = ()) -> list[TensorShape]:
+    def infer(
+        self, inputs: list[Any], attrs: dict[str, Any], name: str, frames: tuple[Frame, ...] = ()
+    ) -> list[TensorShape]:
         """The outputs' shapes from inputs grouped by argument (anything with `.shape`)."""
-        rule = self.shape_rule
+        rule: Any = self.shape_rule
         known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
         try:
             wanted = {key: attrs[key] for key in self._wanted[rule]}
@@ -657,18 +664,19 @@ class Op:
             return lambda op: op
         if len(self.outputs) == 1:
             return (lambda op: list(op.outputs)) if self.outputs[0].is_list else (lambda op: op.outputs[0])
-        fields = namedtuple(self.name, [arg.name for arg in self.outputs])
+        fields: Any = namedtuple(self.name, [arg.name for arg in self.outputs])  # type: ignore[misc]
         return lambda op: fields(*self.group_outputs(op))
 
     def group_outputs(self, op: Operation) -> list[Any]:
         """Outputs by argument of the schema; list arguments as lists."""
-        grouped, position = [], 0
+        grouped: list[Any] = []
+        position = 0
         for arg in self.outputs:
             if not arg.is_list:
                 grouped.append(op.outputs[position])
                 position += 1
                 continue
-            count = op.attrs[arg.number_attr] if arg.number_attr else len(op.attrs[arg.type_list_attr])
+            count = _count(arg, op.attrs)
             grouped.append(op.outputs[position : position + count])
             position += count
         return grouped
@@ -689,7 +697,7 @@ def _defining_frame() -> Frame:
     return frame.f_code, frame.f_lasti
 
 
-def _keyword_names(function: Callable) -> tuple[str, ...]:
+def _keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
     if isinstance(function, FunctionType) and not vars(function):  # plain ones, thousands of them, at once
         code = function.__code__
         return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
@@ -700,6 +708,14 @@ def _keyword_names(function: Callable) -> tuple[str, ...]:
     return tuple(p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY)
 
 
+def _count(arg: Arg, attrs: dict[str, Any]) -> int:
+    """How many tensors a list argument takes."""
+    if arg.number_attr is not None:
+        return int(attrs[arg.number_attr])
+    assert arg.type_list_attr is not None, "a list is of a number of tensors, or of types"
+    return len(attrs[arg.type_list_attr])
+
+
 def _has_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
 
@@ -708,7 +724,7 @@ def _describe(value: Any) -> str:
     return value.name if isinstance(value, Tensor) else type(value).__name__
 
 
-def _shape_message(error: ValueError, op: Op, name: str, inputs: list, frames: tuple) -> str:
+def _shape_message(error: ValueError, op: Op, name: str, inputs: list[Any], frames: tuple[Frame, ...]) -> str:
     pairs = zip(op.inputs, inputs, strict=True)
     flat = [(arg, v) for arg, value in pairs for v in (value if isinstance(value, list) else [value])]
     shapes = ", ".join(_show_shape(value.shape) for _, value in flat)

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 def convert_image_dtype(
     image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None
 ) -> Tensor:
-    """The image in another type, scaled so that 1.0 and the largest integer stand for the same."""
+    """Converts an image to another type, and scales it so that 1.0 and the largest integer mean the same.
+
+    Args:
+      image: An image or a batch of images, with the channels along the last axis.
+      dtype: The type.
+      saturate: Whether values out of the new range are clipped.
+      name: The name of the operation.
+
+    Returns:
+      The image in the new type.
+    """
     image = convert_to_tensor(image, name="image")
     dtype = dtypes.as_dtype(dtype)
     if not dtype.is_floating and not dtype.is_integer:
@@ -45,7 +55,15 @@ def convert_image_dtype(
 
 @export("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
-    """The brightness of each pixel, as one channel."""
+    """Converts RGB images to gray: the brightness of each pixel.
+
+    Args:
+      images: RGB images, with 3 channels along the last axis.
+      name: The name of the operation.
+
+    Returns:
+      Images with one channel, of the same type.
+    """
     with name_scope(name, "rgb_to_grayscale", [images]) as name:
         images = convert_to_tensor(images, name="images")
         floats = convert_image_dtype(images, dtypes.float32)
@@ -55,7 +73,15 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 
 @export("image.grayscale_to_rgb")
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
-    """One channel repeated as red, green and blue."""
+    """Converts gray images to RGB by repeating the channel.
+
+    Args:
+      images: Images with one channel along the last axis.
+      name: The name of the operation.
+
+    Returns:
+      Images with three channels, of the same type.
+    """
     with name_scope(name, "grayscale_to_rgb", [images]) as name:
         images = convert_to_tensor(images, name="images")
         images = grouping.with_dependencies(_single_channel(images), images)
@@ -107,23 +133,51 @@ def _mixed(images: Any, matrix: list[list[float]]) -> Tensor:
 
 @export("image.rgb_to_yiq")
 def rgb_to_yiq(images: TensorLike) -> Tensor:
-    """Colours as the luma and the two colour differences of NTSC television."""
+    """Converts RGB images to YIQ: the brightness and the two colour signals of NTSC.
+
+    Args:
+      images: RGB images with values in [0, 1].
+
+    Returns:
+      A floating-point tensor of the same shape.
+    """
     return _mixed(images, _YIQ)
 
 
 @export("image.yiq_to_rgb")
 def yiq_to_rgb(images: TensorLike) -> Tensor:
-    """What `rgb_to_yiq` did, undone."""
+    """Converts YIQ images to RGB.
+
+    Args:
+      images: YIQ images.
+
+    Returns:
+      A floating-point tensor of the same shape.
+    """
     return _mixed(images, _FROM_YIQ)
 
 
 @export("image.rgb_to_yuv")
 def rgb_to_yuv(images: TensorLike) -> Tensor:
-    """Colours as the luma and the two colour differences of PAL television."""
+    """Converts RGB images to YUV: the brightness and the two colour signals of PAL.
+
+    Args:
+      images: RGB images with values in [0, 1].
+
+    Returns:
+      A floating-point tensor of the same shape.
+    """
     return _mixed(images, _YUV)
 
 
 @export("image.yuv_to_rgb")
 def yuv_to_rgb(images: TensorLike) -> Tensor:
-    """What `rgb_to_yuv` did, undone."""
+    """Converts YUV images to RGB.
+
+    Args:
+      images: YUV images.
+
+    Returns:
+      A floating-point tensor of the same shape.
+    """
     return _mixed(images, _FROM_YUV)

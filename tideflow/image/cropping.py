@@ -24,7 +24,18 @@ _equal = either(binary.equal, lambda x, y: x == y)
 
 @export("image.central_crop")
 def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
-    """The middle of the image: this fraction of its height and width."""
+    """Cuts out the middle of an image.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      central_fraction: The part of the height and width to keep, in (0, 1].
+
+    Returns:
+      The smaller image or images.
+
+    Raises:
+      ValueError: If the fraction is not in (0, 1].
+    """
     with name_scope(None, "central_crop", [image]):
         image = convert_to_tensor(image, name="image")
         if central_fraction <= 0.0 or central_fraction > 1.0:
@@ -67,7 +78,21 @@ def pad_to_bounding_box(
     target_height: TensorLike,
     target_width: TensorLike,
 ) -> Tensor:
-    """The image on a black one of the target size, this far from its top and left."""
+    """Puts an image into a larger one of zeros.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      offset_height: The number of rows above.
+      offset_width: The number of columns to the left.
+      target_height: The height of the result.
+      target_width: The width of the result.
+
+    Returns:
+      An image or images of the target size.
+
+    Raises:
+      ValueError: If the image does not fit.
+    """
     with name_scope(None, "pad_to_bounding_box", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
@@ -93,7 +118,21 @@ def crop_to_bounding_box(
     target_height: TensorLike,
     target_width: TensorLike,
 ) -> Tensor:
-    """The part of the image that begins at the offset and has the target size."""
+    """Cuts a part out of an image.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      offset_height: The number of rows above.
+      offset_width: The number of columns to the left.
+      target_height: The height of the result.
+      target_width: The width of the result.
+
+    Returns:
+      An image or images of the target size.
+
+    Raises:
+      ValueError: If the part is not inside the image.
+    """
     with name_scope(None, "crop_to_bounding_box", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
@@ -115,7 +154,19 @@ def crop_to_bounding_box(
 def resize_image_with_crop_or_pad(
     image: TensorLike, target_height: TensorLike, target_width: TensorLike
 ) -> Tensor:
-    """The middle of the image, or the image in the middle of a black one: of the target size."""
+    """Cuts out the middle of an image, or puts it into the middle of zeros, to reach a size.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      target_height: The height of the result.
+      target_width: The width of the result.
+
+    Returns:
+      An image or images of the target size.
+
+    Raises:
+      ValueError: If a size is not positive.
+    """
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)

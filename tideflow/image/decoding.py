@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 @export("io.is_jpeg", "image.is_jpeg")
 def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
-    """Whether the bytes begin as those of a JPEG do."""
+    """Whether bytes begin like a JPEG file.
+
+    Args:
+      contents: A scalar string tensor.
+      name: The name of the operation.
+
+    Returns:
+      A scalar bool tensor.
+    """
     with name_scope(name, "is_jpeg"):
         return binary.equal(strings.substr(contents, 0, 3), b"\xff\xd8\xff", name=name)
 
@@ -39,7 +47,21 @@ def decode_image(
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
-    """The pixels of a BMP, GIF, JPEG or PNG. A GIF gives all of its frames, unless told not to."""
+    """Decodes a BMP, GIF, JPEG or PNG file.
+
+    Args:
+      contents: The bytes of the file, a scalar string tensor.
+      channels: The number of channels: 0 or None for that of the file, 1 for gray, 3 for RGB, 4 for RGBA.
+      dtype: The type of the result; floats are scaled to [0, 1].
+      name: The name of the operation.
+      expand_animations: Whether a GIF gives all its frames, as a tensor of rank 4; else its first one.
+
+    Returns:
+      The image of shape [height, width, channels]; a GIF has a first axis of frames.
+
+    Raises:
+      ValueError: If `channels` is not valid.
+    """
     with name_scope(name, "decode_image"):
         if channels not in (None, 0, 1, 3, 4):
             raise ValueError("channels must be in (None, 0, 1, 3, 4)")

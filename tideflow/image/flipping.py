@@ -34,13 +34,33 @@ def _with_shape_of(image: Tensor, result: Tensor) -> Tensor:
 
 @export("image.flip_left_right")
 def flip_left_right(image: TensorLike) -> Tensor:
-    """The image mirrored: its columns in reverse order."""
+    """Mirrors images: reverses the order of the columns.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the rank is neither 3 nor 4.
+    """
     return _flipped(image, 1, "flip_left_right")
 
 
 @export("image.flip_up_down")
 def flip_up_down(image: TensorLike) -> Tensor:
-    """The image upside down: its rows in reverse order."""
+    """Turns images upside down: reverses the order of the rows.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the rank is neither 3 nor 4.
+    """
     return _flipped(image, 0, "flip_up_down")
 
 
@@ -54,13 +74,35 @@ def _flipped(image: Any, axis: int, scope: str) -> Tensor:
 
 @export("image.random_flip_left_right")
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
-    """Each image, with a chance of one half, mirrored."""
+    """Mirrors each image with probability one half.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the rank is neither 3 nor 4.
+    """
     return _randomly_flipped(image, 1, seed, "random_flip_left_right")
 
 
 @export("image.random_flip_up_down")
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
-    """Each image, with a chance of one half, upside down."""
+    """Turns each image upside down with probability one half.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor of the same shape and type.
+
+    Raises:
+      ValueError: If the rank is neither 3 nor 4.
+    """
     return _randomly_flipped(image, 0, seed, "random_flip_up_down")
 
 
@@ -82,7 +124,16 @@ def _randomly_flipped(image: Any, axis: int, seed: int | None, scope: str) -> Te
 
 @export("image.rot90")
 def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
-    """The image turned by `k` quarters of a circle, counter-clockwise."""
+    """Rotates images counter-clockwise by a multiple of 90 degrees.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      k: The number of right angles.
+      name: The name of the operation.
+
+    Returns:
+      The rotated image or images.
+    """
     with name_scope(name, "rot90", [image, k]) as name:
         image = checked(convert_to_tensor(image, name="image"))
         k = convert_to_tensor(k, dtype=dtypes.int32, name="k")
@@ -105,7 +156,15 @@ def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tens
 
 @export("image.transpose", "image.transpose_image")
 def transpose(image: TensorLike, name: str | None = None) -> Tensor:
-    """The image with rows and columns exchanged."""
+    """Exchanges the rows and the columns of images.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      name: The name of the operation.
+
+    Returns:
+      The image or images with the axes exchanged.
+    """
     with name_scope(name, "transpose", [image]):
         image = checked(convert_to_tensor(image, name="image"))
         return shapes.transpose(image, [0, 2, 1, 3] if _is_batch(image) else [1, 0, 2], name=name)

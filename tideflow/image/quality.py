@@ -25,7 +25,18 @@ if TYPE_CHECKING:
 
 @export("image.total_variation")
 def total_variation(images: Tensor, name: str | None = None) -> Tensor:
-    """The sum of the differences of neighbouring pixels, of each image."""
+    """Computes the sum of the absolute differences of neighbouring pixels.
+
+    Args:
+      images: An image of shape [height, width, channels], or a batch of images.
+      name: The name of the operation.
+
+    Returns:
+      A scalar, or a vector with a number for each image.
+
+    Raises:
+      ValueError: If the rank is neither 3 nor 4.
+    """
     with name_scope(name, "total_variation"):
         if images.shape.ndims not in (3, 4):
             raise ValueError("'images' must be either 3 or 4-dimensional.")
@@ -44,7 +55,17 @@ def _differences(images: Tensor) -> tuple[Tensor, Tensor]:
 
 @export("image.image_gradients")
 def image_gradients(image: Tensor) -> tuple[Tensor, Tensor]:
-    """The differences of each pixel and the next one, down and to the right; 0 at the last."""
+    """Computes the difference of each pixel to the next one below and to the right.
+
+    Args:
+      image: Images of shape [batch, height, width, channels].
+
+    Returns:
+      The vertical and the horizontal differences, of the images' shape. The last row and column are zeros.
+
+    Raises:
+      ValueError: If the rank is not 4.
+    """
     if image.shape.ndims != 4:
         raise ValueError(f"image_gradients expects a 4D tensor [batch_size, h, w, d], not {image.shape}.")
     full = shapes.shape(image)
@@ -62,7 +83,14 @@ _SOBEL = np.stack([[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2]
 
 @export("image.sobel_edges")
 def sobel_edges(image: Tensor) -> Tensor:
-    """The slope of every pixel down and to the right, smoothed: [batch, height, width, channels, 2]."""
+    """Computes the Sobel filters of images.
+
+    Args:
+      image: Images of shape [batch, height, width, channels].
+
+    Returns:
+      The vertical and horizontal slopes, of shape [batch, height, width, channels, 2].
+    """
     full = shapes.shape(image)
     filters = constants.constant(_SOBEL[:, :, None, :], dtype=image.dtype)
     filters = tiling.tile(filters, [1, 1, full[-1], 1], name="sobel_filters")
@@ -92,7 +120,17 @@ def _compatible(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, list[Ope
 
 @export("image.psnr")
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
-    """The peak signal-to-noise ratio of each two images, in decibels."""
+    """Computes the peak signal-to-noise ratio of pairs of images.
+
+    Args:
+      a: Images.
+      b: Other images, of the same shape.
+      max_val: The difference of the largest and the least possible value.
+      name: The name of the operation.
+
+    Returns:
+      The ratio in decibels, a number for each pair.
+    """
     with name_scope(name, "PSNR", [a, b]):
         a, b = convert_to_tensor(a), convert_to_tensor(b)
         peak = convert_image_dtype(casting.cast(max_val, a.dtype), dtypes.float32)
@@ -115,7 +153,20 @@ def ssim(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """The structural similarity of each two images, 1 where they are the same."""
+    """Computes the structural similarity of pairs of images (Wang and others, 2004).
+
+    Args:
+      img1: Images.
+      img2: Other images, of the same shape.
+      max_val: The difference of the largest and the least possible value.
+      filter_size: The size of the Gaussian filter.
+      filter_sigma: The width of the Gaussian filter.
+      k1: The first constant of the measure.
+      k2: The second constant of the measure.
+
+    Returns:
+      The similarity, 1 for equal images, a number for each pair.
+    """
     img1, img2 = convert_to_tensor(img1), convert_to_tensor(img2)
     *_, checks = _compatible(img1, img2)
     with control_dependencies(checks):
@@ -201,7 +252,21 @@ def ssim_multiscale(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """The structural similarity of each two images, over scales of which each is half the one before."""
+    """Computes the structural similarity of pairs of images over several scales (Wang and others, 2003).
+
+    Args:
+      img1: Images.
+      img2: Other images, of the same shape.
+      max_val: The difference of the largest and the least possible value.
+      power_factors: The weights of the scales; each scale has half the size of the one before.
+      filter_size: The size of the Gaussian filter.
+      filter_sigma: The width of the Gaussian filter.
+      k1: The first constant of the measure.
+      k2: The second constant of the measure.
+
+    Returns:
+      The similarity, 1 for equal images, a number for each pair.
+    """
     with name_scope(None, "MS-SSIM", [img1, img2]):
         img1, img2 = convert_to_tensor(img1, name="img1"), convert_to_tensor(img2, name="img2")
         *full, checks = _compatible(img1, img2)

@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 @export("image.ResizeMethod")
 class ResizeMethod:
-    """How `tf.image.resize` finds new pixels between the old ones."""
+    """The methods of interpolation for `tf.image.resize`.
+
+    Attributes:
+      BILINEAR: Linear in both directions.
+      NEAREST_NEIGHBOR: The nearest pixel.
+      BICUBIC: Cubic in both directions.
+      AREA: The mean of the area that a new pixel covers.
+    """
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1
@@ -55,7 +62,23 @@ def resize_images(
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Images of another size; left as they are where they have it already."""
+    """Resizes images.
+
+    Args:
+      images: An image of shape [height, width, channels], or a batch of images.
+      size: The new height and width.
+      method: The method, one of `tf.image.ResizeMethod`.
+      align_corners: Whether the centres of the corner pixels of input and output are aligned.
+      preserve_aspect_ratio: Whether the proportions are kept: `size` is then a bound.
+      name: The name of the operation.
+
+    Returns:
+      The resized images: of the images' type if the method is NEAREST_NEIGHBOR or the size does not change,
+      else float32.
+
+    Raises:
+      ValueError: If shapes do not fit, or the method is unknown.
+    """
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         if images.shape.ndims is None:
@@ -109,7 +132,18 @@ def resize_image_with_pad(
     method: int | str = ResizeMethod.BILINEAR,
     align_corners: bool = False,
 ) -> Tensor:
-    """The image resized, its proportions kept, in the middle of a black one of the target size."""
+    """Resizes images without changing their proportions, and pads them with zeros to a size.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      target_height: The height of the result.
+      target_width: The width of the result.
+      method: The method, one of `tf.image.ResizeMethod`.
+      align_corners: Whether the centres of the corner pixels are aligned.
+
+    Returns:
+      An image or images of the target size.
+    """
     with name_scope(None, "resize_image_with_pad", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)

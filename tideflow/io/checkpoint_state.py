@@ -128,7 +128,7 @@ def write_state(
     last_preserved_timestamp: float | None = None,
     save_relative_paths: bool = False,
 ) -> None:
-    """Writes the checkpoint state file of a directory, with relative paths if `save_relative_paths` is set."""
+    """Writes the checkpoint state file of a directory, by relative paths if `save_relative_paths` is set."""
     path = state_path(save_dir, latest_filename)
     paths = list(all_model_checkpoint_paths or ())
     if save_relative_paths:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from tideflow.linalg.tools import assert_no_zeros, assert_real, at_least, implie
 from tideflow.ops.arrays import broadcasting, creation, joining, shapes, tiling
 from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 from tideflow.ops.signals import fourier
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _as_complex(x: Tensor) -> Tensor:
@@ -211,12 +214,22 @@ LinearOperatorCirculant3D = _kind(
 
 @export("linalg.LinearOperatorToeplitz")
 class LinearOperatorToeplitz(LinearOperator):
-    """Matrices with one number along each diagonal, by their first columns and rows."""
+    """Matrices with the same number along each diagonal.
+
+    Args:
+      col: The first columns, of shape [..., n].
+      row: The first rows, of the same shape. Their first elements are ignored.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
-        col: Any,
-        row: Any,
+        col: TensorLike,
+        row: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,

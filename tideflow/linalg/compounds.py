@@ -65,7 +65,19 @@ class _Compound(LinearOperator):
 
 @export("linalg.LinearOperatorComposition")
 class LinearOperatorComposition(_Compound):
-    """The product of operators, the last of which is applied first."""
+    """The product of operators. The last one is applied first.
+
+    Args:
+      operators: The operators, of matching sizes.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+
+    Raises:
+      ValueError: If there are no operators, or hints contradict each other.
+    """
 
     def __init__(
         self,
@@ -122,7 +134,19 @@ class LinearOperatorComposition(_Compound):
 
 @export("linalg.LinearOperatorBlockDiag")
 class LinearOperatorBlockDiag(_Compound):
-    """Operators as blocks along the diagonal, zeros around them."""
+    """Operators as blocks along a diagonal, with zeros elsewhere.
+
+    Args:
+      operators: The operators, which must be square.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+
+    Raises:
+      ValueError: If there are no operators, or hints contradict each other.
+    """
 
     def __init__(
         self,
@@ -218,7 +242,19 @@ class LinearOperatorBlockDiag(_Compound):
 
 @export("linalg.LinearOperatorKronecker")
 class LinearOperatorKronecker(_Compound):
-    """The Kronecker product: each element of the first operator times all of the next, and so on."""
+    """The Kronecker product of operators: each element of the first one times the whole next one, and so on.
+
+    Args:
+      operators: The operators.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+
+    Raises:
+      ValueError: If there are no operators, or hints contradict each other.
+    """
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -22,16 +22,28 @@ from tideflow.ops.arrays import diagonals, joining, shapes
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _NUMBERS = [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
 
 
 @export("linalg.LinearOperatorFullMatrix")
 class LinearOperatorFullMatrix(LinearOperator):
-    """Any matrices, by their elements."""
+    """Matrices given by all their elements.
+
+    Args:
+      matrix: The matrices, of shape [..., rows, columns].
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
-        matrix: Any,
+        matrix: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -70,11 +82,20 @@ class LinearOperatorFullMatrix(LinearOperator):
 
 @export("linalg.LinearOperatorLowerTriangular")
 class LinearOperatorLowerTriangular(LinearOperator):
-    """Lower triangular matrices; what is above the diagonal of `tril` is not looked at."""
+    """Lower triangular matrices.
+
+    Args:
+      tril: The matrices, of shape [..., n, n]. Elements above the diagonal are ignored.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
-        tril: Any,
+        tril: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -130,11 +151,20 @@ class LinearOperatorLowerTriangular(LinearOperator):
 
 @export("linalg.LinearOperatorDiag")
 class LinearOperatorDiag(LinearOperator):
-    """Diagonal matrices, by their diagonals."""
+    """Diagonal matrices.
+
+    Args:
+      diag: The diagonals, of shape [..., n].
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
-        diag: Any,
+        diag: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,

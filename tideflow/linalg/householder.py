@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import errors
@@ -15,14 +15,26 @@ from tideflow.ops.arrays import constants, creation, diagonals, joining, shapes
 from tideflow.ops.linalg import matmul, norms
 from tideflow.ops.math import casting, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("linalg.LinearOperatorHouseholder")
 class LinearOperatorHouseholder(LinearOperator):
-    """Reflections in the planes at right angles to `reflection_axis`, which need not have length 1."""
+    """Reflections at the hyperplanes that are orthogonal to vectors.
+
+    Args:
+      reflection_axis: The vectors, of shape [..., n], of any length above 0.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
-        reflection_axis: Any,
+        reflection_axis: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -45,7 +57,7 @@ class LinearOperatorHouseholder(LinearOperator):
 
     @property
     def reflection_axis(self) -> Any:
-        """The vectors that are turned into their opposites."""
+        """The vectors that are orthogonal to the hyperplanes."""
         return self._reflection_axis
 
     def _shape(self) -> TensorShape:

@@ -98,7 +98,19 @@ class _Sized(LinearOperator):
 
 @export("linalg.LinearOperatorIdentity")
 class LinearOperatorIdentity(_Sized):
-    """Identity matrices."""
+    """Identity matrices.
+
+    Args:
+      num_rows: The number of rows.
+      batch_shape: The shape of the batch; one matrix if None.
+      dtype: The type of the elements; float32 if None.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      assert_proper_shapes: Whether steps check the sizes.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
@@ -166,12 +178,23 @@ class LinearOperatorIdentity(_Sized):
 
 @export("linalg.LinearOperatorScaledIdentity")
 class LinearOperatorScaledIdentity(_Sized):
-    """Identity matrices, each times its own number."""
+    """Multiples of the identity matrix.
+
+    Args:
+      num_rows: The number of rows.
+      multiplier: The factors, of the shape of the batch.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      assert_proper_shapes: Whether steps check the sizes.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
         num_rows: TensorLike,
-        multiplier: Any,
+        multiplier: TensorLike,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -198,7 +221,7 @@ class LinearOperatorScaledIdentity(_Sized):
 
     @property
     def multiplier(self) -> Any:
-        """The numbers, one for each matrix."""
+        """The factors."""
         return self._multiplier
 
     def _static_batch(self) -> TensorShape:
@@ -250,12 +273,25 @@ class LinearOperatorScaledIdentity(_Sized):
 
 @export("linalg.LinearOperatorZeros")
 class LinearOperatorZeros(_Sized):
-    """Matrices of zeros."""
+    """Matrices of zeros.
+
+    Args:
+      num_rows: The number of rows.
+      num_columns: The number of columns; that of rows if None.
+      batch_shape: The shape of the batch; one matrix if None.
+      dtype: The type of the elements; float32 if None.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      assert_proper_shapes: Whether steps check the sizes.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
         num_rows: TensorLike,
-        num_columns: Any = None,
+        num_columns: TensorLike | None = None,
         batch_shape: TensorLike | None = None,
         dtype: DTypeLike | None = None,
         is_non_singular: bool = False,

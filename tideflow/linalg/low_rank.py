@@ -22,16 +22,29 @@ if TYPE_CHECKING:
 
 @export("linalg.LinearOperatorLowRankUpdate")
 class LinearOperatorLowRankUpdate(LinearOperator):
-    """L + U·D·Vᴴ for an operator L, a diagonal D (1 where none is given) and V = U where none is given.
+    """An operator plus matrices of low rank: `L + U @ D @ adjoint(V)`.
 
-    Equations and determinants are those of L and of the small matrix C = D⁻¹ + Vᴴ·L⁻¹·U.
+    Equations and determinants are those of L and of the small matrix `inverse(D) + adjoint(V) @ inverse(L) @
+    U`.
+
+    Args:
+      base_operator: The operator L.
+      u: The matrices U, of shape [..., rows, k].
+      diag_update: The diagonals of D, of shape [..., k]; ones if None.
+      v: The matrices V, of shape [..., columns, k]; U if None.
+      is_diag_update_positive: Whether the elements of D are real and positive; None if it is not known.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
     """
 
     def __init__(
         self,
         base_operator: LinearOperator,
-        u: Any,
-        diag_update: Any = None,
+        u: TensorLike,
+        diag_update: TensorLike | None = None,
         v: TensorLike | None = None,
         is_diag_update_positive: bool | None = None,
         is_non_singular: bool | None = None,
@@ -98,12 +111,12 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def u(self) -> Any:
-        """U."""
+        """The matrices U."""
         return self._u
 
     @property
     def v(self) -> Any:
-        """V."""
+        """The matrices V."""
         return self._v
 
     @property
@@ -113,17 +126,17 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     @property
     def diag_update(self) -> Any:
-        """The diagonal of D, None where D is the identity."""
+        """The diagonals of D, or None."""
         return self._diag_update
 
     @property
     def diag_operator(self) -> LinearOperator:
-        """D."""
+        """The operator D."""
         return self._diag_operator
 
     @property
     def base_operator(self) -> LinearOperator:
-        """L."""
+        """The operator L."""
         return self._base_operator
 
     def _shape(self) -> TensorShape:

@@ -34,7 +34,20 @@ if TYPE_CHECKING:
 
 @export("linalg.LinearOperator")
 class LinearOperator(abc.ABC):
-    """A batch of matrices by what it does. Hints are True, False, or None where nothing is promised."""
+    """The base of linear operators: batches of matrices that are described by how they act.
+
+    A subclass defines `_shape`, `_shape_tensor` and `_matmul`; it may define faster forms of the other
+    methods.
+
+    Args:
+      dtype: The type of the elements.
+      graph_parents: The tensors that the operator is made from.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -85,7 +98,7 @@ class LinearOperator(abc.ABC):
 
     @property
     def name(self) -> str:
-        """The name under which methods make their nodes."""
+        """The name of the operator, under which its methods make operations."""
         return self._name
 
     @property
@@ -105,7 +118,7 @@ class LinearOperator(abc.ABC):
 
     @property
     def is_positive_definite(self) -> bool | None:
-        """Whether xᴴAx has a positive real part for every x that is not zero."""
+        """Whether the real part of `adjoint(x) @ A @ x` is positive for every x except zero."""
         return self._is_positive_definite
 
     @property
@@ -140,11 +153,18 @@ class LinearOperator(abc.ABC):
 
     @property
     def shape(self) -> TensorShape:
-        """[batch…, rows, columns], as far as it is known."""
+        """The static shape [batch, rows, columns]."""
         return self._shape()
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        """[batch…, rows, columns] as a tensor."""
+        """The shape [batch, rows, columns] as a tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An int32 vector.
+        """
         with self._name_scope(name):
             if self.shape.is_fully_defined():
                 return shape_tensor(self.shape.as_list())
@@ -152,11 +172,18 @@ class LinearOperator(abc.ABC):
 
     @property
     def batch_shape(self) -> TensorShape:
-        """The shape of the batch, as far as it is known."""
+        """The static shape of the batch."""
         return self.shape[:-2]
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
-        """The shape of the batch as a tensor."""
+        """The shape of the batch as a tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An int32 vector.
+        """
         with self._name_scope(name):
             if self.batch_shape.is_fully_defined():
                 return shape_tensor(self.batch_shape.as_list(), name="batch_shape")
@@ -164,11 +191,18 @@ class LinearOperator(abc.ABC):
 
     @property
     def tensor_rank(self) -> int | None:
-        """How many axes the operator has as a tensor."""
+        """The rank of the operator as a tensor, or None."""
         return self.shape.ndims
 
     def tensor_rank_tensor(self, name: str = "tensor_rank_tensor") -> Tensor:
-        """How many axes the operator has, as a tensor."""
+        """The rank of the operator as a tensor, in a tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An int32 scalar.
+        """
         with self._name_scope(name):
             if self.tensor_rank is not None:
                 return convert_to_tensor(self.tensor_rank)
@@ -176,20 +210,34 @@ class LinearOperator(abc.ABC):
 
     @property
     def domain_dimension(self) -> Dimension:
-        """The number of columns: the length of the vectors that it takes."""
+        """The number of columns."""
         return self.shape[-1]
 
     def domain_dimension_tensor(self, name: str = "domain_dimension_tensor") -> Tensor:
-        """The number of columns as a tensor."""
+        """The number of columns as a tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An int32 scalar.
+        """
         return self._side_tensor(-1, name)
 
     @property
     def range_dimension(self) -> Dimension:
-        """The number of rows: the length of the vectors that it gives."""
+        """The number of rows."""
         return self.shape[-2]
 
     def range_dimension_tensor(self, name: str = "range_dimension_tensor") -> Tensor:
-        """The number of rows as a tensor."""
+        """The number of rows as a tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An int32 scalar.
+        """
         return self._side_tensor(-2, name)
 
     def _side_tensor(self, axis: int, name: str) -> Tensor:
@@ -221,7 +269,14 @@ class LinearOperator(abc.ABC):
             return 1.0 / (casting.cast(longest, dtype) * np.finfo(dtype.as_numpy_dtype).eps)
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Operation:
-        """An operation that fails where a matrix has no inverse."""
+        """Adds an operation that fails if a matrix has no inverse.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with self._name_scope(name):
             return self._assert_non_singular()
 
@@ -236,7 +291,14 @@ class LinearOperator(abc.ABC):
         )
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Operation:
-        """An operation that fails where a matrix is not positive definite."""
+        """Adds an operation that fails if a matrix is not positive definite.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with self._name_scope(name):
             return self._assert_positive_definite()
 
@@ -247,7 +309,14 @@ class LinearOperator(abc.ABC):
         )
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Operation:
-        """An operation that fails where a matrix differs from its adjoint."""
+        """Adds an operation that fails if a matrix does not equal its adjoint.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with self._name_scope(name):
             return self._assert_self_adjoint()
 
@@ -269,7 +338,17 @@ class LinearOperator(abc.ABC):
     def matmul(
         self, x: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul"
     ) -> Any:
-        """A·x (Aᴴ·x with `adjoint`, A·xᴴ with `adjoint_arg`) for matrices x, or another operator."""
+        """Multiplies the operator A by matrices or by another operator.
+
+        Args:
+          x: Matrices of shape [..., columns, k], or an operator.
+          adjoint: Whether the adjoint of A is used.
+          adjoint_arg: Whether the adjoint of `x` is used.
+          name: The name of the operation.
+
+        Returns:
+          A tensor of shape [..., rows, k], or an operator.
+        """
         if isinstance(x, LinearOperator):
             left, right = self._pair(x, adjoint, adjoint_arg, "x")
             with self._name_scope(name):
@@ -297,7 +376,16 @@ class LinearOperator(abc.ABC):
         return shapes.squeeze(self.matmul(shapes.expand_dims(x, axis=-1), adjoint=adjoint), axis=-1)
 
     def matvec(self, x: TensorLike, adjoint: bool = False, name: str = "matvec") -> Tensor:
-        """A·x (or Aᴴ·x) for vectors x."""
+        """Multiplies the operator A by vectors.
+
+        Args:
+          x: Vectors of shape [..., columns].
+          adjoint: Whether the adjoint of A is used.
+          name: The name of the operation.
+
+        Returns:
+          A tensor of shape [..., rows].
+        """
         with self._name_scope(name):
             x = self._checked(x, "x")
             self._check_side(-2 if adjoint else -1, x, -1)
@@ -314,7 +402,17 @@ class LinearOperator(abc.ABC):
         return matrix_functions.matrix_determinant(self.to_dense())
 
     def determinant(self, name: str = "det") -> Tensor:
-        """The determinant of each matrix."""
+        """Computes the determinants.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor of the shape of the batch.
+
+        Raises:
+          NotImplementedError: If the matrices are not square.
+        """
         self._must_be_square("Determinant not implemented for an operator that is expected to not be square.")
         with self._name_scope(name):
             return self._determinant()
@@ -326,7 +424,17 @@ class LinearOperator(abc.ABC):
         return matrix_functions.slogdet(self.to_dense())[1]
 
     def log_abs_determinant(self, name: str = "log_abs_det") -> Tensor:
-        """The logarithm of each determinant's absolute value."""
+        """Computes the logarithms of the determinants' absolute values.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor of the shape of the batch.
+
+        Raises:
+          NotImplementedError: If the matrices are not square.
+        """
         self._must_be_square("Determinant not implemented for an operator that is expected to not be square.")
         with self._name_scope(name):
             return self._log_abs_determinant()
@@ -346,7 +454,20 @@ class LinearOperator(abc.ABC):
     def solve(
         self, rhs: TensorLike, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve"
     ) -> Any:
-        """X with A·X = rhs (Aᴴ with `adjoint`, rhsᴴ with `adjoint_arg`) for matrices, or another operator."""
+        """Solves the equations `A @ X = rhs`.
+
+        Args:
+          rhs: Matrices of shape [..., rows, k], or an operator.
+          adjoint: Whether the adjoint of A is used.
+          adjoint_arg: Whether the adjoint of `rhs` is used.
+          name: The name of the operation.
+
+        Returns:
+          The solutions X.
+
+        Raises:
+          NotImplementedError: If the matrices are singular or not square.
+        """
         if self.is_non_singular is False:
             raise NotImplementedError(
                 "Exact solve not implemented for an operator that is expected to be singular."
@@ -365,7 +486,19 @@ class LinearOperator(abc.ABC):
         return shapes.squeeze(self.solve(shapes.expand_dims(rhs, axis=-1), adjoint=adjoint), axis=-1)
 
     def solvevec(self, rhs: TensorLike, adjoint: bool = False, name: str = "solve") -> Tensor:
-        """x with A·x = rhs (or Aᴴ·x = rhs) for vectors."""
+        """Solves the equations `A @ x = rhs` for vectors.
+
+        Args:
+          rhs: Vectors of shape [..., rows].
+          adjoint: Whether the adjoint of A is used.
+          name: The name of the operation.
+
+        Returns:
+          The solutions.
+
+        Raises:
+          NotImplementedError: If the matrices are singular or not square.
+        """
         with self._name_scope(name):
             rhs = self._checked(rhs, "rhs")
             self._check_side(-1 if adjoint else -2, rhs, -1)
@@ -374,7 +507,14 @@ class LinearOperator(abc.ABC):
     # ------------------------------------------------------------------ other operators
 
     def adjoint(self, name: str = "adjoint") -> LinearOperator:
-        """Aᴴ as an operator."""
+        """The adjoint of the operator.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An operator.
+        """
         if self.is_self_adjoint is True:
             return self
         with self._name_scope(name):
@@ -383,7 +523,17 @@ class LinearOperator(abc.ABC):
     H = property(adjoint, None)
 
     def inverse(self, name: str = "inverse") -> LinearOperator:
-        """A⁻¹ as an operator."""
+        """The inverse of the operator.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An operator.
+
+        Raises:
+          ValueError: If the matrices are singular or not square.
+        """
         if self.is_square is False:
             raise ValueError("Cannot take the Inverse: This operator represents a non square matrix.")
         if self.is_non_singular is False:
@@ -392,7 +542,17 @@ class LinearOperator(abc.ABC):
             return algebra.combined("inverse", self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
-        """The lower triangular L with L·Lᴴ = A as an operator."""
+        """The Cholesky factor of the operator: the lower triangular L with `L @ adjoint(L) = A`.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          An operator.
+
+        Raises:
+          ValueError: If the matrices are not known to be positive definite and self-adjoint.
+        """
         if not self._can_use_cholesky():
             raise ValueError(
                 "Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix."
@@ -408,7 +568,14 @@ class LinearOperator(abc.ABC):
         return self.matmul(creation.eye(columns, batch_shape=self._batch(), dtype=self.dtype))
 
     def to_dense(self, name: str = "to_dense") -> Tensor:
-        """The matrices as a tensor."""
+        """The elements of the matrices.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor of shape [..., rows, columns].
+        """
         with self._name_scope(name):
             return self._to_dense()
 
@@ -416,7 +583,14 @@ class LinearOperator(abc.ABC):
         return diagonals.matrix_diag_part(self.to_dense())
 
     def diag_part(self, name: str = "diag_part") -> Tensor:
-        """The diagonal of each matrix."""
+        """The diagonals of the matrices.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor of shape [..., n].
+        """
         with self._name_scope(name):
             return self._diag_part()
 
@@ -424,7 +598,14 @@ class LinearOperator(abc.ABC):
         return reductions.reduce_sum(self.diag_part(), axis=-1)
 
     def trace(self, name: str = "trace") -> Tensor:
-        """The sum of the diagonal of each matrix."""
+        """The sums of the matrices' diagonals.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor of the shape of the batch.
+        """
         with self._name_scope(name):
             return self._trace()
 
@@ -432,6 +613,14 @@ class LinearOperator(abc.ABC):
         return self.to_dense() + x
 
     def add_to_tensor(self, x: TensorLike, name: str = "add_to_tensor") -> Tensor:
-        """A + x."""
+        """Adds the operator to matrices.
+
+        Args:
+          x: Matrices of the operator's shape.
+          name: The name of the operation.
+
+        Returns:
+          The sums as a tensor.
+        """
         with self._name_scope(name):
             return self._add_to_tensor(self._checked(x, "x"))

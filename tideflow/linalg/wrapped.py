@@ -46,7 +46,16 @@ class _Wrapped(LinearOperator):
 
 @export("linalg.LinearOperatorAdjoint")
 class LinearOperatorAdjoint(_Wrapped):
-    """The adjoint of an operator."""
+    """The adjoint of an operator.
+
+    Args:
+      operator: The operator.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,
@@ -107,7 +116,16 @@ class LinearOperatorAdjoint(_Wrapped):
 
 @export("linalg.LinearOperatorInversion")
 class LinearOperatorInversion(_Wrapped):
-    """The inverse of an operator."""
+    """The inverse of an operator.
+
+    Args:
+      operator: The operator.
+      is_non_singular: Whether every matrix has an inverse; None if it is not known.
+      is_self_adjoint: Whether every matrix equals its adjoint; None if it is not known.
+      is_positive_definite: Whether every matrix is positive definite; None if it is not known.
+      is_square: Whether the matrices are square; None if it is not known.
+      name: The name of the operator.
+    """
 
     def __init__(
         self,

@@ -11,12 +11,26 @@ from tideflow.ops.control_flow import grouping
 
 @export("tables_initializer", "initializers.tables_initializer")
 def tables_initializer(name: str = "init_all_tables") -> Operation:
-    """The operation that fills all tables of the graph."""
+    """Adds an operation that initializes all tables of the default graph.
+
+    Args:
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     initializers = get_collection(GraphKeys.TABLE_INITIALIZERS)
     return grouping.group(*initializers, name=name) if initializers else constants.no_operation(name=name)
 
 
 @export("initialize_all_tables")
 def initialize_all_tables(name: str = "init_all_tables") -> Operation:
-    """The older name of `tables_initializer`."""
+    """Adds an operation that initializes all tables; an older name of `tf.tables_initializer`.
+
+    Args:
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     return tables_initializer(name)

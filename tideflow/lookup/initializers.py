@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 @export("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
 class TextFileIndex:
-    """Columns of a text file that stand for the whole line, and for its number."""
+    """Columns of a text file with a special meaning.
+
+    Attributes:
+      WHOLE_LINE: The whole line.
+      LINE_NUMBER: The number of the line, from 0.
+    """
 
     WHOLE_LINE = lookup_tables.WHOLE_LINE
     LINE_NUMBER = lookup_tables.LINE_NUMBER
@@ -35,7 +40,12 @@ def check_table_dtypes(table: Any, key_dtype: DType, value_dtype: DType) -> None
 
 @export("contrib.lookup.TableInitializerBase")
 class TableInitializerBase(abc.ABC):
-    """Fills tables of a key and a value type."""
+    """The base of initializers of tables.
+
+    Args:
+      key_dtype: The type of the keys.
+      value_dtype: The type of the values.
+    """
 
     _shared_name = ""
 
@@ -45,20 +55,37 @@ class TableInitializerBase(abc.ABC):
 
     @property
     def key_dtype(self) -> DType:
+        """The type of the keys."""
         return self._key_dtype
 
     @property
     def value_dtype(self) -> DType:
+        """The type of the values."""
         return self._value_dtype
 
     @abc.abstractmethod
     def initialize(self, table: Any) -> Operation:
-        """The operation that fills the table."""
+        """Adds an operation that fills a table.
+
+        Args:
+          table: The table.
+
+        Returns:
+          The operation.
+        """
 
 
 @export("lookup.KeyValueTensorInitializer", "contrib.lookup.KeyValueTensorInitializer")
 class KeyValueTensorInitializer(TableInitializerBase):
-    """Fills a table from a tensor of keys and one of values."""
+    """Initializes a table from tensors of keys and values.
+
+    Args:
+      keys: The keys.
+      values: The values, as many as keys.
+      key_dtype: The type of the keys; that of `keys` if None.
+      value_dtype: The type of the values; that of `values` if None.
+      name: The name of the operation.
+    """
 
     def __init__(
         self,
@@ -75,7 +102,14 @@ class KeyValueTensorInitializer(TableInitializerBase):
         super().__init__(self._keys.dtype, self._values.dtype)
 
     def initialize(self, table: Any) -> Operation:
-        """The operation that fills the table."""
+        """Adds an operation that fills a table.
+
+        Args:
+          table: The table, of the same types.
+
+        Returns:
+          The operation.
+        """
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
             filled = lookup_tables.import_v2_op(table.resource_handle, self._keys, self._values)
@@ -85,7 +119,21 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
 @export("lookup.TextFileInitializer", "contrib.lookup.TextFileInitializer")
 class TextFileInitializer(TableInitializerBase):
-    """Fills a table from two columns of a text file; a column may be the whole line, or its number."""
+    """Initializes a table from two columns of a text file.
+
+    Args:
+      filename: The file, a string or a scalar string tensor.
+      key_dtype: The type of the keys.
+      key_index: The number of the column with the keys, or one of `tf.lookup.TextFileIndex`.
+      value_dtype: The type of the values.
+      value_index: The number of the column with the values, or one of `tf.lookup.TextFileIndex`.
+      vocab_size: The number of lines, if it is known.
+      delimiter: The character between columns.
+      name: The name of the operation.
+
+    Raises:
+      ValueError: If the file name is empty, or a type does not fit a column.
+    """
 
     def __init__(
         self,
@@ -125,7 +173,14 @@ class TextFileInitializer(TableInitializerBase):
             self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
 
     def initialize(self, table: Any) -> Operation:
-        """The operation that fills the table."""
+        """Adds an operation that fills a table.
+
+        Args:
+          table: The table, of the same types.
+
+        Returns:
+          The operation.
+        """
         check_table_dtypes(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name, "text_file_init", (table.resource_handle,)):
             filled = lookup_tables.initialize_from_file_v2_op(
@@ -162,7 +217,16 @@ def _check_line_number(title: str, index: int, dtype: DType) -> None:
 
 @export("contrib.lookup.TextFileStringTableInitializer")
 class TextFileStringTableInitializer(TextFileInitializer):
-    """From numbers to strings: by default, lines by their numbers."""
+    """Initializes a table from numbers to strings, from a text file; by default from line numbers to lines.
+
+    Args:
+      filename: The file, a string or a scalar string tensor.
+      key_column_index: The number of the column with the keys.
+      value_column_index: The number of the column with the values.
+      vocab_size: The number of lines, if it is known.
+      delimiter: The character between columns.
+      name: The name of the operation.
+    """
 
     def __init__(
         self,
@@ -187,7 +251,19 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
 @export("contrib.lookup.TextFileIdTableInitializer")
 class TextFileIdTableInitializer(TextFileInitializer):
-    """From strings (or integers) to numbers: by default, the numbers of lines."""
+    """Initializes a table from strings or integers to numbers, from a text file.
+
+    By default it is from lines to their numbers.
+
+    Args:
+      filename: The file, a string or a scalar string tensor.
+      key_column_index: The number of the column with the keys.
+      value_column_index: The number of the column with the values.
+      vocab_size: The number of lines, if it is known.
+      delimiter: The character between columns.
+      name: The name of the operation.
+      key_dtype: The type of the keys.
+    """
 
     def __init__(
         self,

@@ -122,7 +122,15 @@ class _MutableTable(LookupInterface):
 
 @export("contrib.lookup.MutableHashTable")
 class MutableHashTable(_MutableTable):
-    """Values (scalars, or vectors as the default is one) by key."""
+    """A table that steps can change. A value is a scalar, or a vector if the default is one.
+
+    Args:
+      key_dtype: The type of the keys.
+      value_dtype: The type of the values.
+      default_value: The value of keys that are not in the table.
+      name: The name of the table.
+      checkpoint: Whether savers save the table.
+    """
 
     def __init__(
         self,
@@ -148,7 +156,18 @@ class MutableHashTable(_MutableTable):
 
 @export("lookup.experimental.DenseHashTable", "contrib.lookup.MutableDenseHashTable")
 class DenseHashTable(_MutableTable):
-    """Values by key in buckets; two keys, which no entry may have, mark buckets that are empty or emptied."""
+    """A table of numbered buckets that steps can change.
+
+    Args:
+      key_dtype: The type of the keys.
+      value_dtype: The type of the values.
+      default_value: The value of keys that are not in the table.
+      empty_key: A key that marks empty buckets and cannot be used.
+      deleted_key: A key that marks buckets of removed keys and cannot be used.
+      initial_num_buckets: The number of buckets at the start, a power of 2.
+      name: The name of the table.
+      checkpoint: Whether savers save the table.
+    """
 
     def __init__(
         self,
@@ -176,9 +195,26 @@ class DenseHashTable(_MutableTable):
         super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
 
     def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
-        """Sets the values of keys, new ones and old ones."""
+        """Adds an operation that sets the values of keys.
+
+        Args:
+          keys: The keys.
+          values: Their values.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self.insert(keys, values, name)
 
     def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
-        """Takes keys out of the table, where they are there."""
+        """Adds an operation that removes keys.
+
+        Args:
+          keys: The keys. Those that are not in the table are ignored.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self.remove(keys, name)

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 
 @export("contrib.lookup.LookupInterface")
 class LookupInterface(Trackable):
-    """What all tables have: types of keys and values, a name, a size, and values by key."""
+    """The base of tables.
+
+    Args:
+      key_dtype: The type of the keys.
+      value_dtype: The type of the values.
+    """
 
     _resource_handle: Tensor | None = None
 
@@ -31,20 +36,22 @@ class LookupInterface(Trackable):
 
     @property
     def key_dtype(self) -> DType:
+        """The type of the keys."""
         return self._key_dtype
 
     @property
     def value_dtype(self) -> DType:
+        """The type of the values."""
         return self._value_dtype
 
     @property
     def resource_handle(self) -> Tensor | None:
-        """The handle of the table, which the ops on tables take."""
+        """The handle of the table."""
         return self._resource_handle
 
     @property
     def name(self) -> str | None:
-        """The last part of the name of the operation that makes the table."""
+        """The last part of the name of the table's operation."""
         return self._table_name
 
     def _check_key_dtype(self, keys: Any) -> None:
@@ -59,7 +66,12 @@ def last_part(name: str) -> str:
 
 @export("contrib.lookup.InitializableLookupTableBase")
 class InitializableLookupTableBase(LookupInterface):
-    """A table made and filled by what its initializer says. Subclasses make it: `_create_resource`."""
+    """The base of tables that an initializer fills. Subclasses define `_create_resource`.
+
+    Args:
+      default_value: The value of keys that are not in the table.
+      initializer: The initializer.
+    """
 
     def __init__(self, default_value: TensorLike, initializer: Any):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
@@ -73,7 +85,7 @@ class InitializableLookupTableBase(LookupInterface):
 
     @property
     def default_value(self) -> Tensor:
-        """What keys are mapped to that are not in the table."""
+        """The value of keys that are not in the table."""
         return self._default_value
 
     @property
@@ -82,12 +94,30 @@ class InitializableLookupTableBase(LookupInterface):
         return self._init_op
 
     def size(self, name: str | None = None) -> Tensor:
-        """The number of keys in the table."""
+        """The number of keys in the table.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int64 tensor.
+        """
         with name_scope(name, f"{self.name}_Size", [self.resource_handle]):
             return lookup_tables.size_v2_op(self.resource_handle)
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Any:
-        """The values of keys (of a SparseTensor, in its shape); the default for keys that are not there."""
+        """Looks up keys.
+
+        Args:
+          keys: The keys: a tensor or a SparseTensor.
+          name: The name of the operation.
+
+        Returns:
+          The values, in the form of the keys. Keys that are not in the table have the default value.
+
+        Raises:
+          TypeError: If the keys have another type than those of the table.
+        """
         key_tensor = keys.values if isinstance(keys, SparseTensor) else keys
         self._check_key_dtype(keys)
         with name_scope(name, f"{self.name}_Lookup", (self.resource_handle, key_tensor, self._default_value)):
@@ -125,14 +155,27 @@ class _HashTable(InitializableLookupTableBase):
 
 @export("lookup.StaticHashTable")
 class StaticHashTable(_HashTable):
-    """Values by key, filled once; other keys have the default."""
+    """A table that is filled once, by its initializer.
+
+    Args:
+      initializer: The initializer.
+      default_value: The value of keys that are not in the table.
+      name: The name of the table.
+    """
 
     def __init__(self, initializer: Any, default_value: TensorLike, name: str | None = None):
         shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
         super().__init__(initializer, default_value, shared_name, name)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys and their values."""
+        """Gets all keys and values.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          Vectors of the keys and the values.
+        """
         with name_scope(name, f"{self.name}_Export", [self.resource_handle]):
             return self._exported(
                 *lookup_tables.export_v2_op(
@@ -143,7 +186,14 @@ class StaticHashTable(_HashTable):
 
 @export("contrib.lookup.HashTable")
 class HashTable(_HashTable):
-    """Values by key, filled once, under a shared name of the program's choice."""
+    """A table that is filled once, by its initializer.
+
+    Args:
+      initializer: The initializer.
+      default_value: The value of keys that are not in the table.
+      shared_name: The name under which sessions share the table.
+      name: The name of the table.
+    """
 
     def __init__(
         self,
@@ -160,7 +210,14 @@ class HashTable(_HashTable):
         return self.initializer
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys and their values."""
+        """Gets all keys and values.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          Vectors of the keys and the values.
+        """
         with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as scope:
             return self._exported(
                 *lookup_tables.export_v2_op(

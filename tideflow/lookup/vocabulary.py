@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 
 @export("contrib.lookup.HasherSpec")
 class HasherSpec(collections.namedtuple("HasherSpec", ["hasher", "key"])):
-    """Which hash function finds a string's bucket, and its key if it has one."""
+    """A hash function for strings that are not in a vocabulary.
+
+    Args:
+      hasher: The name of the function: `"fasthash"` or `"stronghash"`.
+      key: The key of the function, or None.
+    """
 
     __slots__ = ()
 
@@ -45,7 +50,14 @@ expose(FastHashSpec, "contrib.lookup.FastHashSpec")
 
 @export("contrib.lookup.StrongHashSpec")
 class StrongHashSpec(HasherSpec):
-    """The hash function with a secret key: two whole numbers."""
+    """A hash function with a secret key.
+
+    Args:
+      key: The key: two integers.
+
+    Raises:
+      ValueError: If the key is not two integers.
+    """
 
     __slots__ = ()
 
@@ -144,7 +156,15 @@ class _WithHashBuckets(LookupInterface):
 
 @export("contrib.lookup.IdTableWithHashBuckets")
 class IdTableWithHashBuckets(_WithHashBuckets):
-    """A table of numbers, and buckets for what it lacks."""
+    """A table from strings to numbers, with hash buckets for strings that are not in it.
+
+    Args:
+      table: The table, or None for buckets only.
+      num_oov_buckets: The number of buckets. Their numbers follow those of the table.
+      hasher_spec: The hash function.
+      name: The name of the table.
+      key_dtype: The type of the keys; that of the table if None.
+    """
 
     def __init__(
         self,
@@ -175,7 +195,14 @@ class IdTableWithHashBuckets(_WithHashBuckets):
 
 @export("lookup.StaticVocabularyTable")
 class StaticVocabularyTable(_WithHashBuckets):
-    """A vocabulary filled once, and buckets for what it lacks."""
+    """A vocabulary that is filled once, with hash buckets for strings that are not in it.
+
+    Args:
+      initializer: The initializer of a table from strings or integers to int64, or None for buckets only.
+      num_oov_buckets: The number of buckets. Their numbers follow those of the vocabulary.
+      lookup_key_dtype: The type of the keys; that of the initializer if None.
+      name: The name of the table.
+    """
 
     def __init__(
         self,
@@ -224,7 +251,26 @@ def index_table_from_file(
     value_column_index: int = TextFileIndex.LINE_NUMBER,
     delimiter: str = "\t",
 ) -> Any:
-    """A table from the lines of a file to their numbers."""
+    """Makes a table from the lines of a file to their numbers.
+
+    Args:
+      vocabulary_file: The file.
+      num_oov_buckets: The number of hash buckets for strings that are not in the file.
+      vocab_size: The number of lines, if it is known.
+      default_value: The number of strings that are not in the file, if there are no buckets.
+      hasher_spec: The hash function of the buckets.
+      key_dtype: The type of the keys.
+      name: The name of the table.
+      key_column_index: The number of the column with the keys.
+      value_column_index: The number of the column with the values.
+      delimiter: The character between columns.
+
+    Returns:
+      The table.
+
+    Raises:
+      ValueError: If the arguments are not valid.
+    """
     _check_file(vocabulary_file)
     if vocab_size is not None and vocab_size < 1:
         shown = vocabulary_file
@@ -297,7 +343,23 @@ def index_to_string_table_from_file(
     value_column_index: int = TextFileIndex.WHOLE_LINE,
     delimiter: str = "\t",
 ) -> StaticHashTable:
-    """A table from numbers to the lines of a file."""
+    """Makes a table from numbers to the lines of a file.
+
+    Args:
+      vocabulary_file: The file.
+      vocab_size: The number of lines, if it is known.
+      default_value: The string of numbers that have no line.
+      name: The name of the table.
+      key_column_index: The number of the column with the keys.
+      value_column_index: The number of the column with the values.
+      delimiter: The character between columns.
+
+    Returns:
+      The table.
+
+    Raises:
+      ValueError: If the arguments are not valid.
+    """
     _check_file(vocabulary_file)
     if vocab_size is not None and vocab_size < 1:
         raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")

@@ -24,7 +24,13 @@ def _step(value: Any) -> Tensor:
 
 @export("ConditionalAccumulatorBase")
 class ConditionalAccumulatorBase:
-    """Adds up gradients of the current step; those of earlier steps are dropped."""
+    """The base of accumulators: they collect gradients of the current step and drop those of earlier steps.
+
+    Args:
+      dtype: The type of the gradients.
+      shape: Their shape; unknown if None.
+      accumulator_ref: The handle of the accumulator.
+    """
 
     def __init__(self, dtype: DTypeLike, shape: ShapeLike, accumulator_ref: Tensor):
         self._dtype = dtype
@@ -34,24 +40,42 @@ class ConditionalAccumulatorBase:
 
     @property
     def accumulator_ref(self) -> Tensor:
+        """The handle of the accumulator."""
         return self._accumulator_ref
 
     @property
     def name(self) -> str:
+        """The name of the accumulator's operation."""
         return self._name
 
     @property
     def dtype(self) -> Any:
+        """The type of the gradients."""
         return self._dtype
 
     def num_accumulated(self, name: str | None = None) -> Tensor:
-        """How many gradients are inside."""
+        """The number of gradients in the accumulator.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int32 tensor.
+        """
         return self._op(accumulators.num_accumulated_op, accumulators.resource_num_accumulated_op)(
             self._accumulator_ref, name=name or f"{self._name}_NumAccumulated"
         )
 
     def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
-        """Gradients of steps before this one are stale."""
+        """Sets the current step. Gradients of earlier steps are dropped from then on.
+
+        Args:
+          new_global_step: The step.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self._op(accumulators.set_global_step_op, accumulators.resource_set_global_step_op)(
             self._accumulator_ref, _step(new_global_step), name=name
         )
@@ -63,7 +87,15 @@ class ConditionalAccumulatorBase:
 
 @export("ConditionalAccumulator")
 class ConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean, or the sum, of gradients."""
+    """An accumulator of dense gradients.
+
+    Args:
+      dtype: The type of the gradients.
+      shape: Their shape; unknown if None.
+      shared_name: The name under which sessions share it.
+      name: The name of the accumulator.
+      reduction_type: `"MEAN"` or `"SUM"`.
+    """
 
     def __init__(
         self,
@@ -83,7 +115,16 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         super().__init__(dtype, shape, handle)
 
     def apply_grad(self, grad: Any, local_step: TensorLike = 0, name: str | None = None) -> Operation:
-        """Adds a gradient that was computed at `local_step`, unless it is stale."""
+        """Adds a gradient, unless its step is earlier than the current one.
+
+        Args:
+          grad: The gradient.
+          local_step: The step at which it was computed.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         grad = convert_to_tensor(grad, self._dtype)
         grad.shape.assert_is_compatible_with(self._shape)
         return self._op(accumulators.apply_gradient_op, accumulators.resource_apply_gradient_op)(
@@ -91,7 +132,15 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> Tensor:
-        """Mean or sum of the gradients, once there are `num_required`; the next step begins."""
+        """Takes the reduced gradient, once there are enough; the current step advances.
+
+        Args:
+          num_required: The number of gradients to wait for.
+          name: The name of the operation.
+
+        Returns:
+          The mean or the sum.
+        """
         taken = self._op(accumulators.take_gradient_op, accumulators.resource_take_gradient_op)(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
@@ -101,7 +150,15 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
 
 @export("SparseConditionalAccumulator", "sparse.SparseConditionalAccumulator")
 class SparseConditionalAccumulator(ConditionalAccumulatorBase):
-    """The mean, or the sum, of gradients that are IndexedSlices."""
+    """An accumulator of gradients that are IndexedSlices.
+
+    Args:
+      dtype: The type of the gradients.
+      shape: Their dense shape; unknown if None.
+      shared_name: The name under which sessions share it.
+      name: The name of the accumulator.
+      reduction_type: `"MEAN"` or `"SUM"`.
+    """
 
     def __init__(
         self,
@@ -123,7 +180,16 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def apply_indexed_slices_grad(
         self, grad: IndexedSlices, local_step: TensorLike = 0, name: str | None = None
     ) -> Operation:
-        """Adds a gradient that was computed at `local_step`, unless it is stale."""
+        """Adds a gradient, unless its step is earlier than the current one.
+
+        Args:
+          grad: The gradient as IndexedSlices.
+          local_step: The step at which it was computed.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self.apply_grad(grad.indices, grad.values, grad.dense_shape, local_step, name)
 
     def apply_grad(
@@ -134,7 +200,18 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         local_step: TensorLike = 0,
         name: str | None = None,
     ) -> Operation:
-        """Adds rows of a gradient that was computed at `local_step`, unless it is stale."""
+        """Adds a gradient, given by its parts, unless its step is earlier than the current one.
+
+        Args:
+          grad_indices: The indices of the rows.
+          grad_values: The rows.
+          grad_shape: The dense shape.
+          local_step: The step at which it was computed.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         step = _step(local_step)
         indices = casting.cast(grad_indices, dtypes.int64)
         shape = casting.cast([] if grad_shape is None else grad_shape, dtypes.int64)
@@ -149,12 +226,28 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
         )
 
     def take_grad(self, num_required: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """Indices, values and shape of the mean or sum, once there are `num_required` gradients."""
+        """Takes the reduced gradient, once there are enough; the current step advances.
+
+        Args:
+          num_required: The number of gradients to wait for.
+          name: The name of the operation.
+
+        Returns:
+          The indices, the values and the dense shape of the mean or the sum.
+        """
         return accumulators.sparse_take_gradient_op(
             self._accumulator_ref, num_required, dtype=self._dtype, name=name
         )
 
     def take_indexed_slices_grad(self, num_required: TensorLike, name: str | None = None) -> IndexedSlices:
-        """`take_grad` as IndexedSlices."""
+        """Takes the reduced gradient as IndexedSlices, once there are enough; the current step advances.
+
+        Args:
+          num_required: The number of gradients to wait for.
+          name: The name of the operation.
+
+        Returns:
+          The mean or the sum.
+        """
         indices, values, shape = self.take_grad(num_required, name)
         return IndexedSlices(indices=indices, values=values, dense_shape=shape)

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
 class QueueBase:
-    """A queue in the graph: elements are tuples of tensors, or dictionaries where components have names."""
+    """The base of queues. An element is a tuple of tensors, or a dictionary if its components have names.
+
+    Args:
+      dtypes: The types of an element's components.
+      shapes: Their shapes.
+      names: Their names, or None.
+      queue_ref: The handle of the queue.
+
+    Raises:
+      ValueError: If there are not as many shapes or names as types.
+    """
 
     def __init__(self, dtypes: DTypeLike | Sequence[DTypeLike], shapes: Any, names: Any, queue_ref: Tensor):
         self._dtypes = dtypes
@@ -47,7 +57,18 @@ class QueueBase:
 
     @staticmethod
     def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
-        """The queue of the list that the tensor `index` names."""
+        """Selects one of several queues by an index.
+
+        Args:
+          index: The index, a scalar tensor.
+          queues: The queues, of the same types.
+
+        Returns:
+          A queue that stands for the selected one.
+
+        Raises:
+          TypeError: If the queues differ in their types.
+        """
         if not queues or not isinstance(queues, list) or not all(isinstance(q, QueueBase) for q in queues):
             raise TypeError("A list of queues expected")
         kinds = queues[0].dtypes
@@ -62,26 +83,39 @@ class QueueBase:
 
     @property
     def queue_ref(self) -> Tensor:
+        """The handle of the queue."""
         return self._queue_ref
 
     @property
     def name(self) -> str:
+        """The name of the queue's operation."""
         return self._queue_ref.op.name
 
     @property
     def dtypes(self) -> list[dtypes.DType]:
+        """The types of an element's components."""
         return self._dtypes
 
     @property
     def shapes(self) -> list[TensorShape]:
+        """The shapes of an element's components."""
         return self._shapes
 
     @property
     def names(self) -> list[str] | None:
+        """The names of an element's components, or None."""
         return self._names
 
     def enqueue(self, vals: Any, name: str | None = None) -> Operation:
-        """Adds one element; waits while the queue is full."""
+        """Adds an operation that enqueues an element. A step waits while the queue is full.
+
+        Args:
+          vals: The element: a tensor, a list of tensors, or a dictionary.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with name_scope(name, f"{self._name}_enqueue", self._scope_values(vals)) as scope:
             values = self._components(vals)
             for value, shape in zip(values, self._shapes, strict=True):
@@ -89,7 +123,15 @@ class QueueBase:
             return self._op(queues.enqueue_op, queues.enqueue_v2_op)(self._queue_ref, values, name=scope)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
-        """Adds the rows of the components as elements."""
+        """Adds an operation that enqueues several elements: the slices of tensors along their first axis.
+
+        Args:
+          vals: The elements: a tensor, a list of tensors, or a dictionary.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with name_scope(name, f"{self._name}_EnqueueMany", self._scope_values(vals)) as scope:
             values = self._components(vals)
             rows = values[0].shape.with_rank_at_least(1)[:1]
@@ -101,7 +143,15 @@ class QueueBase:
             )
 
     def dequeue(self, name: str | None = None) -> Any:
-        """Takes one element out; waits while the queue is empty."""
+        """Adds an operation that dequeues an element. A step waits while the queue is empty.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The element: a tensor, a list of tensors, or a dictionary. A step raises an OutOfRangeError if the
+          queue is closed and empty.
+        """
         result = self._op(queues.dequeue_op, queues.dequeue_v2_op)(
             self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue"
         )
@@ -110,7 +160,15 @@ class QueueBase:
         return self._element(result)
 
     def dequeue_many(self, n: TensorLike, name: str | None = None) -> Any:
-        """Takes `n` elements out, each component along a new first axis; waits until there are so many."""
+        """Adds an operation that dequeues several elements, stacked along a new first axis.
+
+        Args:
+          n: The number of elements to wait for.
+          name: The name of the operation.
+
+        Returns:
+          The elements. A step raises an OutOfRangeError if the queue is closed and has fewer.
+        """
         result = self._op(queues.dequeue_many_op, queues.dequeue_many_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
@@ -118,14 +176,30 @@ class QueueBase:
         return self._batch(result, None if count is None else int(count))
 
     def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:
-        """`dequeue_many`, but fewer where the queue is closed and has fewer left."""
+        """Adds an operation that dequeues several elements, or fewer if the queue is closed.
+
+        Args:
+          n: The largest number of elements.
+          name: The name of the operation.
+
+        Returns:
+          The elements, stacked along a new first axis.
+        """
         result = self._op(queues.dequeue_up_to_op, queues.dequeue_up_to_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueUpTo"
         )
         return self._batch(result, None)
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
-        """No more elements may come; who waits to add some is cancelled, where asked."""
+        """Adds an operation that closes the queue: no more elements can be enqueued.
+
+        Args:
+          cancel_pending_enqueues: Whether waiting enqueue operations are cancelled.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self._op(queues.close_op, queues.close_v2_op)(
             self._queue_ref,
             cancel_pending_enqueues=cancel_pending_enqueues,
@@ -133,12 +207,27 @@ class QueueBase:
         )
 
     def is_closed(self, name: str | None = None) -> Tensor:
+        """Whether the queue is closed.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar bool tensor.
+        """
         return self._op(queues.is_closed_op, queues.is_closed_v2_op)(
             self._queue_ref, name=name or f"{self._name}_Is_Closed"
         )
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements are inside."""
+        """The number of elements in the queue.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int32 tensor.
+        """
         return self._op(queues.size_op, queues.size_v2_op)(self._queue_ref, name=name or f"{self._name}_Size")
 
     # ------------------------------------------------------------------ elements
@@ -231,7 +320,16 @@ def _as_names(names: Any) -> list[str] | None:
 
 @export("FIFOQueue", "queue.FIFOQueue")
 class FIFOQueue(QueueBase):
-    """Elements come out in the order they came in."""
+    """A queue that returns elements in the order in which they were enqueued.
+
+    Args:
+      capacity: The largest number of elements.
+      dtypes: The types of an element's components.
+      shapes: Their shapes, which `dequeue_many` needs; unknown if None.
+      names: The names of an element's components, or None.
+      shared_name: The name under which sessions share it.
+      name: The name of the queue.
+    """
 
     def __init__(
         self,
@@ -257,7 +355,18 @@ class FIFOQueue(QueueBase):
 
 @export("RandomShuffleQueue", "queue.RandomShuffleQueue", "io.RandomShuffleQueue")
 class RandomShuffleQueue(QueueBase):
-    """Elements come out in random order, mixed with at least `min_after_dequeue` others."""
+    """A queue that returns elements in random order.
+
+    Args:
+      capacity: The largest number of elements.
+      min_after_dequeue: The number of elements that stay in the queue, so that they are well mixed.
+      dtypes: The types of an element's components.
+      shapes: Their shapes, which `dequeue_many` needs; unknown if None.
+      names: The names of an element's components, or None.
+      seed: The seed of the random numbers.
+      shared_name: The name under which sessions share it.
+      name: The name of the queue.
+    """
 
     def __init__(
         self,
@@ -293,7 +402,16 @@ class RandomShuffleQueue(QueueBase):
 
 @export("PaddingFIFOQueue", "queue.PaddingFIFOQueue", "io.PaddingFIFOQueue")
 class PaddingFIFOQueue(QueueBase):
-    """A FIFOQueue whose elements may differ in size: batches are padded with zeros."""
+    """A first-in, first-out queue whose elements may differ in size: `dequeue_many` pads them with zeros.
+
+    Args:
+      capacity: The largest number of elements.
+      dtypes: The types of an element's components.
+      shapes: Their shapes, in which sizes may be unknown.
+      names: The names of an element's components, or None.
+      shared_name: The name under which sessions share it.
+      name: The name of the queue.
+    """
 
     def __init__(
         self,
@@ -319,7 +437,18 @@ class PaddingFIFOQueue(QueueBase):
 
 @export("PriorityQueue", "queue.PriorityQueue", "io.PriorityQueue")
 class PriorityQueue(QueueBase):
-    """The element with the least first component, an int64 priority, comes out first."""
+    """A queue that returns the element with the least priority first.
+
+    The priority is an int64 first component.
+
+    Args:
+      capacity: The largest number of elements.
+      types: The types of an element's other components.
+      shapes: Their shapes.
+      names: The names of an element's components, or None.
+      shared_name: The name under which sessions share it.
+      name: The name of the queue.
+    """
 
     def __init__(
         self,

@@ -15,7 +15,12 @@ from tideflow.ops.queues.queues import fake_queue_op
 
 @export("ReaderBase")
 class ReaderBase:
-    """Takes units of work (mostly names of files) from a queue and gives out records, each with a key."""
+    """The base of readers: they take units of work, usually file names, from a queue and return records.
+
+    Args:
+      reader_ref: The handle of the reader.
+      supports_serialize: Whether the reader can save its state.
+    """
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
         self._reader_ref = reader_ref
@@ -23,48 +28,103 @@ class ReaderBase:
 
     @property
     def reader_ref(self) -> Tensor:
+        """The handle of the reader."""
         return self._reader_ref
 
     @property
     def supports_serialize(self) -> bool:
+        """Whether the reader can save its state."""
         return self._supports_serialize
 
     def read(self, queue: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """The next record, as key and value; takes work from the queue where it has none."""
+        """Reads the next record. A step takes work from the queue if it needs any.
+
+        Args:
+          queue: The queue of units of work.
+          name: The name of the operation.
+
+        Returns:
+          The key and the value of the record, scalar strings.
+        """
         return self._op(readers.read_op, readers.read_v2_op)(self._reader_ref, self._ref(queue), name=name)
 
     def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """The next records of a unit of work, at most `num_records`, as vectors of keys and values."""
+        """Reads the next records of one unit of work.
+
+        Args:
+          queue: The queue of units of work.
+          num_records: The largest number of records.
+          name: The name of the operation.
+
+        Returns:
+          Vectors of the keys and the values.
+        """
         return self._op(readers.read_up_to_op, readers.read_up_to_v2_op)(
             self._reader_ref, self._ref(queue), num_records, name=name
         )
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
-        """How many records were read."""
+        """The number of records that were read.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int64 tensor.
+        """
         return self._op(readers.num_records_produced_op, readers.num_records_produced_v2_op)(
             self._reader_ref, name=name
         )
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
-        """How many units of work were read to their end."""
+        """The number of units of work that were read to their end.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int64 tensor.
+        """
         return self._op(readers.num_work_units_completed_op, readers.num_work_units_completed_v2_op)(
             self._reader_ref, name=name
         )
 
     def serialize_state(self, name: str | None = None) -> Tensor:
-        """The reader's state as a string, where the kind has one."""
+        """Saves the reader's state, if it supports that.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The state, a scalar string tensor.
+        """
         return self._op(readers.serialize_state_op, readers.serialize_state_v2_op)(
             self._reader_ref, name=name
         )
 
     def restore_state(self, state: Any, name: str | None = None) -> Operation:
-        """Back to a state that `serialize_state` gave."""
+        """Restores a state that `serialize_state` has returned.
+
+        Args:
+          state: The state.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self._op(readers.restore_state_op, readers.restore_state_v2_op)(
             self._reader_ref, state, name=name
         )
 
     def reset(self, name: str | None = None) -> Operation:
-        """Back to the beginning: counts are 0, and the unit in progress is forgotten."""
+        """Resets the reader: the counts are 0, and the unit in progress is dropped.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self._op(readers.reset_op, readers.reset_v2_op)(self._reader_ref, name=name)
 
     def _op(self, first: Op, second: Op) -> Op:
@@ -80,7 +140,11 @@ class ReaderBase:
 
 @export("WholeFileReader")
 class WholeFileReader(ReaderBase):
-    """A record is a file: its name and its contents."""
+    """A reader whose records are files: the key is the name, the value the contents.
+
+    Args:
+      name: The name of the reader.
+    """
 
     def __init__(self, name: str | None = None):
         super().__init__(readers.whole_file_reader_v2_op(name=name), supports_serialize=True)
@@ -88,7 +152,12 @@ class WholeFileReader(ReaderBase):
 
 @export("TextLineReader")
 class TextLineReader(ReaderBase):
-    """A record is a line of a file, without its end."""
+    """A reader whose records are the lines of text files, without their line ends.
+
+    Args:
+      skip_header_lines: The number of lines to skip at the start of each file.
+      name: The name of the reader.
+    """
 
     def __init__(self, skip_header_lines: int | None = None, name: str | None = None):
         super().__init__(readers.text_line_reader_v2_op(skip_header_lines=skip_header_lines, name=name))
@@ -96,7 +165,16 @@ class TextLineReader(ReaderBase):
 
 @export("FixedLengthRecordReader")
 class FixedLengthRecordReader(ReaderBase):
-    """A record is so many bytes of a file."""
+    """A reader of files with records of a fixed size.
+
+    Args:
+      record_bytes: The size of a record in bytes.
+      header_bytes: The number of bytes before the first record.
+      footer_bytes: The number of bytes after the last record.
+      hop_bytes: The number of bytes from the start of one record to the next; `record_bytes` if None or 0.
+      name: The name of the reader.
+      encoding: The compression of the files: `"GZIP"`, `"ZLIB"` or none.
+    """
 
     def __init__(
         self,
@@ -120,7 +198,12 @@ class FixedLengthRecordReader(ReaderBase):
 
 @export("TFRecordReader")
 class TFRecordReader(ReaderBase):
-    """A record is a record of a TFRecord file."""
+    """A reader of TFRecord files.
+
+    Args:
+      name: The name of the reader.
+      options: The compression, as TFRecordOptions.
+    """
 
     def __init__(self, name: str | None = None, options: Any = None):
         compression = TFRecordOptions.get_compression_type_string(options)
@@ -129,7 +212,12 @@ class TFRecordReader(ReaderBase):
 
 @export("LMDBReader")
 class LMDBReader(ReaderBase):
-    """A record is a key and its value in an LMDB database; it needs the package lmdb."""
+    """A reader of LMDB databases. It needs the package `lmdb`.
+
+    Args:
+      name: The name of the reader.
+      options: Has no effect.
+    """
 
     def __init__(self, name: str | None = None, options: Any = None):
         super().__init__(readers.lmdb_reader_op(name=name))
@@ -137,7 +225,11 @@ class LMDBReader(ReaderBase):
 
 @export("IdentityReader")
 class IdentityReader(ReaderBase):
-    """A record is the work itself."""
+    """A reader whose records are the units of work themselves.
+
+    Args:
+      name: The name of the reader.
+    """
 
     def __init__(self, name: str | None = None):
         super().__init__(readers.identity_reader_v2_op(name=name), supports_serialize=True)

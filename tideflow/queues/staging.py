@@ -137,7 +137,15 @@ class StagingArea(BaseStagingArea):
     """Elements in a line: `put` at its end, `get` from its front."""
 
     def put(self, values: TensorLike, name: str | None = None) -> Operation:
-        """An element: a tensor, a list of them, or a dictionary; waits while the area is full."""
+        """Adds an operation that appends an element. A step waits while the area is full.
+
+        Args:
+          values: The element: a tensor, a list of tensors, or a dictionary.
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         with name_scope(name, f"{self._name}_put", _scope_values(values)) as scope:
             if not isinstance(values, (list, tuple, dict)):
                 values = [values]
@@ -145,25 +153,56 @@ class StagingArea(BaseStagingArea):
             return self._node(staging.stage_op, tensors, name=scope)
 
     def get(self, name: str | None = None) -> Any:
-        """The first element; waits while the area is empty."""
+        """Adds an operation that removes the first element. A step waits while the area is empty.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The element.
+        """
         values = self._node(staging.unstage_op, dtypes=self._dtypes, name=name or f"{self._name}_get")
         return self._element(values, range(len(self._dtypes)))
 
     def peek(self, index: TensorLike, name: str | None = None) -> Any:
-        """The element at that place, which stays; waits until there is one."""
+        """Adds an operation that reads an element, which stays in the area.
+
+        A step waits until there is one.
+
+        Args:
+          index: The position of the element.
+          name: The name of the operation.
+
+        Returns:
+          The element.
+        """
         values = self._node(
             staging.stage_peek_op, index, dtypes=self._dtypes, name=name or f"{self._name}_peek"
         )
         return self._element(values, range(len(self._dtypes)))
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements are inside."""
+        """The number of elements in the area.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A scalar int32 tensor.
+        """
         return self._node(
             staging.stage_size_op, dtypes=self._dtypes, name=name or f"{self._name}_size", here=False
         )
 
     def clear(self, name: str | None = None) -> Operation:
-        """Removes all elements."""
+        """Adds an operation that removes all elements.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The operation.
+        """
         return self._node(
             staging.stage_clear_op, dtypes=self._dtypes, name=name or f"{self._name}_clear", here=False
         )

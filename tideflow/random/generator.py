@@ -52,7 +52,15 @@ def _shape_tensor(shape: Any) -> Tensor:
 
 @export("random.experimental.create_rng_state")
 def create_rng_state(seed: int | Sequence[int], algorithm: int) -> np.ndarray:
-    """The state that a seed stands for: an integer of any size, or a vector of 64-bit integers."""
+    """Makes the state of a generator from a seed.
+
+    Args:
+      seed: An integer of any size, or a vector of 64-bit integers.
+      algorithm: The number of the algorithm: 1 is Philox.
+
+    Returns:
+      The state as an array.
+    """
     size = _state_size(algorithm)
     if isinstance(seed, int):
         seed = [(seed >> 64 * place) & (2**64 - 1) for place in range(size)]
@@ -66,7 +74,13 @@ def create_rng_state(seed: int | Sequence[int], algorithm: int) -> np.ndarray:
 
 @export("random.experimental.Generator")
 class Generator(Trackable):
-    """A stream of random numbers, whose state is a variable."""
+    """A random number generator whose state is a variable.
+
+    Args:
+      copy_from: A generator to copy.
+      state: The state to start at.
+      alg: The number of the algorithm: 1 is Philox.
+    """
 
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: int | None = None):
         if copy_from is not None:
@@ -83,24 +97,56 @@ class Generator(Trackable):
 
     @classmethod
     def from_state(cls, state: Any, alg: int) -> Generator:
-        """A generator that starts at a state."""
+        """Makes a generator from a state.
+
+        Args:
+          state: The state.
+          alg: The number of the algorithm.
+
+        Returns:
+          The generator.
+        """
         return cls(alg=alg, state=state)
 
     @classmethod
     def from_seed(cls, seed: int | Sequence[int], alg: int | None = None) -> Generator:
-        """A generator that starts where the seed says."""
+        """Makes a generator from a seed.
+
+        Args:
+          seed: An integer of any size, or a vector of 64-bit integers.
+          alg: The number of the algorithm; Philox if None.
+
+        Returns:
+          The generator.
+        """
         alg = _PHILOX if alg is None else alg
         return cls(state=create_rng_state(seed, alg), alg=alg)
 
     @classmethod
     def from_non_deterministic_state(cls, alg: int | None = None) -> Generator:
-        """A generator that starts where nobody can foretell."""
+        """Makes a generator with a random state.
+
+        Args:
+          alg: The number of the algorithm; Philox if None.
+
+        Returns:
+          The generator.
+        """
         alg = _PHILOX if alg is None else alg
         return cls(state=rng_state.non_deterministic_ints_op([_state_size(alg)], dtype=dtypes.int64), alg=alg)
 
     @classmethod
     def from_key_counter(cls, key: Any, counter: Any, alg: int) -> Generator:
-        """A generator of this key and counter: two integers, the lower half first."""
+        """Makes a generator from a key and a counter.
+
+        Args:
+          key: The key.
+          counter: The counter: two integers, the lower half first.
+          alg: The number of the algorithm.
+
+        Returns:
+          The generator.
+        """
         return cls(state=_key_and_counter(key, counter, alg), alg=alg)
 
     @property
@@ -109,7 +155,7 @@ class Generator(Trackable):
 
     @property
     def state(self) -> Variable:
-        """The variable that holds the state."""
+        """The variable with the state."""
         return self._state
 
     @property
@@ -119,25 +165,54 @@ class Generator(Trackable):
 
     @property
     def key(self) -> Tensor:
-        """The key, which stays when the counter moves on."""
+        """The key, which does not change when the counter advances."""
         return self._state[-1]
 
     def reset(self, state: Any) -> Tensor:
-        """Sets the state, when what this returns is run."""
+        """Adds an operation that sets the state.
+
+        Args:
+          state: The state.
+
+        Returns:
+          The operation's output.
+        """
         state = _state_tensor(state)
         state.shape.assert_is_compatible_with([_state_size(self._alg)])
         return self._state.assign(state)
 
     def reset_from_seed(self, seed: int | Sequence[int]) -> Tensor:
-        """Sets the state to that of a seed, when what this returns is run."""
+        """Adds an operation that sets the state to that of a seed.
+
+        Args:
+          seed: The seed.
+
+        Returns:
+          The operation's output.
+        """
         return self._state.assign(create_rng_state(seed, self._alg))
 
     def reset_from_key_counter(self, key: Any, counter: Any) -> Tensor:
-        """Sets key and counter, when what this returns is run."""
+        """Adds an operation that sets the key and the counter.
+
+        Args:
+          key: The key.
+          counter: The counter.
+
+        Returns:
+          The operation's output.
+        """
         return self._state.assign(_key_and_counter(key, counter, self._alg))
 
     def skip(self, delta: Any) -> Operation:
-        """Moves on as if `delta` numbers had been taken, when what this returns is run."""
+        """Adds an operation that advances the state as if numbers had been drawn.
+
+        Args:
+          delta: The number of numbers.
+
+        Returns:
+          The operation.
+        """
         return rng_state.skip_op(self._state.handle, self._alg, delta)
 
     def normal(
@@ -148,7 +223,18 @@ class Generator(Trackable):
         dtype: Any = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normal numbers."""
+        """Draws normally distributed numbers.
+
+        Args:
+          shape: The shape of the result.
+          mean: The mean.
+          stddev: The standard deviation.
+          dtype: The type, a floating-point type.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._scaled(rng_state.normal_op, "stateful_normal", shape, mean, stddev, dtype, name)
 
     def truncated_normal(
@@ -159,7 +245,18 @@ class Generator(Trackable):
         dtype: Any = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normal numbers, those further than two deviations from the mean drawn again."""
+        """Draws normally distributed numbers within two standard deviations of the mean.
+
+        Args:
+          shape: The shape of the result.
+          mean: The mean.
+          stddev: The standard deviation.
+          dtype: The type, a floating-point type.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         op = rng_state.truncated_normal_op
         return self._scaled(op, "truncated_normal", shape, mean, stddev, dtype, name)
 
@@ -181,7 +278,18 @@ class Generator(Trackable):
         dtype: Any = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
-        """Numbers spread evenly over [minval, maxval)."""
+        """Draws uniformly distributed numbers in [minval, maxval).
+
+        Args:
+          shape: The shape of the result.
+          minval: The least number.
+          maxval: The upper bound, needed for integers; 1 if None.
+          dtype: The type.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         dtype = dtypes.as_dtype(dtype)
         if maxval is None and dtype.is_integer:
             raise ValueError(f"Must specify maxval for integer dtype {dtype!r}")
@@ -197,7 +305,16 @@ class Generator(Trackable):
             return binary.add(numbers * (high - low), low, name=name)
 
     def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
-        """Integers of the whole range of their type."""
+        """Draws uniformly distributed integers of the whole range of a type.
+
+        Args:
+          shape: The shape of the result.
+          dtype: The type.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with name_scope(name, "stateful_uniform_full_int", [shape]) as name:
             return rng_state.uniform_full_int_op(
                 self._state.handle, self._alg, _shape_tensor(shape), dtype=dtypes.as_dtype(dtype), name=name
@@ -206,7 +323,18 @@ class Generator(Trackable):
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
     ) -> Tensor:
-        """How many of `counts` trials succeed, each with probability `probs`."""
+        """Draws the number of successes in independent trials.
+
+        Args:
+          shape: The shape of the result.
+          counts: The numbers of trials.
+          probs: The probabilities of success.
+          dtype: The type.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with name_scope(name, "binomial", [shape, counts, probs]) as name:
             counts = convert_to_tensor(counts, name="counts")
             probs = convert_to_tensor(probs, name="probs")
@@ -221,14 +349,25 @@ class Generator(Trackable):
             )
 
     def make_seeds(self, count: int = 1) -> Tensor:
-        """Seeds [2, count] for the stateless ops."""
+        """Draws seeds for stateless random operations.
+
+        Args:
+          count: The number of seeds.
+
+        Returns:
+          An int64 tensor of shape [2, count].
+        """
         keys = self._keys(count)
         return joining.stack([keys, creation.zeros_like(keys)])
 
     def split(self, count: int = 1) -> list[Generator]:
-        """Generators whose numbers have nothing to do with each other's, nor with this one's.
+        """Makes independent generators. Their keys are drawn from this one when they are initialized.
 
-        Their keys are drawn from this one when they are initialized, after this one is.
+        Args:
+          count: The number of generators.
+
+        Returns:
+          A list of generators.
         """
         counter = [0] * (_state_size(self._alg) - 1)
         with control_dependencies([self._state.initializer]):
@@ -251,7 +390,11 @@ _global: Generator | None = None
 
 @export("random.experimental.get_global_generator")
 def get_global_generator() -> Generator:
-    """The generator that `set_global_generator` set; else one of this graph, with a state left to chance."""
+    """Gets the global generator.
+
+    Returns:
+      The generator that `set_global_generator` has set, or one of the default graph with a random state.
+    """
     global _global
     if _global is None or _global.state.graph is not get_default_graph():
         _global = Generator.from_non_deterministic_state()
@@ -260,6 +403,10 @@ def get_global_generator() -> Generator:
 
 @export("random.experimental.set_global_generator")
 def set_global_generator(generator: Generator) -> None:
-    """Makes `generator` the one that `get_global_generator` gives."""
+    """Sets the global generator.
+
+    Args:
+      generator: The generator.
+    """
     global _global
     _global = generator

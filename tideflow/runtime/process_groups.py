@@ -30,7 +30,8 @@ from tideflow.runtime.collectives import Member, Terms
 _SHORTEST_SLEEP, _LONGEST_SLEEP = 20e-6, 2e-3  # seconds between two checks whether an exchange is done
 
 
-_Exchange = Callable[["Terms", "Group", Any, Member], torch.Tensor]
+_REDUCE_OPS = {"Add": "SUM", "Mul": "PRODUCT", "Min": "MIN", "Max": "MAX"}  # torch's names
+_Exchange = Callable[[Terms, "Group", Any, Member], torch.Tensor]
 
 
 @dataclass(frozen=True)
@@ -127,9 +128,13 @@ class ProcessGroups:
         key = terms.group_key, terms.instance_key
         if key in self._broken:
             raise errors.unavailable(f"No more of {terms.what}: it has failed before ({self._broken[key]})")
-        run: _Exchange = getattr(self, f"_{terms.kind}")
+        exchanges: dict[str, _Exchange] = {
+            "reduce": self._reduce,
+            "gather": self._gather,
+            "broadcast": self._broadcast,
+        }
         try:
-            return run(terms, group, value, member)
+            return exchanges[terms.kind](terms, group, value, member)
         except OpError as error:
             self._give_up(key, error, error.message)
             raise
@@ -145,11 +150,9 @@ class ProcessGroups:
             ) from error
 
     def _reduce(self, terms: Terms, group: Group, value: torch.Tensor, member: Member) -> torch.Tensor:
-        from torch.distributed import AllreduceOptions, ReduceOp
-
-        operations = {"Add": ReduceOp.SUM, "Mul": ReduceOp.PRODUCT, "Min": ReduceOp.MIN, "Max": ReduceOp.MAX}
-        options = AllreduceOptions()
-        options.reduceOp = ReduceOp(operations[terms.merge_op])
+        distributed = _distributed()
+        options = distributed.AllreduceOptions()
+        options.reduceOp = getattr(distributed.ReduceOp, _REDUCE_OPS[terms.merge_op])
         total = value.clone(memory_format=torch.contiguous_format)
         processes = self._process_group(terms, group, total.device, member)
         self._finished(processes.allreduce([total], options), terms, member)
@@ -168,15 +171,13 @@ class ProcessGroups:
     def _broadcast(
         self, terms: Terms, group: Group, value: torch.Tensor | None, member: Member
     ) -> torch.Tensor:
-        from torch.distributed import BroadcastOptions
-
         key = f"{self._prefix}/sender/{terms.group_key}/{terms.instance_key}"
         if value is not None:
             self._asked(lambda store: store.set(key, str(self.rank)), member)
         (sender,) = self._awaited([key], f"the sender in {terms.what}", member)
         if value is not None and int(sender) != self.rank:
             raise errors.invalid_argument(f"Tasks {self.rank} and {sender} both send in {terms.what}")
-        options = BroadcastOptions()
+        options = _distributed().BroadcastOptions()
         options.rootRank = group.ranks.index(int(sender))
         data = torch.empty(terms.shape, dtype=terms.dtype) if value is None else value.contiguous()
         processes = self._process_group(terms, group, data.device, member)
@@ -194,26 +195,23 @@ class ProcessGroups:
     def _process_group(self, terms: Terms, group: Group, device: torch.device, member: Member) -> Any:
         key = terms.group_key, terms.instance_key, device.type
         if key not in self._process_groups:
-            from torch._C._distributed_c10d import PrefixStore
-
             name = "/".join(map(str, (self._prefix, "instance", *key)))
             # Its constructor blocks until all tasks call it, and cannot be cancelled: wait for them first.
             self._asked(lambda store: store.set(f"{name}/{self.rank}", "here"), member)
             there = [f"{name}/{rank}" for rank in group.ranks]
             self._awaited(there, f"tasks {group.ranks} to begin {terms.what}", member)
-            store = PrefixStore(name, self._store(member))
+            store = _distributed().PrefixStore(name, self._store(member))
             made = self._made_process_group(store, group.ranks.index(self.rank), len(group.ranks), device)
             self._process_groups[key] = made
         return self._process_groups[key]
 
     def _made_process_group(self, store: Any, rank: int, size: int, device: torch.device) -> Any:
-        from torch import distributed
-
+        distributed = _distributed()
         if device.type == "cuda":
             options = distributed.ProcessGroupNCCL.Options()
             options._timeout = self._timeout
             return distributed.ProcessGroupNCCL(store, rank, size, options)
-        gloo: Any = distributed.ProcessGroupGloo
+        gloo = distributed.ProcessGroupGloo
         options = gloo._Options()
         options._devices = [gloo.create_device(hostname=self._host)]
         options._timeout = self._timeout
@@ -234,12 +232,10 @@ class ProcessGroups:
     def _store(self, member: Member) -> Any:
         with self._lock:
             if self._made_store is None:
-                from torch._C._distributed_c10d import TCPStore
-
                 host, port = self._store_at
                 if self.rank != 0:
                     self._wait_for_first_task(member)
-                self._made_store = TCPStore(
+                self._made_store = _distributed().TCPStore(
                     host,
                     port,
                     self.size,
@@ -280,6 +276,13 @@ class ProcessGroups:
         for made in list(self._process_groups):
             self._process_groups.pop(made).abort()
         self._made_store = None
+
+
+def _distributed() -> Any:
+    """torch.distributed, which is loaded when processes first exchange values."""
+    from torch import distributed  # loaded when asked for
+
+    return distributed
 
 
 def _close(process_groups: list[Any]) -> None:

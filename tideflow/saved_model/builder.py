@@ -27,7 +27,14 @@ _log = logging.getLogger("tensorflow")
 
 @export("saved_model.Builder", "saved_model.builder.SavedModelBuilder")
 class SavedModelBuilder:
-    """Makes a SavedModel: the first graph is added with its variables, further ones share them."""
+    """Writes a SavedModel. The first graph is added with its variables, which further graphs share.
+
+    Args:
+      export_dir: The directory, which must not exist or be empty.
+
+    Raises:
+      AssertionError: If the directory is not empty.
+    """
 
     def __init__(self, export_dir: str):
         self._saved_model = saved_models.SavedModel(
@@ -55,7 +62,26 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Saver | None = None,
     ) -> None:
-        """Adds the default graph, with the values that its variables have in a session."""
+        """Adds the default graph with the values of its variables in a session.
+
+        It must be the first graph.
+
+        Args:
+          sess: The session.
+          tags: The tags of the graph, such as `tf.saved_model.tag_constants.SERVING`.
+          signature_def_map: The signatures by name.
+          assets_collection: Tensors with the paths of files to copy into the model.
+          legacy_init_op: An older form of `main_op`.
+          clear_devices: Whether the devices of the nodes are removed.
+          main_op: An operation to run when the model is loaded.
+          strip_default_attrs: Whether attributes with their default values are removed, so that older
+            programs can read the graph.
+          saver: The Saver of the graph; a new one if None.
+
+        Raises:
+          AssertionError: If variables have been written already.
+          TypeError: If an argument has the wrong type.
+        """
         if self._has_saved_variables:
             raise AssertionError(
                 "Graph state including variables and assets has already been saved. Please invoke "
@@ -82,7 +108,22 @@ class SavedModelBuilder:
         strip_default_attrs: bool = False,
         saver: Saver | None = None,
     ) -> None:
-        """Adds the default graph, over the variables that the first one was added with."""
+        """Adds the default graph, which uses the variables of the first one.
+
+        Args:
+          tags: The tags of the graph, such as `tf.saved_model.tag_constants.SERVING`.
+          signature_def_map: The signatures by name.
+          assets_collection: Tensors with the paths of files to copy into the model.
+          legacy_init_op: An older form of `main_op`.
+          clear_devices: Whether the devices of the nodes are removed.
+          main_op: An operation to run when the model is loaded.
+          strip_default_attrs: Whether attributes with their default values are removed, so that older
+            programs can read the graph.
+          saver: The Saver of the graph; a new one if None.
+
+        Raises:
+          AssertionError: If no variables have been written.
+        """
         if not self._has_saved_variables:
             raise AssertionError(
                 "Graph state including variables and assets has not been saved yet. Please invoke "
@@ -94,7 +135,14 @@ class SavedModelBuilder:
         self._add(saver, tags, signature_def_map, clear_devices, strip_default_attrs)
 
     def save(self, as_text: bool = False) -> bytes:
-        """Writes the message, binary or text; returns its path."""
+        """Writes the SavedModel message.
+
+        Args:
+          as_text: Whether the file has the text form of the message.
+
+        Returns:
+          The path of the file, as bytes.
+        """
         path = saved_models.write_saved_model(self._saved_model, self._export_dir, as_text)
         _log.info("SavedModel written to: %s", path)
         return os.fsencode(path)
@@ -150,7 +198,15 @@ def simple_save(
     outputs: Mapping[str, Any],
     legacy_init_op: Operation | None = None,
 ) -> None:
-    """Writes a model that serves one prediction: these outputs for these inputs."""
+    """Writes a SavedModel with one signature, for serving.
+
+    Args:
+      session: The session that has the variables' values.
+      export_dir: The directory, which must not exist or be empty.
+      inputs: The input tensors by name.
+      outputs: The output tensors by name.
+      legacy_init_op: An operation to run when the model is loaded.
+    """
     signature = predict_signature_def(inputs, outputs)
     builder = SavedModelBuilder(export_dir)
     builder.add_meta_graph_and_variables(

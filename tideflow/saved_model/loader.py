@@ -37,7 +37,21 @@ expose(
 def load(
     sess: Any, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any
 ) -> MetaGraphDef:
-    """Adds the graph with these tags to the session's, restores its variables, runs what it starts with."""
+    """Loads a SavedModel into a session: adds its graph, restores its variables and runs its initialization.
+
+    Args:
+      sess: The session.
+      tags: The tags of the graph: exactly those.
+      export_dir: The directory.
+      import_scope: The name scope of the new operations.
+      **saver_kwargs: Arguments of `tf.train.import_meta_graph`.
+
+    Returns:
+      The MetaGraphDef.
+
+    Raises:
+      RuntimeError: If the model has no graph with these tags.
+    """
     return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)
 
 

@@ -14,12 +14,23 @@ from tideflow.variables.collections import global_variables_initializer, local_v
 
 @export("saved_model.main_op.main_op")
 def main_op() -> Operation:
-    """Initializes all variables, local ones too, and all tables."""
+    """Adds an operation that initializes all global and local variables and all tables.
+
+    Returns:
+      The operation.
+    """
     return group(global_variables_initializer(), local_variables_initializer(), tables_initializer())
 
 
 @export("saved_model.main_op_with_restore", "saved_model.main_op.main_op_with_restore")
 def main_op_with_restore(restore_op_name: Any) -> Operation:
-    """Initializes everything, then restores."""
+    """Adds an operation that initializes everything and then restores variables.
+
+    Args:
+      restore_op_name: The name of the restore operation.
+
+    Returns:
+      The operation.
+    """
     with control_dependencies([main_op()]):
         return group(restore_op_name)

@@ -116,9 +116,21 @@ def _part_names(info: TensorInfo) -> list[str]:
 
 @export("saved_model.load_v2")
 def load_v2(export_dir: str, tags: str | Iterable[str] | None = None) -> AutoTrackable:
-    """Adds a model to the default graph: an object with `signatures`, `variables` and its own attributes.
+    """Adds the model of a SavedModel to the default graph.
 
-    Initializing the variables restores them; `tf.tables_initializer()` also does what the model starts with.
+    Running the variables' initializers restores them; `tf.tables_initializer` also runs the model's own
+    initialization.
+
+    Args:
+      export_dir: The directory.
+      tags: The tags of the graph; needed only if there are several.
+
+    Returns:
+      An object with `signatures`, `variables` and, if the model has an object graph, the model's own
+      attributes.
+
+    Raises:
+      ValueError: If the tags match no graph.
     """
     message = _meta_graph_of(export_dir, tags)
     imported = _Imported(export_dir, message)
@@ -353,7 +365,16 @@ def _attributes(message: MetaGraphDef, imported: _Imported) -> AutoTrackable:
 
 @export("saved_model.save", "saved_model.experimental.save")
 def save(obj: Any, export_dir: str, signatures: Any = None) -> None:
-    """Writes an object with the variables that are reached from it, and signatures of loaded models."""
+    """Writes an object with its variables, and signatures of loaded models, as a SavedModel.
+
+    Args:
+      obj: The object, whose variables are tracked.
+      export_dir: The directory.
+      signatures: The signatures: one of a loaded model, or a dictionary of them.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     if not isinstance(obj, Trackable):
         raise ValueError(f"Expected a Trackable object for export, got {obj}.")
     functions = _checked_signatures(signatures)

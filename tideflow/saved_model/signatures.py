@@ -28,7 +28,16 @@ def build_signature_def(
     outputs: Mapping[str, TensorInfo] | None = None,
     method_name: str | None = None,
 ) -> SignatureDef:
-    """A signature of these inputs and outputs."""
+    """Makes a SignatureDef.
+
+    Args:
+      inputs: The inputs by name, as TensorInfo messages.
+      outputs: The outputs by name, as TensorInfo messages.
+      method_name: The name of the method.
+
+    Returns:
+      The message.
+    """
     signature = SignatureDef()
     for given, field in ((inputs, signature.inputs), (outputs, signature.outputs)):
         for key, info in (given or {}).items():
@@ -40,7 +49,18 @@ def build_signature_def(
 
 @_exported
 def regression_signature_def(examples: Tensor, predictions: Tensor) -> SignatureDef:
-    """A signature that takes serialized Examples and gives a number for each."""
+    """Makes the signature of a regression.
+
+    Args:
+      examples: A string tensor of serialized Example messages.
+      predictions: A float tensor.
+
+    Returns:
+      The SignatureDef.
+
+    Raises:
+      ValueError: If an argument is missing or has the wrong type.
+    """
     inputs = _examples(examples, "Regression")
     if predictions is None:
         raise ValueError("Regression predictions cannot be None.")
@@ -58,7 +78,19 @@ def regression_signature_def(examples: Tensor, predictions: Tensor) -> Signature
 def classification_signature_def(
     examples: Tensor, classes: Tensor | None, scores: Tensor | None
 ) -> SignatureDef:
-    """A signature that takes serialized Examples and gives classes, scores or both."""
+    """Makes the signature of a classification.
+
+    Args:
+      examples: A string tensor of serialized Example messages.
+      classes: A string tensor of classes, or None.
+      scores: A float tensor of scores, or None.
+
+    Returns:
+      The SignatureDef.
+
+    Raises:
+      ValueError: If an argument is missing or has the wrong type.
+    """
     if examples is not None and isinstance(examples, Tensor) and classes is None and scores is None:
         raise ValueError("Classification classes and scores cannot both be None.")
     inputs = _examples(examples, "Classification")
@@ -84,7 +116,18 @@ def _examples(examples: Any, task: str) -> TensorInfo:
 
 @_exported
 def predict_signature_def(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> SignatureDef:
-    """A signature of any tensors, by name."""
+    """Makes the signature of a prediction.
+
+    Args:
+      inputs: The input tensors by name.
+      outputs: The output tensors by name.
+
+    Returns:
+      The SignatureDef.
+
+    Raises:
+      ValueError: If there are no inputs or no outputs.
+    """
     if not inputs:
         raise ValueError("Prediction inputs cannot be None or empty.")
     if not outputs:
@@ -110,7 +153,14 @@ _METHODS = {
 
 @_exported
 def is_valid_signature(signature_def: SignatureDef | None) -> bool:
-    """Whether a model server can answer by this signature."""
+    """Whether a signature can be served: it has a known method, with the inputs and outputs of that.
+
+    Args:
+      signature_def: The SignatureDef.
+
+    Returns:
+      True or False.
+    """
     if signature_def is None or not signature_def.inputs or not signature_def.outputs:
         return False
     if signature_def.method_name == constants.PREDICT_METHOD_NAME:

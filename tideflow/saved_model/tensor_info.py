@@ -23,7 +23,14 @@ from tideflow.variables.exported_names import prepend_name_scope
 
 @export("saved_model.build_tensor_info", "saved_model.utils.build_tensor_info")
 def build_tensor_info(tensor: Any) -> TensorInfo:
-    """The name, dtype and shape of a tensor; of sparse, ragged and sliced ones, those of their parts."""
+    """Describes a tensor: its name, type and static shape.
+
+    Args:
+      tensor: A tensor, or a sparse or ragged tensor.
+
+    Returns:
+      The TensorInfo message.
+    """
     if isinstance(tensor, (IndexedSlices, RaggedTensor)):
         return _composite_info(tensor)
     dtype = dtypes.as_dtype(tensor.dtype)
@@ -81,7 +88,19 @@ def _structured(item: Any) -> StructuredValue:
 def get_tensor_from_tensor_info(
     tensor_info: TensorInfo, graph: Graph | None = None, import_scope: str | None = None
 ) -> Any:
-    """The tensor of a graph that a message names."""
+    """Finds the tensor that a TensorInfo message describes.
+
+    Args:
+      tensor_info: The message.
+      graph: The graph; the default graph if None.
+      import_scope: The name scope under which the graph was imported.
+
+    Returns:
+      The tensor, or a sparse tensor.
+
+    Raises:
+      KeyError: If the graph has no such tensor.
+    """
     graph = graph or get_default_graph()
 
     def tensor(name: str) -> Tensor:

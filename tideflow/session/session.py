@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import warnings
 from collections.abc import Callable, Iterator, Set
 from typing import Any
@@ -79,7 +80,24 @@ class BaseSession:
         options: RunOptions | None = None,
         run_metadata: Any = None,
     ) -> Any:
-        """Computes `fetches`, with the values of `feed_dict` in place of the tensors it names."""
+        """Runs the part of the graph that `fetches` need, and returns their values.
+
+        Args:
+          fetches: A tensor or an operation, its name, a sparse or ragged tensor, a variable; or a list, a
+            tuple or a dict of these, nested to any depth.
+          feed_dict: Values for tensors of the graph, by tensor or by name. A fed tensor is not computed.
+          options: A `tf.RunOptions`: a time limit, a trace.
+          run_metadata: A `tf.RunMetadata`, which is filled in with what `options` ask for.
+
+        Returns:
+          A structure like `fetches`: a NumPy array or scalar for each tensor, None for each operation.
+
+        Raises:
+          RuntimeError: If the session is closed, or its graph is empty.
+          TypeError: If a fetch or a key of `feed_dict` is of a wrong type.
+          ValueError: If a fetch is not in the graph, or a fed value does not have the tensor's shape.
+          tf.errors.OpError: If an operation fails; the error names it.
+        """
         try:
             key: Any = (
                 fetches if fetches.__class__ is Tensor else fetch_key(fetches),
@@ -117,7 +135,8 @@ class BaseSession:
             asked = TraceRequest.of(options, self._config)
         if asked is not None and not self._executor.fills_traces:
             return self._run_traced(key, fetches, feeds, values, timeout, asked, run_metadata)
-        is_quick = len(feeds) == len(feed_dict or ())
+        given = list(feed_dict.values()) if feed_dict else []
+        is_quick = len(values) == len(given) and all(map(operator.is_, values, given))
         kind = step_cache.TIMED if timeout else QUICK if is_quick else step_cache.FLAT
         key = None if key is None else (*key[:2], kind)
         step = self._steps.get(key)
@@ -185,7 +204,19 @@ class BaseSession:
     def make_callable(
         self, fetches: Any, feed_list: list[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
-        """A function that runs `fetches`, taking values for `feed_list` as positional arguments."""
+        """A function that runs `fetches`, taking values for `feed_list` as positional arguments.
+
+        Args:
+          fetches: As for `run`.
+          feed_list: The tensors, or their names, for which the function takes values, in this order.
+          accept_options: Whether the function takes `options` and `run_metadata` too, by keyword.
+
+        Returns:
+          The function. It returns what `run` would.
+
+        Raises:
+          TypeError: If `feed_list` is no list, or a fetch is of a wrong type.
+        """
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         feed_list = list(feed_list or ())
@@ -205,7 +236,15 @@ class BaseSession:
         return dict(zip(feed_list, values, strict=True))
 
     def partial_run_setup(self, fetches: Any, feeds: list[Any] | None = None) -> str:
-        """Announces a step that `partial_run` performs piece by piece."""
+        """Announces a step that `partial_run` performs piece by piece, each operation at most once.
+
+        Args:
+          fetches: Everything that the pieces will fetch.
+          feeds: Every tensor that they will feed.
+
+        Returns:
+          The handle of the step, for `partial_run`.
+        """
         self._check_open()
         tensors = [tensor for key in feeds or () for tensor in resolve_feed(self._graph, key)]
         request, _ = self._request(fetches, tensors)
@@ -214,7 +253,19 @@ class BaseSession:
         return run.handle
 
     def partial_run(self, handle: str, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> Any:
-        """Goes on with the step `handle`: takes these feeds, returns these fetches."""
+        """Performs the next piece of a step: takes these feeds, returns these fetches.
+
+        Args:
+          handle: What `partial_run_setup` has returned.
+          fetches: As for `run`; some of those that were announced, and were not fetched yet.
+          feed_dict: As for `run`; values for tensors that were announced, and were not fed yet.
+
+        Returns:
+          A structure like `fetches`, with their values.
+
+        Raises:
+          tf.errors.InvalidArgumentError: If something was not announced, or was fetched or fed before.
+        """
         self._check_open()
         if handle not in self._partial_runs:
             raise errors.invalid_argument(
@@ -228,7 +279,15 @@ class BaseSession:
         return results
 
     def explain(self, fetches: Any, feed_dict: dict[Any, Any] | None = None) -> str:
-        """The plan of this step, for reading: its source, devices, rewrites, compile time and peak memory."""
+        """The plan of a step, for reading: its source, devices, rewrites, compile time and peak memory.
+
+        Args:
+          fetches: As for `run`.
+          feed_dict: As for `run`; the plan is made for the shapes of these values.
+
+        Returns:
+          The plan as Python source, with comments.
+        """
         feeds, values = flat_feeds(self._graph, feed_dict)
         step = Step(self._executor, *self._request(fetches, feeds))
         return explain(step.plan_for([feed(value) for feed, value in zip(step.feeders, values, strict=True)]))
@@ -273,8 +332,21 @@ class BaseSession:
 
 @export("Session")
 class Session(BaseSession):
-    """Runs a graph. `check_finite` names the first op that makes a NaN; `deterministic` gives the same bits
-    every time.
+    """Runs operations of a graph, and holds the state (variables, queues, tables) that they change.
+
+    A session releases its state when it is closed. As a context manager it is the default session inside the
+    block, and is closed at its end:
+
+        with tf.Session() as session:
+            session.run(fetches)
+
+    Args:
+      target: Where steps run: "" for this process, or the target of a `tf.train.Server`.
+      graph: The graph; by default the default graph.
+      config: A `tf.ConfigProto`: devices, threads, optimizations.
+      check_finite: Whether to fail at the first operation that produces a NaN or an infinity, and to name it.
+      deterministic: Whether to use kernels that give the same bits every time; by default as the environment
+        variable TF_DETERMINISTIC_OPS says.
     """
 
     def __init__(
@@ -302,8 +374,13 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: str, containers: list[str] | None = None, config: ConfigProto | None = None) -> None:
-        """Clears state on a cluster. Without a target, closes the sessions of this process, whose state ends
-        with them.
+        """Clears the state of a cluster. Without a target, closes the sessions of this process, whose state
+        ends with them.
+
+        Args:
+          target: The target of a `tf.train.Server`, or "".
+          containers: The resource containers to clear; by default the default container.
+          config: A `tf.ConfigProto`.
         """
         if target:
             targets.reset(target, containers or [], config)
@@ -315,7 +392,14 @@ class Session(BaseSession):
 
 @export("InteractiveSession")
 class InteractiveSession(BaseSession):
-    """A session that makes itself the default on construction, for use in a shell."""
+    """A session that is the default one from its construction until it is closed, for use in a shell.
+
+    Args:
+      target: As for `tf.Session`.
+      graph: As for `tf.Session`; it is the default graph, too.
+      config: As for `tf.Session`.
+      **options: The other arguments of `tf.Session`.
+    """
 
     _active = 0
 

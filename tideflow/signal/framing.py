@@ -40,9 +40,22 @@ def frame(
     axis: TensorLike = -1,
     name: str | None = None,
 ) -> Tensor:
-    """Frames of `frame_length` samples, one every `frame_step`: `axis` becomes [frames, frame_length].
+    """Divides a signal into frames, which may overlap.
 
-    With `pad_end` every step begins a frame, and `pad_value` stands where the signal has ended.
+    Args:
+      signal: The signal, of any rank.
+      frame_length: The number of samples in a frame.
+      frame_step: The number of samples from the start of one frame to the next.
+      pad_end: Whether frames that reach past the end are padded; else there are none.
+      pad_value: The value to pad with.
+      axis: The axis to divide.
+      name: The name of the operation.
+
+    Returns:
+      A tensor in which the axis is replaced by two, of frames and of samples.
+
+    Raises:
+      ValueError: If an argument is not a scalar.
     """
     with name_scope(name, "frame", [signal, frame_length, frame_step, pad_value]):
         signal = convert_to_tensor(signal, name="signal")
@@ -111,7 +124,19 @@ def _block_length(frame_length: Tensor, frame_step: Tensor) -> int:
 
 @export("signal.overlap_and_add", "contrib.signal.overlap_and_add")
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
-    """The signal whose frames [..., frames, frame_length] are given: where they overlap, their sum."""
+    """Adds up overlapping frames to a signal.
+
+    Args:
+      signal: The frames, of shape [..., frames, frame_length].
+      frame_step: The number of samples from the start of one frame to the next.
+      name: The name of the operation.
+
+    Returns:
+      The signal, of shape [..., samples].
+
+    Raises:
+      ValueError: If the rank is below 2, or `frame_step` is not a scalar integer.
+    """
     with name_scope(name, "overlap_and_add", [signal, frame_step]):
         signal = convert_to_tensor(signal, name="signal")
         signal.shape.with_rank_at_least(2)

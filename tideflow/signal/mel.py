@@ -32,7 +32,23 @@ def linear_to_mel_weight_matrix(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix [spectrogram bins, mel bins] that takes a spectrogram to the mel scale: triangular bands."""
+    """Makes the matrix that converts a spectrogram to the mel scale, with triangular bands.
+
+    Args:
+      num_mel_bins: The number of bands.
+      num_spectrogram_bins: The number of bins of the spectrogram.
+      sample_rate: The sample rate of the signal in hertz.
+      lower_edge_hertz: The lower end of the lowest band.
+      upper_edge_hertz: The upper end of the highest band.
+      dtype: The type of the matrix.
+      name: The name of the operation.
+
+    Returns:
+      A matrix of shape [num_spectrogram_bins, num_mel_bins].
+
+    Raises:
+      ValueError: If the arguments contradict each other.
+    """
     dtype = dtypes.as_dtype(dtype)
     with name_scope(name, "linear_to_mel_weight_matrix") as name:
         sample_rate = _known_rate(sample_rate)
@@ -87,7 +103,18 @@ def _check(num_mel_bins: int, sample_rate: Any, lowest: float, highest: float, d
 
 @export("signal.mfccs_from_log_mel_spectrograms", "contrib.signal.mfccs_from_log_mel_spectrograms")
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
-    """Mel-frequency cepstral coefficients: a cosine transform, scaled as HTK scales it."""
+    """Computes mel-frequency cepstral coefficients: a cosine transform, scaled as in HTK.
+
+    Args:
+      log_mel_spectrograms: Logarithms of mel spectrograms, of shape [..., bands].
+      name: The name of the operation.
+
+    Returns:
+      The coefficients, of the same shape.
+
+    Raises:
+      ValueError: If there are no bands.
+    """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectrograms = convert_to_tensor(log_mel_spectrograms, dtype=dtypes.float32)
         bins = spectrograms.shape.tuple[-1] if spectrograms.shape.ndims else None

@@ -32,7 +32,20 @@ def stft(
     pad_end: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The spectra [..., frames, fft_length / 2 + 1] of the signals' frames."""
+    """Computes the short-time Fourier transform of signals.
+
+    Args:
+      signals: Real signals, of shape [..., samples].
+      frame_length: The number of samples in a frame.
+      frame_step: The number of samples from the start of one frame to the next.
+      fft_length: The size of the transform; the next power of 2 from `frame_length` on if None.
+      window_fn: A function of a length and a dtype that returns the window; none if None.
+      pad_end: Whether the end of a signal is padded with zeros.
+      name: The name of the operation.
+
+    Returns:
+      The spectra, complex64 of shape [..., frames, fft_length / 2 + 1].
+    """
     with name_scope(name, "stft", [signals, frame_length, frame_step]):
         signals = convert_to_tensor(signals, name="signals")
         signals.shape.with_rank_at_least(1)
@@ -54,7 +67,20 @@ def inverse_stft(
     window_fn: Callable | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
-    """The signals of the spectra of their frames; see `inverse_stft_window_fn` for the window that fits."""
+    """Computes signals from their short-time Fourier transforms.
+
+    Args:
+      stfts: The spectra, of shape [..., frames, fft_length / 2 + 1].
+      frame_length: The number of samples in a frame.
+      frame_step: The number of samples from the start of one frame to the next.
+      fft_length: The size of the transform; the next power of 2 from `frame_length` on if None.
+      window_fn: A function of a length and a dtype that returns the window; see
+        `tf.signal.inverse_stft_window_fn`.
+      name: The name of the operation.
+
+    Returns:
+      The signals, of shape [..., samples].
+    """
     with name_scope(name, "inverse_stft", [stfts]):
         stfts = convert_to_tensor(stfts, name="stfts")
         stfts.shape.with_rank_at_least(2)
@@ -100,7 +126,16 @@ def _of_length(frames: Tensor, length: Tensor) -> Tensor:
 def inverse_stft_window_fn(
     frame_step: TensorLike, forward_window_fn: Callable = hann_window, name: str | None = None
 ) -> Callable[..., Tensor]:
-    """The window for `inverse_stft` that undoes a `stft` with `forward_window_fn`."""
+    """Makes the window function with which `tf.signal.inverse_stft` inverts `tf.signal.stft` exactly.
+
+    Args:
+      frame_step: The number of samples from the start of one frame to the next.
+      forward_window_fn: The window function of the forward transform.
+      name: The name of the operation.
+
+    Returns:
+      A window function.
+    """
     with name_scope(name, "inverse_stft_window_fn", [forward_window_fn]):
         step = scalar_tensor(frame_step, "frame_step")
 

@@ -26,7 +26,20 @@ def hann_window(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """A raised cosine that begins at 0; `periodic`, it would go on at 0 after its end."""
+    """Makes a Hann window: a raised cosine that begins at 0.
+
+    Args:
+      window_length: The number of samples.
+      periodic: Whether the window is periodic, for spectra; else symmetric, for filters.
+      dtype: The type, a floating-point type.
+      name: The name of the operation.
+
+    Returns:
+      A vector.
+
+    Raises:
+      ValueError: If the type is not a floating-point type.
+    """
     return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
@@ -37,7 +50,20 @@ def hamming_window(
     dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
-    """A raised cosine that begins at 0.08; `periodic`, it would go on there after its end."""
+    """Makes a Hamming window: a raised cosine that begins at 0.08.
+
+    Args:
+      window_length: The number of samples.
+      periodic: Whether the window is periodic, for spectra; else symmetric, for filters.
+      dtype: The type, a floating-point type.
+      name: The name of the operation.
+
+    Returns:
+      A vector.
+
+    Raises:
+      ValueError: If the type is not a floating-point type.
+    """
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 

@@ -58,7 +58,17 @@ def _collected(summary: Tensor, collections: Sequence[str] | None, default: Sequ
 def scalar(
     name: str, tensor: TensorLike, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
-    """A summary of one number."""
+    """Adds a summary of one number.
+
+    Args:
+      name: The name of the summary, from which the tag follows.
+      tensor: A real scalar.
+      collections: The collections to add the summary to; SUMMARIES if None.
+      family: A prefix of the tag, which groups summaries in TensorBoard.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     with tagged(name, family, [tensor]) as (tag, scope):
         summary = summaries.scalar_summary_op(tag, tensor, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -68,7 +78,17 @@ def scalar(
 def histogram(
     name: str, values: TensorLike, collections: Sequence[str] | None = None, family: str | None = None
 ) -> Tensor:
-    """A summary of how the elements of a tensor are distributed; they must be finite."""
+    """Adds a summary of the distribution of a tensor's elements.
+
+    Args:
+      name: The name of the summary, from which the tag follows.
+      values: The tensor. A step fails if an element is not finite.
+      collections: The collections to add the summary to; SUMMARIES if None.
+      family: A prefix of the tag, which groups summaries in TensorBoard.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     with tagged(name, family, [values], "HistogramSummary") as (tag, scope):
         summary = summaries.histogram_summary_op(tag, values, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -82,7 +102,19 @@ def image(
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """A summary of the first pictures of a batch [batch, height, width, 1, 3 or 4 channels]."""
+    """Adds a summary of images.
+
+    Args:
+      name: The name of the summary, from which the tags follow.
+      tensor: Images of shape [batch, height, width, channels], uint8 or floating-point, with 1, 3 or 4
+        channels. Floats are scaled to the range of uint8.
+      max_outputs: The number of images of the batch.
+      collections: The collections to add the summary to; SUMMARIES if None.
+      family: A prefix of the tag, which groups summaries in TensorBoard.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     with tagged(name, family, [tensor]) as (tag, scope):
         summary = summaries.image_summary_op(tag, tensor, max_images=max_outputs, name=scope)
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
@@ -97,7 +129,19 @@ def audio(
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """A summary of the first sounds of a batch [batch, samples, channels] or [batch, samples], in -1 .. 1."""
+    """Adds a summary of sounds.
+
+    Args:
+      name: The name of the summary, from which the tags follow.
+      tensor: Sounds of shape [batch, samples, channels] or [batch, samples], with values in [-1, 1].
+      sample_rate: The sample rate in hertz.
+      max_outputs: The number of sounds of the batch.
+      collections: The collections to add the summary to; SUMMARIES if None.
+      family: A prefix of the tag, which groups summaries in TensorBoard.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     with tagged(name, family, [tensor]) as (tag, scope):
         rate = convert_to_tensor(sample_rate, dtype=dtypes.float32, name="sample_rate")
         summary = summaries.audio_summary_v2_op(tag, tensor, rate, max_outputs=max_outputs, name=scope)
@@ -106,7 +150,19 @@ def audio(
 
 @export("summary.text")
 def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) -> Tensor:
-    """A summary of strings, which TensorBoard shows as Markdown and, of rank 1 and 2, as tables."""
+    """Adds a summary of strings, which TensorBoard shows as Markdown.
+
+    Args:
+      name: The name of the summary, which is the tag.
+      tensor: A string tensor. A vector or a matrix becomes a table.
+      collections: The collections to add the summary to; SUMMARIES if None.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+
+    Raises:
+      ValueError: If the tensor does not have strings.
+    """
     if tensor.dtype != dtypes.string:
         raise ValueError(f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}")
     shown_by = SummaryMetadata(plugin_data=SummaryMetadata.PluginData(plugin_name="text"))
@@ -123,7 +179,20 @@ def tensor_summary(
     family: str | None = None,
     display_name: str | None = None,
 ) -> Tensor:
-    """A summary of a tensor of any type and shape, for the plugin that the metadata name."""
+    """Adds a summary of a tensor of any type and shape, for a plugin of TensorBoard.
+
+    Args:
+      name: The name of the summary, from which the tag follows.
+      tensor: The tensor.
+      summary_description: A description.
+      collections: The collections to add the summary to; SUMMARIES if None.
+      summary_metadata: A SummaryMetadata message, which names the plugin.
+      family: A prefix of the tag.
+      display_name: The name that TensorBoard shows.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
     if summary_description is not None:
         metadata.summary_description = summary_description
@@ -136,7 +205,16 @@ def tensor_summary(
 
 @export("summary.merge")
 def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
-    """One summary of several; no tag may be in it twice."""
+    """Merges summaries into one.
+
+    Args:
+      inputs: The summaries, as string tensors. No two may have the same tag.
+      collections: The collections to add the result to; none if None.
+      name: The name of the operation.
+
+    Returns:
+      A scalar string tensor: a serialized Summary.
+    """
     name = _clean(name)
     with name_scope(name, "Merge", inputs):
         return _collected(summaries.merge_summary_op(inputs, name=name), collections, [])
@@ -146,20 +224,43 @@ def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name:
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
 ) -> Tensor | None:
-    """One summary of all that the graph has in a collection; None where it has none."""
+    """Merges all summaries of a collection into one.
+
+    Args:
+      key: The collection's key.
+      scope: A regular expression. If given, only summaries whose name matches it at its start are merged.
+      name: The name of the operation.
+
+    Returns:
+      A scalar string tensor, or None if there are no summaries.
+    """
     collected = get_collection(key, scope=scope)
     return merge(collected, name=name) if collected else None
 
 
 @export("summary.all_v2_summary_ops")
 def all_v2_summary_ops() -> list[Any]:
-    """The ops of the graph that write summaries by themselves."""
+    """Lists the operations of the default graph that write summaries themselves.
+
+    Returns:
+      The operations.
+    """
     return get_collection(V2_SUMMARIES)
 
 
 @export("summary.get_summary_description")
 def get_summary_description(node_def: NodeDef) -> SummaryDescription:
-    """What a TensorSummary node says of itself."""
+    """Gets the description of a TensorSummary node.
+
+    Args:
+      node_def: The NodeDef.
+
+    Returns:
+      The SummaryDescription message.
+
+    Raises:
+      ValueError: If the node is of another type.
+    """
     if node_def.op != summaries.tensor_summary_op.name:
         raise ValueError(f"Can't get_summary_description on {node_def.op}")
     return json_format.Parse(node_def.attr["description"].s.decode(), SummaryDescription())

@@ -108,7 +108,18 @@ def create_file_writer(
     filename_suffix: Any = None,
     name: str | None = None,
 ) -> SummaryWriter:
-    """A writer of event files in a directory; of none, one that does nothing."""
+    """Makes a writer whose event file steps open and write.
+
+    Args:
+      logdir: The directory; None for a writer that does nothing.
+      max_queue: The number of events after which the file is flushed; 10 if None.
+      flush_millis: The milliseconds after which the file is flushed; 120,000 if None.
+      filename_suffix: The suffix of the file's name.
+      name: The name under which sessions share the writer.
+
+    Returns:
+      The writer.
+    """
     if logdir is None:
         return SummaryWriter()
     folder = os.fspath(logdir)
@@ -125,13 +136,25 @@ def create_file_writer(
 
 @export("contrib.summary.summary_writer_initializer_op")
 def summary_writer_initializer_op() -> list[Operation]:
-    """The operations that open the graph's writers."""
+    """Lists the operations that open the writers of the default graph.
+
+    Returns:
+      The operations.
+    """
     return get_collection(_INITIALIZERS)
 
 
 @export("summary.initialize", "contrib.summary.initialize")
 def initialize(graph: Any = None, session: SessionLike | None = None) -> None:
-    """Opens the graph's writers in a session, and writes a graph, where one is given, to the default one."""
+    """Opens the writers of the default graph in a session.
+
+    Args:
+      graph: A graph to write to the default writer, or None.
+      session: The session; the default session if None.
+
+    Raises:
+      ValueError: If there is no session.
+    """
     if _recording.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
@@ -146,7 +169,15 @@ def initialize(graph: Any = None, session: SessionLike | None = None) -> None:
 
 @export("contrib.summary.flush")
 def flush(writer: Any = None, name: str | None = None) -> Operation:
-    """The operation behind which all that was written is on the disk."""
+    """Adds an operation that flushes a writer.
+
+    Args:
+      writer: The writer; the default writer if None.
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     writer = _recording.writer if writer is None else writer
     if writer is None:
         return constants.no_op()
@@ -156,7 +187,15 @@ def flush(writer: Any = None, name: str | None = None) -> Operation:
 
 @export("contrib.summary.eval_dir")
 def eval_dir(model_dir: str, name: str | None = None) -> str:
-    """Where an evaluation's summaries go."""
+    """Makes the name of a directory for an evaluation's summaries.
+
+    Args:
+      model_dir: The directory of the model.
+      name: The name of the evaluation, or None.
+
+    Returns:
+      The directory.
+    """
     return os.path.join(model_dir, f"eval_{name}" if name else "eval")
 
 
@@ -174,19 +213,27 @@ def _record_if(condition: Any) -> Iterator[None]:
 
 @export("contrib.summary.always_record_summaries")
 def always_record_summaries() -> Any:
-    """Inside, summaries are written."""
+    """A context manager in whose block summaries are written."""
     return _record_if(True)
 
 
 @export("contrib.summary.never_record_summaries")
 def never_record_summaries() -> Any:
-    """Inside, summaries are not written."""
+    """A context manager in whose block summaries are not written."""
     return _record_if(False)
 
 
 @export("contrib.summary.record_summaries_every_n_global_steps")
 def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None = None) -> Any:
-    """Inside, summaries are written once in `n` steps."""
+    """A context manager in whose block summaries are written once in a number of steps.
+
+    Args:
+      n: The number of steps.
+      global_step: The step; the global step if None.
+
+    Returns:
+      The context manager.
+    """
     step = get_or_create_global_step() if global_step is None else global_step
     with device("cpu:0"):
         return _record_if(binary.equal(step % n, 0))
@@ -194,7 +241,11 @@ def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None
 
 @export("contrib.summary.should_record_summaries")
 def should_record_summaries() -> Tensor:
-    """Whether summaries are written here; they are not unless something says so."""
+    """Whether summaries are written here.
+
+    Returns:
+      A bool or a bool tensor; False by default.
+    """
     condition = False if _recording.condition is None else _recording.condition
     return binary.logical_and(True, condition)
 
@@ -236,7 +287,17 @@ def _step(step: Any) -> Any:
 
 @export("contrib.summary.scalar")
 def scalar(name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None) -> Any:
-    """Writes a number."""
+    """Writes a summary of one number.
+
+    Args:
+      name: The name of the summary.
+      tensor: A real scalar.
+      family: A prefix of the tag.
+      step: The step; the global step if None.
+
+    Returns:
+      The operation that writes the summary, if summaries are recorded here.
+    """
 
     def write(tag: str, scope: str) -> Operation:
         writer = _recording.writer._resource
@@ -249,7 +310,17 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Tenso
 def histogram(
     name: str, tensor: TensorLike, family: str | None = None, step: TensorLike | None = None
 ) -> Any:
-    """Writes how numbers are distributed."""
+    """Writes a summary of the distribution of a tensor's elements.
+
+    Args:
+      name: The name of the summary.
+      tensor: The tensor.
+      family: A prefix of the tag.
+      step: The step; the global step if None.
+
+    Returns:
+      The operation that writes the summary, if summaries are recorded here.
+    """
 
     def write(tag: str, scope: str) -> Operation:
         writer, values = _recording.writer._resource, constants.identity(tensor)
@@ -267,7 +338,19 @@ def image(
     family: str | None = None,
     step: TensorLike | None = None,
 ) -> Any:
-    """Writes pictures."""
+    """Writes a summary of images.
+
+    Args:
+      name: The name of the summary.
+      tensor: Images of shape [batch, height, width, channels].
+      bad_color: The colour of pixels that are not finite.
+      max_images: The number of images of the batch.
+      family: A prefix of the tag.
+      step: The step; the global step if None.
+
+    Returns:
+      The operation that writes the summary, if summaries are recorded here.
+    """
 
     def write(tag: str, scope: str) -> Operation:
         color = constants.constant([255, 0, 0, 255], dtypes.uint8) if bad_color is None else bad_color
@@ -286,7 +369,19 @@ def audio(
     family: str | None = None,
     step: TensorLike | None = None,
 ) -> Any:
-    """Writes sounds."""
+    """Writes a summary of sounds.
+
+    Args:
+      name: The name of the summary.
+      tensor: Sounds of shape [batch, samples, channels] or [batch, samples].
+      sample_rate: The sample rate in hertz.
+      max_outputs: The number of sounds of the batch.
+      family: A prefix of the tag.
+      step: The step; the global step if None.
+
+    Returns:
+      The operation that writes the summary, if summaries are recorded here.
+    """
 
     def write(tag: str, scope: str) -> Operation:
         writer, at, sounds = _recording.writer._resource, _step(step), constants.identity(tensor)
@@ -305,7 +400,18 @@ def generic(
     family: str | None = None,
     step: TensorLike | None = None,
 ) -> Any:
-    """Writes a tensor as it is, with metadata for TensorBoard's plugins."""
+    """Writes a summary of a tensor, with metadata for a plugin of TensorBoard.
+
+    Args:
+      name: The name of the summary.
+      tensor: The tensor.
+      metadata: A SummaryMetadata message, serialized or not.
+      family: A prefix of the tag.
+      step: The step; the global step if None.
+
+    Returns:
+      The operation that writes the summary, if summaries are recorded here.
+    """
 
     def write(tag: str, scope: str) -> Operation:
         told = constants.constant("") if metadata is None else metadata
@@ -319,7 +425,16 @@ def generic(
 
 @export("contrib.summary.graph")
 def write_graph(param: Tensor, step: TensorLike | None = None, name: str | None = None) -> Operation:
-    """Writes a serialized graph, whether or not summaries are recorded."""
+    """Writes a serialized graph, whether or not summaries are recorded.
+
+    Args:
+      param: A string tensor with a serialized GraphDef.
+      step: The step; the global step if None.
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     if not isinstance(param, Tensor):
         raise TypeError(
             f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}"
@@ -334,5 +449,13 @@ def write_graph(param: Tensor, step: TensorLike | None = None, name: str | None 
 
 @export("contrib.summary.import_event")
 def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
-    """Writes a serialized Event, whether or not summaries are recorded."""
+    """Writes a serialized Event message, whether or not summaries are recorded.
+
+    Args:
+      tensor: A string tensor with the message.
+      name: The name of the operation.
+
+    Returns:
+      The operation.
+    """
     return ops.import_event_op(_recording.writer._resource, tensor, name=name)

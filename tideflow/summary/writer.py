@@ -211,7 +211,22 @@ _of_sessions: weakref.WeakKeyDictionary[Any, dict[str, EventFileWriter]] = weakr
 
 @export("summary.FileWriter")
 class FileWriter(SummaryWriter):
-    """Writes summaries and other events into a new file in `logdir`; `with` it, it is closed at the end."""
+    """Writes summaries and other events into a new event file, in a background thread.
+
+    A `with` block closes the file at its end.
+
+    Args:
+      logdir: The directory.
+      graph: A graph to write at the start.
+      max_queue: The number of events that may wait for the thread.
+      flush_secs: The interval of flushes in seconds.
+      graph_def: An older form of `graph`.
+      filename_suffix: The suffix of the file's name.
+      session: If given, events are written by operations of this session.
+
+    Raises:
+      RuntimeError: If `session` is given, but there is no graph.
+    """
 
     def __init__(
         self,
@@ -253,34 +268,38 @@ class FileWriter(SummaryWriter):
         super()._add_event(event, step)
 
     def add_event(self, event: Event) -> None:
-        """Adds an Event made by hand."""
+        """Adds an event.
+
+        Args:
+          event: An Event message.
+        """
         self._warn_if_closed()
         self.event_writer.add_event(event)
 
     def flush(self) -> None:
-        """What was added is in the file afterwards."""
+        """Writes all events so far to the file."""
         self._warn_if_closed()
         self.event_writer.flush()
 
     def close(self) -> None:
-        """Writes what is pending and closes the file."""
+        """Writes all events so far and closes the file."""
         self.event_writer.close()
 
     def reopen(self) -> None:
-        """After `close`, the events that follow go to a new file in the same directory."""
+        """Makes a new file in the same directory for events after `close`."""
         self.event_writer.reopen()
 
 
 @export("summary.FileWriterCache")
 class FileWriterCache:
-    """One writer for each directory, made for the default graph when it is first asked for."""
+    """A cache of writers, one for each directory."""
 
     _cache: ClassVar[dict[str, FileWriter]] = {}
     _lock = threading.RLock()
 
     @staticmethod
     def clear() -> None:
-        """Closes and forgets the writers."""
+        """Closes and removes all writers."""
         with FileWriterCache._lock:
             for writer in FileWriterCache._cache.values():
                 writer.close()
@@ -288,7 +307,14 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir: str) -> FileWriter:
-        """The writer of a directory."""
+        """Gets the writer of a directory, and makes it if there is none.
+
+        Args:
+          logdir: The directory.
+
+        Returns:
+          The FileWriter.
+        """
         with FileWriterCache._lock:
             if logdir not in FileWriterCache._cache:
                 FileWriterCache._cache[logdir] = FileWriter(logdir, graph=get_default_graph())

@@ -13,10 +13,10 @@ from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
 from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.arrays import shapes as shape_ops
-from tideflow.ops.control_flow import grouping
+from tideflow.ops.control_flow import debugging
 from tideflow.ops.files import files
 from tideflow.ops.math import casting
-from tideflow.ops.random import distributions
+from tideflow.ops.random import choices
 from tideflow.queues.base import FIFOQueue, QueueBase
 from tideflow.summary import functions as summary
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
@@ -115,7 +115,7 @@ def input_producer(
                 "Either `input_tensor` must have a fully defined shape or `element_shape` must be specified"
             )
         if shuffle:
-            input_tensor = distributions.random_shuffle(input_tensor, seed=seed)
+            input_tensor = choices.random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
         queue = FIFOQueue(
             capacity=capacity,
@@ -165,7 +165,7 @@ def string_input_producer(
         raise ValueError(message)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
-        with control_dependencies([grouping.Assert(shape_ops.size(string_tensor) > 0, [message])]):
+        with control_dependencies([debugging.Assert(shape_ops.size(string_tensor) > 0, [message])]):
             string_tensor = constants.identity(string_tensor)
         return input_producer(
             string_tensor,

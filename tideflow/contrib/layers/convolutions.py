@@ -210,7 +210,7 @@ def _transposed(name: str, scope_name: str, layer: type, formats: tuple[str, str
             )
 
     convolve.__name__ = convolve.__qualname__ = name
-    convolve.__doc__ = layer.__doc__
+    convolve.__doc__ = (layer.__doc__ or "").partition("\n\n")[0]  # its arguments are called otherwise
     return export(f"contrib.layers.{name}", f"contrib.layers.{alias}")(add_arg_scope(convolve))
 
 

@@ -41,7 +41,7 @@ def _pool_layer(name: str, layer: type, formats: tuple[str, str]) -> Callable:
             return collect_named_outputs(outputs_collections, sc, made.apply(inputs))
 
     pool.__name__ = pool.__qualname__ = name.replace("Pool", "_pool").lower()
-    pool.__doc__ = layer.__doc__
+    pool.__doc__ = (layer.__doc__ or "").partition("\n\n")[0]  # its arguments are called otherwise
     return export(f"contrib.layers.{pool.__name__}")(add_arg_scope(pool))
 
 

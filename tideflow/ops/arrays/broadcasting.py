@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.op import Op, ShapeError
@@ -19,7 +20,6 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import as_sizes, brackets, moved, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDEX
-from tideflow.ops.math import reductions
 
 broadcast_to_op = Op("BroadcastTo", "input: T, shape: Tidx -> output: T", Tidx=INDEX, host="shape")
 
@@ -73,7 +73,7 @@ def _broadcast_to_string_kernel(input, shape):
 def _broadcast_to_gradient(op, grad):
     before = shapes.shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype)
     _, axes = broadcast_gradient_args_op(op.inputs[1], before)
-    return [shapes.reshape(reductions.reduce_sum(grad, axes, keepdims=True), before), None]
+    return [shapes.reshape(tf.reduce_sum(grad, axes, keepdims=True), before), None]
 
 
 broadcast_to_op.samples(

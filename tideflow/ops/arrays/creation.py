@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
@@ -19,13 +20,13 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.arrays import constants, diagonals, joining, shapes
+from tideflow.ops.arrays import constants, joining, shapes
 from tideflow.ops.helpers.axes import as_sizes, checked_sizes, moved, of_rank, one_value, scalar
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32, i32, i64
 from tideflow.ops.helpers.types import FLOATS, INDEX, types
-from tideflow.ops.math import binary, casting, reductions
+from tideflow.ops.math import binary, casting
 from tideflow.runtime.tensor_lists import zeros_of
 from tideflow.runtime.values import to_torch
 
@@ -60,7 +61,7 @@ def _fill_string_kernel(dims, value):
 
 @fill_op.gradient
 def _fill_gradient(op, grad):
-    return [None, reductions.reduce_sum(grad)]
+    return [None, tf.reduce_sum(grad)]
 
 
 fill_op.samples(
@@ -362,7 +363,7 @@ def sequence_mask(
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            longest = reductions.reduce_max(lengths)
+            longest = tf.reduce_max(lengths)
             maxlen = binary.maximum(constants.constant(0, longest.dtype), longest)
         else:
             maxlen = convert_to_tensor(maxlen)
@@ -601,8 +602,8 @@ def eye(
             full_shape = TensorShape(batch).concatenate(sizes)
         diagonal = ones(diagonal_shape, dtype)
         if is_square:
-            return diagonals.matrix_diag(diagonal)
-        return diagonals.matrix_set_diag(zeros(full_shape, dtype), diagonal)
+            return tf.matrix_diag(diagonal)
+        return tf.matrix_set_diag(zeros(full_shape, dtype), diagonal)
 
 
 def _smaller(rows: Any, columns: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import IndexedSlices
@@ -20,7 +21,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, broadcast_static_shape
-from tideflow.ops.arrays import broadcasting, creation, joining, scatter, shapes
+from tideflow.ops.arrays import broadcasting, creation, joining, shapes
 from tideflow.ops.helpers.axes import (
     as_value,
     brackets,
@@ -35,7 +36,7 @@ from tideflow.ops.helpers.rows import check_rows, linear_rows
 from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.unsigned import modular
-from tideflow.ops.math import casting, reductions, segments
+from tideflow.ops.math import casting
 
 
 def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -193,16 +194,16 @@ gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
 
 def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
     if not batch_dims:
-        return segments.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
+        return tf.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
     sizes = shapes.shape(values)
     batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
-    count = reductions.reduce_prod(batch, [0])
+    count = tf.reduce_prod(batch, [0])
     # Row i of batch b is row b * size + i of all batches together.
     first = creation.range(count) * size
     flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
     rows = flat + shapes.expand_dims(first, 1)
     flat_shape = joining.concat([[-1], inner], 0)
-    summed = segments.unsorted_segment_sum(
+    summed = tf.unsorted_segment_sum(
         shapes.reshape(values, flat_shape),
         shapes.reshape(rows, [-1]),
         size * count,
@@ -360,7 +361,7 @@ def _gather_nd_gradient(op, grad):
     sizes = shapes.shape(params, out_type=indices.dtype.base_dtype)
     if indices.shape.ndims == 2 and indices.shape.tuple[1] == 1:
         return [IndexedSlices(grad, shapes.squeeze(indices, -1), sizes), None]
-    return [scatter.scatter_nd(indices, grad, sizes), None]
+    return [tf.scatter_nd(indices, grad, sizes), None]
 
 
 gather_nd_op.samples(
@@ -576,7 +577,7 @@ def _select_v2_gradient(op, grad):
         before = shapes.shape(operand)
         sizes[:] = sizes or [shapes.shape(op.outputs[0])]
         axes, _ = broadcasting.broadcast_gradient_args(before, sizes[0])
-        return shapes.reshape(reductions.reduce_sum(chosen, axes, keepdims=True), before)
+        return shapes.reshape(tf.reduce_sum(chosen, axes, keepdims=True), before)
 
     then_share = share(then, select_v2_op(condition, grad, zero))
     return [None, then_share, share(otherwise, select_v2_op(condition, zero, grad))]
@@ -642,7 +643,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any =
         axis = _static_axis(axis, tensor.shape)
         whole = tensor.shape
         whole[axis : axis + covered].assert_is_compatible_with(mask.shape)
-        flat_size = reductions.reduce_prod(shapes.shape(tensor)[axis : axis + covered], [0])
+        flat_size = tf.reduce_prod(shapes.shape(tensor)[axis : axis + covered], [0])
         flat_shape = [shapes.shape(tensor)[:axis], [flat_size], shapes.shape(tensor)[axis + covered :]]
         flat = shapes.reshape(tensor, joining.concat(flat_shape, 0))
         count = whole[axis : axis + covered].num_elements()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors, nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -18,7 +19,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops.arrays import constants, shapes, slicing
+from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
 from tideflow.ops.helpers.samples import f32, i32
@@ -75,10 +76,10 @@ def parts_of_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list
     axis = casting.cast(axis, dtypes.int32) % shapes.rank(values[0])
     sizes = _shapes_of(values)
     if len(values) > _MOST_SLICES:
-        lengths = slicing.slice(stack(sizes, axis=1), [axis, 0], [1, -1])
+        lengths = tf.slice(stack(sizes, axis=1), [axis, 0], [1, -1])
         return split(grad, shapes.squeeze(lengths), axis)
     offsets = concat_offset_op(axis, sizes)
-    return [slicing.slice(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
+    return [tf.slice(grad, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
 
 
 # ---------------------------------------------------------------------------------- concat

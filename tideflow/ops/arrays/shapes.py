@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export, expose
 from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import SparseTensor
@@ -19,13 +20,13 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.arrays import constants, creation, joining
+from tideflow.ops.arrays import constants
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, merged, moved, size_product, vector
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import INDEX
-from tideflow.ops.math import casting, reductions
+from tideflow.ops.math import casting
 
 expose(None, "newaxis")
 
@@ -137,7 +138,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
     """
     with name_scope(name, "Size", [input]) as scope:
         if isinstance(input, SparseTensor):
-            return reductions.reduce_prod(casting.cast(input.dense_shape, out_type), 0, name=scope)
+            return tf.reduce_prod(casting.cast(input.dense_shape, out_type), 0, name=scope)
         input = convert_to_tensor(input)
         if input.shape.is_fully_defined():
             return constants.constant(input.shape.num_elements(), out_type, name=scope)
@@ -591,7 +592,7 @@ def _reversed_axes(a: Tensor) -> Any:
     if a.shape.ndims is not None:
         return np.arange(a.shape.ndims - 1, -1, -1, dtype=np.int32)
     count = rank(a)
-    return (count - 1) - creation.range(0, count, 1, name="Range")
+    return (count - 1) - tf.range(0, count, 1, name="Range")
 
 
 @export("matrix_transpose", "linalg.matrix_transpose", "linalg.transpose")
@@ -620,9 +621,9 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
                 a, [*range(a.shape.ndims - 2), a.shape.ndims - 1, a.shape.ndims - 2], conjugate=conjugate
             )
         count = rank(a)
-        batch = creation.range(count - 2, name="Range")
+        batch = tf.range(count - 2, name="Range")
         last, before = count - 1, count - 2
-        return transpose(a, joining.concat([batch, [last, before]], 0), conjugate=conjugate)
+        return transpose(a, tf.concat([batch, [last, before]], 0), conjugate=conjugate)
 
 
 @export("linalg.adjoint")

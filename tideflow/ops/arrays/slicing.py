@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError, OpError, UnimplementedError
@@ -20,7 +21,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
-from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers.axes import as_sizes, brackets, moved, of_rank, size_sum, vector
 from tideflow.ops.helpers.samples import f32, i32, ref, resource
 from tideflow.ops.helpers.types import INDICES, types
@@ -102,7 +103,7 @@ def _slice_gradient(op, grad):
     column = joining.stack([rank, 1])
     before = shapes.reshape(begin, column)
     after = shapes.reshape(shapes.shape(input, out_type=index_type) - taken - begin, column)
-    return [tiling.pad(grad, joining.concat([before, after], 1)), None, None]
+    return [tf.pad(grad, joining.concat([before, after], 1)), None, None]
 
 
 def _window(input: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
@@ -20,7 +21,6 @@ from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import brackets, merged, of_rank
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX
-from tideflow.ops.math import reductions
 from tideflow.runtime.values import to_torch
 
 # ---------------------------------------------------------------------------------- stitch
@@ -201,7 +201,7 @@ def _dynamic_partition_kernel(data, partitions, *, num_partitions):
 def _dynamic_partition_gradient(op, *grads):
     data, partitions = op.inputs
     places = shapes.reshape(
-        creation.range(reductions.reduce_prod(shapes.shape(partitions))), shapes.shape(partitions)
+        creation.range(tf.reduce_prod(shapes.shape(partitions))), shapes.shape(partitions)
     )
     dealt = dynamic_partition(places, partitions, len(grads))
     stitched = dynamic_stitch(dealt, grads)

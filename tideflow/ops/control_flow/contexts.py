@@ -8,18 +8,26 @@ waits for the context's pivot, so that it runs when, and as often as, the rest d
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import switches
 
 if TYPE_CHECKING:
     from tideflow.graph.graph import Graph
 
 _SIZES = ("Shape", "Size", "Rank")
+
+_primitives: dict[str, Callable[..., Any]] = {}
+
+
+def register_primitives(**functions: Callable[..., Any]) -> None:
+    """What brings a value into a branch, `switch`, and into a loop, `enter`: `switches.py`, whose gradients
+    depend on contexts.
+    """
+    _primitives.update(functions)
 
 
 @contextlib.contextmanager
@@ -182,7 +190,7 @@ class CondContext(Context):
         self.knows(outside)
         self._entered[outside] = outside
         with control_dependencies(None):
-            inner = switches.switch(outside, self.pred)[self.branch]
+            inner = _primitives["switch"](outside, self.pred)[self.branch]
         self._seen_by_controls(tensor, inner)
         self._adopt(inner.op, [inner])
         return inner
@@ -255,7 +263,7 @@ class LoopContext(Context):
 
     def enter(self, tensor: Tensor, is_constant: bool = False, name: str | None = None) -> Tensor:
         """An Enter into this loop's frame."""
-        return switches.enter(tensor, self.name, is_constant, self.parallel_iterations, name)
+        return _primitives["enter"](tensor, self.name, is_constant, self.parallel_iterations, name)
 
     def _bring_in(self, tensor: Tensor) -> Tensor:
         current = self.graph._local.context

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_n_to_tensor, convert_to_tensor
@@ -20,7 +21,6 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import conditionals
 from tideflow.ops.helpers.samples import f32, i32, scratch, text
 from tideflow.ops.strings import formatting
 from tideflow.runtime.values import to_numpy
@@ -108,7 +108,7 @@ def Assert(
             return assert_op(condition, data, summarize=summarize, name="Assert")
         # What may have to come from another device first is only brought when the assertion fails.
         condition = convert_to_tensor(condition, name="Condition")
-        guarded = conditionals.cond(
+        guarded = tf.cond(
             condition,
             constants.no_operation,
             lambda: assert_op(condition, data, summarize=summarize, name="Assert"),

@@ -369,3 +369,6 @@ control_trigger_op.samples(covered_by=_TESTS)
 def control_trigger(name: str | None = None) -> Operation:
     """Nothing, done even where what it waits for did not run."""
     return control_trigger_op(name=name)
+
+
+contexts.register_primitives(switch=switch, enter=enter)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops.control_flow import tensor_array
 from tideflow.runtime.tensor_arrays import TensorArrayStorage
 
 _TESTS = "tests/ops/control_flow/test_tensor_array.py"
@@ -40,10 +40,8 @@ def _gradient_source(name: str) -> str:
     return "/".join(parts[: found[-1] + 1])
 
 
-def _gradient_array(op: Operation, dtype: Any, source: str, flow: Tensor) -> tensor_array.TensorArray:
-    array = tensor_array.TensorArray(
-        dtype=dtype, handle=op.inputs[0], flow=flow, colocate_with_first_write_call=False
-    )
+def _gradient_array(op: Operation, dtype: Any, source: str, flow: Tensor) -> tf.TensorArray:
+    array = tf.TensorArray(dtype=dtype, handle=op.inputs[0], flow=flow, colocate_with_first_write_call=False)
     return array.grad(source=source, flow=flow)
 
 

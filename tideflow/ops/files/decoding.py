@@ -505,7 +505,7 @@ decode_json_example_op.shape(same_shape)
 
 @decode_json_example_op.kernel
 def _decode_json_example_kernel(json_examples):
-    from google.protobuf import json_format
+    from google.protobuf import json_format  # loaded when asked for
 
     def binary(data: bytes) -> bytes:
         if data.lstrip()[:1] not in (b"{", b""):

@@ -247,7 +247,7 @@ def _pixels_of_files(tag, tensor, summary, max_images):
     """Bytes as they are; numbers on a scale on which the furthest from 0 is 127 steps from grey, or 255 from
     black.
     """
-    import PIL.Image
+    import PIL.Image  # loaded when asked for
 
     values, claims = _values_in(summary), []
     for value, image in zip(values, np.float64(tensor)):

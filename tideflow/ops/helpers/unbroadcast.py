@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import tideflow as tf
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.ops.arrays import broadcasting, shapes
-from tideflow.ops.math import reductions
 
 _axes_in: WeakKeyDictionary[Graph, dict] = WeakKeyDictionary()
 
@@ -50,7 +50,7 @@ def _known_axes(x: Tensor, y: Tensor) -> tuple[list[int], list[int]]:
 
 
 def _way_back(axes: Any, shape: Any) -> Callable[[Tensor], Tensor]:
-    return lambda grad: shapes.reshape(reductions.reduce_sum(grad, axes), shape)
+    return lambda grad: shapes.reshape(tf.reduce_sum(grad, axes), shape)
 
 
 def _unchanged(grad: Tensor) -> Tensor:

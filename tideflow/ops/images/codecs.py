@@ -541,7 +541,7 @@ def _encode_jpeg_kernel(
 
 def _encoded_law(image: np.ndarray, contents: bytes, quality: int) -> tuple[Any, list]:
     """The file as Pillow reads it, and what holds of its pixels: they are about as bright as the image's."""
-    from PIL import Image
+    from PIL import Image  # loaded when asked for
 
     file = Image.open(BytesIO(contents))
     grey = np.asarray(file.convert("L"), np.float64)

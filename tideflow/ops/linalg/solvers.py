@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -21,7 +22,7 @@ from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.samples import c64, f32, f64
 from tideflow.ops.helpers.types import types
-from tideflow.ops.linalg import decompositions, matmul
+from tideflow.ops.linalg import matmul
 from tideflow.ops.linalg.matrices import (
     BATCH_TYPES,
     MATRICES,
@@ -269,7 +270,7 @@ def _gramian_factor(matrix: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:
         side = matrix.shape[axis]
         identity.set_shape(matrix.shape[:-2].concatenate([side, side]))
         gramian += l2_regularizer * identity
-    return decompositions.cholesky(gramian)
+    return tf.cholesky(gramian)
 
 
 def _tall_gradient(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:

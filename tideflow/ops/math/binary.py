@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
@@ -15,7 +16,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, undefined_gradient
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.helpers import unbroadcast, unsigned
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
@@ -33,7 +34,7 @@ from tideflow.ops.helpers.types import (
     UNSIGNED,
     types,
 )
-from tideflow.ops.math import casting, unary
+from tideflow.ops.math import casting
 
 # -------------------------------------------------------------------------------- sums and products
 
@@ -117,7 +118,7 @@ def _multiply_gradient(op: Operation, grad: Any) -> list[Tensor]:
     if unbroadcast.known_and_equal(x, y, grad) and grad.dtype.base_dtype in (dtypes.int32, dtypes.float32):
         return [multiply(grad, y), multiply(grad, x)]
     to_x, to_y = unbroadcast.short_ways_back(x, y, grad)
-    x, y = unary.conj(x), unary.conj(y)
+    x, y = tf.conj(x), tf.conj(y)
     return [to_x(multiply(grad, y)), to_y(multiply(x, grad))]
 
 
@@ -259,7 +260,7 @@ def _quotient_gradient(divide: Callable) -> Callable:
     def _gradient(op: Operation, grad: Any) -> list[Tensor]:
         x, y = op.inputs
         to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
-        x, y = unary.conj(x), unary.conj(y)
+        x, y = tf.conj(x), tf.conj(y)
         grad_x = to_x(divide(grad, y))
         return [grad_x, to_y(grad * divide(divide(-x, y), y))]
 
@@ -445,7 +446,7 @@ def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:
     to_x, to_y = unbroadcast.ways_back(shapes.shape(x), shapes.shape(y))
     whole = floor_div(x, y)
     grad_x = to_x(grad)
-    return [grad_x, to_y(grad * unary.negative(whole))]
+    return [grad_x, to_y(grad * tf.negative(whole))]
 
 
 floormod = binary(
@@ -537,7 +538,7 @@ def _selecting_gradient(keeps_x: Callable) -> Callable:
     def _gradient(op: Operation, grad: Any) -> list[Tensor]:
         x, y = op.inputs
         shape_x, shape_y = shapes.shape(x), shapes.shape(y)
-        zeros = creation.zeros(shapes.shape(grad), dtype=grad.dtype.base_dtype)
+        zeros = tf.zeros(shapes.shape(grad), dtype=grad.dtype.base_dtype)
         of_x = keeps_x(x, y)
         to_x, to_y = unbroadcast.ways_back(shape_x, shape_y)
         grad_x = to_x(definition("Select")(of_x, grad, zeros))
@@ -777,4 +778,4 @@ def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape.
     """
-    return logical_and(logical_or(x, y), unary.logical_not(logical_and(x, y)), name=name)
+    return logical_and(logical_or(x, y), tf.logical_not(logical_and(x, y)), name=name)

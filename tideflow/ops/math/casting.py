@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import IndexedSlices, SparseTensor
@@ -20,7 +21,6 @@ from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.elementwise import of_known_elements, same_shape
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.math import binary
 
 # -------------------------------------------------------------------------------- casts
 
@@ -207,9 +207,9 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         value = convert_to_tensor(value, name="value")
         source, target = value.dtype.base_dtype, dtypes.as_dtype(dtype).base_dtype
         if source.min < target.min:
-            value = binary.maximum(value, convert_to_tensor(target.min, dtype=source, name="min"))
+            value = tf.maximum(value, convert_to_tensor(target.min, dtype=source, name="min"))
         if source.max > target.max:
-            value = binary.minimum(value, convert_to_tensor(target.max, dtype=source, name="max"))
+            value = tf.minimum(value, convert_to_tensor(target.max, dtype=source, name="max"))
         return cast(value, target, name=scope)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
@@ -19,7 +20,7 @@ from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import COMPLEX, REAL_PARTS
-from tideflow.ops.math import binary, unary
+from tideflow.ops.math import binary
 
 COMPLEX_T = attr("type", "complex64", allowed=COMPLEX)
 REAL_T = attr("type", "float", allowed=REAL_PARTS)
@@ -106,7 +107,7 @@ angle_op.kernel(torch.angle)
 def _angle_gradient(op, grad):
     with control_dependencies([grad]):
         re, im = real(op.inputs[0]), imag(op.inputs[0])
-        turned = unary.reciprocal(complex(im, re))
+        turned = tf.reciprocal(complex(im, re))
         return -complex(grad, constants.constant(0, dtype=grad.dtype.base_dtype)) * turned
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, SparseTensor
@@ -20,7 +21,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching, tiling
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
 from tideflow.ops.helpers import flops, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, host_rank, merged
@@ -118,15 +119,15 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
         if indices == list(range(len(sizes))):
             grad = shapes.reshape(grad, [1] * len(sizes))
             full = constants.constant(list(sizes), dtypes.int32) if known else shapes.shape(op.inputs[0])
-            return tiling.tile(grad, full)
+            return tf.tile(grad, full)
         if known:
             kept, multiples = _static_spread(op.graph, sizes, indices)
-            return tiling.tile(shapes.reshape(grad, kept), multiples)
+            return tf.tile(shapes.reshape(grad, kept), multiples)
     full = shapes.shape(op.inputs[0])
     with colocate_with(full):
         kept = reduced_shape(full, op.inputs[1])
         multiples = full // binary.maximum(kept, 1)
-    return tiling.tile(shapes.reshape(grad, kept), multiples)
+    return tf.tile(shapes.reshape(grad, kept), multiples)
 
 
 def reduced_shape(full: Any, indices: Any) -> Tensor:
@@ -309,7 +310,7 @@ def _prod_gradient(op, grad):
     indices = shapes.reshape(op.inputs[1], [-1])
     kept = reduced_shape(full, op.inputs[1])
     multiples = full // binary.maximum(kept, 1)
-    spread = tiling.tile(shapes.reshape(grad, kept), multiples)
+    spread = tf.tile(shapes.reshape(grad, kept), multiples)
 
     rank = shapes.rank(x)
     reduced = (casting.cast(indices, dtypes.int32) + rank) % rank

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
@@ -24,8 +25,7 @@ from tideflow.ops.helpers.flops import per_input_element, per_output_element
 from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_COMPLEX, SIGNED, SIGNED_NUMBERS, UNSIGNED
-from tideflow.ops.math import binary, complex_numbers, special
-from tideflow.ops.nn import activations
+from tideflow.ops.math import binary, complex_numbers
 
 # -------------------------------------------------------------------------------- laws of gradients
 
@@ -279,7 +279,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "LogSigmoid", [x]) as scope:
         x = convert_to_tensor(x, name="x")
-        return negative(activations.softplus(-x), name=scope)
+        return negative(tf.nn.softplus(-x), name=scope)
 
 
 # -------------------------------------------------------------------------------- circular and hyperbolic
@@ -433,7 +433,7 @@ digamma = unary(
     "math.digamma digamma",
     "The derivative of lgamma, the logarithm of the gamma function.",
     torch.digamma,
-    times(lambda x: special.polygamma(constants.constant(1, dtype=x.dtype.base_dtype), x)),
+    times(lambda x: tf.polygamma(constants.constant(1, dtype=x.dtype.base_dtype), x)),
     types=FLOATS,
     domain=(0.5, 3.0),
     against=lambda x: slope(np.vectorize(math.lgamma, otypes=[float]), x, step=1e-5),

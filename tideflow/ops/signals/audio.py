@@ -57,7 +57,7 @@ def wav_file(audio: np.ndarray, rate: int) -> bytes:
 
 def _played(contents: bytes) -> tuple[np.ndarray, int]:
     """The samples and the rate of a file, by Python's own reader."""
-    import wave
+    import wave  # loaded when asked for
 
     with wave.open(io.BytesIO(contents)) as file:
         frames = np.frombuffer(file.readframes(file.getnframes()), "<i2")

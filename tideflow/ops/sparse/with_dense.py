@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, SparseTensor
@@ -25,7 +26,7 @@ from tideflow.ops.helpers.axes import as_sizes, brackets, of_rank, one_value
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.ops.math import binary, casting, reductions, unary
-from tideflow.ops.sparse import arithmetic, construction, index_rows
+from tideflow.ops.sparse import construction, index_rows
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
 
 torch.sparse.check_sparse_tensor_invariants.disable()  # some versions of torch warn unless this is set
@@ -344,7 +345,7 @@ class _DenseSide:
     def gathered(self, grads: Tensor) -> Tensor:
         """The elements' gradients, added up where they belong in the dense operand."""
         zeros = creation.zeros_like(self._dense)
-        return arithmetic.sparse_add(zeros, SparseTensor(self._at, grads, self._sizes))
+        return tf.sparse_add(zeros, SparseTensor(self._at, grads, self._sizes))
 
 
 def _add_cwise_samples(op: Op, combine: Callable) -> None:
