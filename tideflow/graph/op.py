@@ -316,12 +316,9 @@ class Op:
         while isinstance(function, FunctionType):
             if function.__name__.startswith(("_", "<")):
                 function.__name__ = function.__qualname__ = name = f"{self.name}.{part}"
-                names = (
-                    {"co_name": name, "co_qualname": name}
-                    if sys.version_info >= (3, 11)
-                    else {"co_name": name}
-                )
-                function.__code__ = function.__code__.replace(**names)
+                function.__code__ = function.__code__.replace(co_name=name)
+                if sys.version_info >= (3, 11):
+                    function.__code__ = function.__code__.replace(co_qualname=name)
             function = getattr(function, "__wrapped__", None)
 
     def wants(self, function: Callable[..., Any]) -> tuple[str, ...]:
