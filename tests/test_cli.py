@@ -1,6 +1,7 @@
 """The `tideflow` command, in processes of its own: programs run as `python` would run them."""
 
 import gzip
+import json
 import struct
 import subprocess
 import sys
@@ -8,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tideflow import __version__
+from tideflow.io.records import TFRecordWriter
 
 SCRIPTS = Path(__file__).parent / "programs" / "scripts"
 
@@ -117,3 +121,39 @@ def test_help_and_mistakes():
     assert done.returncode == 0 and all(word in done.stdout for word in ("run", "check", "coverage"))
     assert tideflow("run", "/nowhere/program.py").stderr == "tideflow: there is no file /nowhere/program.py\n"
     assert tideflow("unknown").returncode == 2
+
+
+def test_the_version():
+    done = tideflow("--version")
+    assert (done.returncode, done.stdout) == (0, f"tideflow {__version__}\n")
+
+
+def modules_loaded(*arguments: str) -> set[str]:
+    """What a command has imported when it ends."""
+    program = (
+        "import json, sys\n"
+        "from tideflow.cli import main\n"
+        "try:\n"
+        "    main(sys.argv[1:])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "sys.stderr.write(json.dumps(sorted(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stderr))
+
+
+def test_help_comes_at_once():
+    """Nothing but the parser is loaded."""
+    for command in ([], ["run"], ["check"], ["coverage"], ["keygen"], ["launch"], ["inspect"], ["simulate"]):
+        assert not modules_loaded(*command, "--help") & {"torch", "numpy", "zmq", "google.protobuf", "simpy"}
+
+
+def test_what_computes_nothing_does_not_load_torch(tmp_path):
+    with TFRecordWriter(str(tmp_path / "records")) as file:
+        file.write(b"a record")
+    for command in (["inspect", str(tmp_path / "records")], ["keygen", str(tmp_path / "key")]):
+        assert not modules_loaded(*command) & {"torch", "tideflow.ops", "tideflow.rooms"}

@@ -89,24 +89,12 @@ def test_names_are_found_however_they_are_asked_for():
             "import tideflow.io as io; io.read_file",
             "import tideflow.contrib.layers as L; L.fully_connected",
             "from tideflow.contrib import slim; slim.conv2d, slim.get_or_create_global_step",
-            "import tideflow.config.experimental as e; e.list_physical_devices",
             "import tideflow.distribute.cluster_resolver as r; r.SlurmClusterResolver",
-            "import tideflow.contrib.tensorboard.plugins.projector as p; p.ProjectorConfig",
             "import tideflow.compat.v1 as tf; tf.matmul, tf.nn.relu",
-            "from tideflow.compat import v1 as tf; tf.matmul",
-            "from tideflow import nn, float32, contrib; nn.relu, contrib.layers.conv2d",
             "from tideflow import *; matmul, nn.relu, contrib.slim, Variable",
-            "import tideflow.raw_ops as r; r.MatMul",
             "from tideflow.graph.op import definition; definition('MatMul')",
-            "from tideflow.graph.op import definitions; definitions()['MatMul']",
-            "from tideflow.train import Saver",
         ]
     )
-
-
-def test_every_room_can_be_imported_first():
-    rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
-    run_each([f"import tideflow.{room}" for room in rooms if room not in ("launch", "simulator")])
 
 
 def test_names_that_are_not_there():
@@ -149,7 +137,7 @@ def test_every_name_hangs_on_its_namespace():
 
 
 def test_functions_can_be_pickled():
-    for function in (tf.matmul, tf.concat, tf.train.Saver, tf.contrib.layers.fully_connected):
+    for function in (tf.matmul, tf.exp, tf.concat, tf.train.Saver, tf.contrib.layers.fully_connected):
         assert pickle.loads(pickle.dumps(function)) is function
 
 

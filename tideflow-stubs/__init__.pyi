@@ -169,8 +169,11 @@ from tideflow.ops.arrays.blocks import required_space_to_batch_paddings as requi
 from tideflow.ops.arrays.blocks import space_to_batch as space_to_batch
 from tideflow.ops.arrays.blocks import space_to_batch_nd as space_to_batch_nd
 from tideflow.ops.arrays.blocks import space_to_depth as space_to_depth
+from tideflow.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
+from tideflow.ops.arrays.broadcasting import broadcast_to as broadcast_to
 from tideflow.ops.arrays.constants import constant as constant
 from tideflow.ops.arrays.constants import constant as constant_v1
+from tideflow.ops.arrays.constants import identity as identity
 from tideflow.ops.arrays.constants import identity_n as identity_n
 from tideflow.ops.arrays.constants import no_operation as no_op
 from tideflow.ops.arrays.constants import placeholder as placeholder
@@ -182,22 +185,31 @@ from tideflow.ops.arrays.creation import guarantee_const as guarantee_const
 from tideflow.ops.arrays.creation import linspace as lin_space
 from tideflow.ops.arrays.creation import linspace as linspace
 from tideflow.ops.arrays.creation import meshgrid as meshgrid
+from tideflow.ops.arrays.creation import one_hot as one_hot
 from tideflow.ops.arrays.creation import ones as ones
+from tideflow.ops.arrays.creation import ones_like as ones_like
 from tideflow.ops.arrays.creation import range as range
 from tideflow.ops.arrays.creation import sequence_mask as sequence_mask
 from tideflow.ops.arrays.creation import zeros as zeros
+from tideflow.ops.arrays.creation import zeros_like as zeros_like
 from tideflow.ops.arrays.diagonals import diag as diag
 from tideflow.ops.arrays.diagonals import diag_part as diag_part
 from tideflow.ops.arrays.diagonals import matrix_band_part as matrix_band_part
 from tideflow.ops.arrays.diagonals import matrix_diag as matrix_diag
+from tideflow.ops.arrays.diagonals import matrix_diag_part as matrix_diag_part
 from tideflow.ops.arrays.diagonals import matrix_set_diag as matrix_set_diag
+from tideflow.ops.arrays.distinct import unique as unique
+from tideflow.ops.arrays.distinct import unique_with_counts as unique_with_counts
+from tideflow.ops.arrays.indexing import batch_gather as batch_gather
 from tideflow.ops.arrays.indexing import boolean_mask as boolean_mask
+from tideflow.ops.arrays.indexing import gather as gather
 from tideflow.ops.arrays.indexing import gather_nd as gather_nd
-from tideflow.ops.arrays.indexing import unique as unique
-from tideflow.ops.arrays.indexing import unique_with_counts as unique_with_counts
+from tideflow.ops.arrays.indexing import where as where
 from tideflow.ops.arrays.indexing import where_v2 as where_v2
+from tideflow.ops.arrays.joining import concat as concat
 from tideflow.ops.arrays.joining import parallel_stack as parallel_stack
 from tideflow.ops.arrays.joining import split as split
+from tideflow.ops.arrays.joining import stack as stack
 from tideflow.ops.arrays.joining import unstack as unstack
 from tideflow.ops.arrays.scatter import scatter_nd as scatter_nd
 from tideflow.ops.arrays.scatter import tensor_scatter_add as tensor_scatter_add
@@ -206,14 +218,15 @@ from tideflow.ops.arrays.scatter import tensor_scatter_sub as tensor_scatter_nd_
 from tideflow.ops.arrays.scatter import tensor_scatter_sub as tensor_scatter_sub
 from tideflow.ops.arrays.scatter import tensor_scatter_update as tensor_scatter_nd_update
 from tideflow.ops.arrays.scatter import tensor_scatter_update as tensor_scatter_update
-from tideflow.ops.arrays.shapes import broadcast_dynamic_shape as broadcast_dynamic_shape
-from tideflow.ops.arrays.shapes import broadcast_to as broadcast_to
 from tideflow.ops.arrays.shapes import ensure_shape as ensure_shape
+from tideflow.ops.arrays.shapes import expand_dims as expand_dims
 from tideflow.ops.arrays.shapes import invert_permutation as invert_permutation
 from tideflow.ops.arrays.shapes import matrix_transpose as matrix_transpose
+from tideflow.ops.arrays.shapes import rank as rank
 from tideflow.ops.arrays.shapes import reshape as reshape
 from tideflow.ops.arrays.shapes import shape as shape
 from tideflow.ops.arrays.shapes import shape_n as shape_n
+from tideflow.ops.arrays.shapes import size as size
 from tideflow.ops.arrays.shapes import squeeze as squeeze
 from tideflow.ops.arrays.shapes import transpose as transpose
 from tideflow.ops.arrays.slicing import slice as slice
@@ -230,15 +243,16 @@ from tideflow.ops.arrays.tiling import reverse as reverse
 from tideflow.ops.arrays.tiling import reverse as reverse_v2
 from tideflow.ops.arrays.tiling import reverse_sequence as reverse_sequence
 from tideflow.ops.arrays.tiling import roll as roll
+from tideflow.ops.arrays.tiling import tile as tile
 from tideflow.ops.control_flow.conditionals import case as case
 from tideflow.ops.control_flow.conditionals import cond as cond
 from tideflow.ops.control_flow.conditionals import switch_case as switch_case
 from tideflow.ops.control_flow.critical_section import CriticalSection as CriticalSection
-from tideflow.ops.control_flow.grouping import Assert as Assert
-from tideflow.ops.control_flow.grouping import Print as Print
+from tideflow.ops.control_flow.debugging import Assert as Assert
+from tideflow.ops.control_flow.debugging import Print as Print
+from tideflow.ops.control_flow.debugging import check_numerics as check_numerics
+from tideflow.ops.control_flow.debugging import timestamp as timestamp
 from tideflow.ops.control_flow.grouping import group as group
-from tideflow.ops.control_flow.grouping import numpy_function as numpy_function
-from tideflow.ops.control_flow.grouping import py_func as py_func
 from tideflow.ops.control_flow.grouping import tuple as tuple
 from tideflow.ops.control_flow.grouping import with_dependencies as with_dependencies
 from tideflow.ops.control_flow.map_and_fold import foldl as foldl
@@ -246,8 +260,11 @@ from tideflow.ops.control_flow.map_and_fold import foldr as foldr
 from tideflow.ops.control_flow.map_and_fold import map_fn as map_fn
 from tideflow.ops.control_flow.map_and_fold import scan as scan
 from tideflow.ops.control_flow.map_and_fold import vectorized_map as vectorized_map
+from tideflow.ops.control_flow.python_functions import numpy_function as numpy_function
+from tideflow.ops.control_flow.python_functions import py_func as py_func
 from tideflow.ops.control_flow.tensor_array import TensorArray as TensorArray
 from tideflow.ops.control_flow.while_loops import while_loop as while_loop
+from tideflow.ops.files.decoding import decode_compressed as decode_compressed
 from tideflow.ops.files.decoding import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_json_example as decode_json_example
 from tideflow.ops.files.decoding import decode_raw as decode_raw
@@ -260,7 +277,6 @@ from tideflow.ops.files.feature_specs import VarLenFeature as VarLenFeature
 from tideflow.ops.files.files import matching_files as matching_files
 from tideflow.ops.files.files import read_file as read_file
 from tideflow.ops.files.files import write_file as write_file
-from tideflow.ops.files.machine import timestamp as timestamp
 from tideflow.ops.files.parsing import parse_example as parse_example
 from tideflow.ops.files.parsing import parse_single_example as parse_single_example
 from tideflow.ops.files.sequence_parsing import parse_single_sequence_example as parse_single_sequence_example
@@ -268,20 +284,35 @@ from tideflow.ops.images.patches import extract_image_patches as extract_image_p
 from tideflow.ops.images.patches import extract_volume_patches as extract_volume_patches
 from tideflow.ops.linalg.contraction import einsum as einsum
 from tideflow.ops.linalg.contraction import tensordot as tensordot
+from tideflow.ops.linalg.contraction import trace as trace
+from tideflow.ops.linalg.decompositions import cholesky as cholesky
 from tideflow.ops.linalg.decompositions import qr as qr
+from tideflow.ops.linalg.matmul import matmul as matmul
 from tideflow.ops.linalg.matmul import sparse_matmul as sparse_matmul
+from tideflow.ops.linalg.matrix_functions import matrix_determinant as matrix_determinant
+from tideflow.ops.linalg.matrix_functions import matrix_inverse as matrix_inverse
 from tideflow.ops.linalg.matrix_functions import matrix_square_root as matrix_square_root
 from tideflow.ops.linalg.norms import norm as norm
 from tideflow.ops.linalg.products import cross as cross
 from tideflow.ops.linalg.solvers import cholesky_solve as cholesky_solve
+from tideflow.ops.linalg.solvers import matrix_solve as matrix_solve
 from tideflow.ops.linalg.solvers import matrix_solve_ls as matrix_solve_ls
 from tideflow.ops.linalg.solvers import matrix_triangular_solve as matrix_triangular_solve
 from tideflow.ops.linalg.spectra import self_adjoint_eig as self_adjoint_eig
 from tideflow.ops.linalg.spectra import self_adjoint_eigvals as self_adjoint_eigvals
 from tideflow.ops.linalg.spectra import svd as svd
 from tideflow.ops.math.binary import div as div
+from tideflow.ops.math.binary import div_no_nan as div_no_nan
+from tideflow.ops.math.binary import divide as divide
+from tideflow.ops.math.binary import equal as equal
+from tideflow.ops.math.binary import floordiv as floordiv
+from tideflow.ops.math.binary import logical_xor as logical_xor
+from tideflow.ops.math.binary import not_equal as not_equal
 from tideflow.ops.math.binary import scalar_mul as scalar_mul
+from tideflow.ops.math.binary import truediv as truediv
 from tideflow.ops.math.casting import bitcast as bitcast
+from tideflow.ops.math.casting import cast as cast
+from tideflow.ops.math.casting import saturate_cast as saturate_cast
 from tideflow.ops.math.casting import to_bfloat16 as to_bfloat16
 from tideflow.ops.math.casting import to_complex128 as to_complex128
 from tideflow.ops.math.casting import to_complex64 as to_complex64
@@ -307,7 +338,12 @@ from tideflow.ops.math.checks import verify_tensor_all_finite as verify_tensor_a
 from tideflow.ops.math.clipping import clip_by_average_norm as clip_by_average_norm
 from tideflow.ops.math.clipping import clip_by_global_norm as clip_by_global_norm
 from tideflow.ops.math.clipping import clip_by_norm as clip_by_norm
+from tideflow.ops.math.clipping import clip_by_value as clip_by_value
 from tideflow.ops.math.clipping import global_norm as global_norm
+from tideflow.ops.math.complex_numbers import angle as angle
+from tideflow.ops.math.complex_numbers import complex as complex
+from tideflow.ops.math.complex_numbers import imag as imag
+from tideflow.ops.math.complex_numbers import real as real
 from tideflow.ops.math.confusion import confusion_matrix as confusion_matrix
 from tideflow.ops.math.counting import bincount as bincount
 from tideflow.ops.math.cumulative import cumprod as cumprod
@@ -315,19 +351,29 @@ from tideflow.ops.math.cumulative import cumsum as cumsum
 from tideflow.ops.math.histograms import histogram_fixed_width as histogram_fixed_width
 from tideflow.ops.math.histograms import histogram_fixed_width_bins as histogram_fixed_width_bins
 from tideflow.ops.math.histograms import unravel_index as unravel_index
+from tideflow.ops.math.positions import arg_max as arg_max
+from tideflow.ops.math.positions import arg_min as arg_min
+from tideflow.ops.math.positions import argmax as argmax
+from tideflow.ops.math.positions import argmin as argmin
+from tideflow.ops.math.powers import atan2 as atan2
+from tideflow.ops.math.powers import pow as pow
 from tideflow.ops.math.reductions import accumulate_n as accumulate_n
-from tideflow.ops.math.reductions import arg_max as arg_max
-from tideflow.ops.math.reductions import arg_min as arg_min
-from tideflow.ops.math.reductions import argmax as argmax
-from tideflow.ops.math.reductions import argmin as argmin
+from tideflow.ops.math.reductions import add_n as add_n
 from tideflow.ops.math.reductions import count_nonzero as count_nonzero
 from tideflow.ops.math.reductions import reduce_logsumexp as reduce_logsumexp
+from tideflow.ops.math.segments import unsorted_segment_mean as unsorted_segment_mean
+from tideflow.ops.math.segments import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from tideflow.ops.math.special import betainc as betainc
 from tideflow.ops.math.special import igamma as igamma
 from tideflow.ops.math.special import igammac as igammac
 from tideflow.ops.math.special import lbeta as lbeta
 from tideflow.ops.math.special import polygamma as polygamma
 from tideflow.ops.math.special import zeta as zeta
+from tideflow.ops.math.unary import abs as abs
+from tideflow.ops.math.unary import conj as conj
+from tideflow.ops.math.unary import log_sigmoid as log_sigmoid
+from tideflow.ops.math.unary import logical_not as logical_not
+from tideflow.ops.math.unary import round as round
 from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
 from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
 from tideflow.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
@@ -338,12 +384,12 @@ from tideflow.ops.quantization.quantization import dequantize as dequantize
 from tideflow.ops.quantization.quantization import quantize as quantize
 from tideflow.ops.quantization.quantization import quantize_v2 as quantize_v2
 from tideflow.ops.quantization.requantization import quantized_concat as quantized_concat
-from tideflow.ops.random.distributions import multinomial as multinomial
-from tideflow.ops.random.distributions import random_crop as random_crop
+from tideflow.ops.random.choices import multinomial as multinomial
+from tideflow.ops.random.choices import random_crop as random_crop
+from tideflow.ops.random.choices import random_shuffle as random_shuffle
 from tideflow.ops.random.distributions import random_gamma as random_gamma
 from tideflow.ops.random.distributions import random_normal as random_normal
 from tideflow.ops.random.distributions import random_poisson as random_poisson
-from tideflow.ops.random.distributions import random_shuffle as random_shuffle
 from tideflow.ops.random.distributions import random_uniform as random_uniform
 from tideflow.ops.random.distributions import truncated_normal as truncated_normal
 from tideflow.ops.sparse.arithmetic import sparse_add as sparse_add
@@ -387,6 +433,18 @@ from tideflow.ops.state.session_handles import get_session_tensor as get_session
 from tideflow.ops.state.variable_rows import batch_scatter_update as batch_scatter_update
 from tideflow.ops.strings.edit_distance import edit_distance as edit_distance
 from tideflow.ops.strings.hashing import fingerprint as fingerprint
+from tideflow.ops.strings.hashing import string_to_hash_bucket as string_to_hash_bucket
+from tideflow.ops.strings.hashing import string_to_hash_bucket_fast as string_to_hash_bucket_fast
+from tideflow.ops.strings.hashing import string_to_hash_bucket_strong as string_to_hash_bucket_strong
+from tideflow.ops.strings.joined import reduce_join as reduce_join
+from tideflow.ops.strings.joined import string_join as string_join
+from tideflow.ops.strings.numbers import as_string as as_string
+from tideflow.ops.strings.numbers import string_to_number as string_to_number
+from tideflow.ops.strings.regex import regex_replace as regex_replace
+from tideflow.ops.strings.strings import decode_base64 as decode_base64
+from tideflow.ops.strings.strings import encode_base64 as encode_base64
+from tideflow.ops.strings.strings import string_strip as string_strip
+from tideflow.ops.strings.strings import substr as substr
 from tideflow.platform import flags as flags
 from tideflow.platform.behavior import control_flow_v2_enabled as control_flow_v2_enabled
 from tideflow.platform.behavior import disable_control_flow_v2 as disable_control_flow_v2
@@ -483,450 +541,1099 @@ __compiler_version__: _str
 __cxx11_abi_flag__: _int
 __git_version__: _str
 __monolithic_build__: _int
-def abs(x: _Any, name: _str | None = None) -> _Any:
-    """The absolute value; of complex numbers, their real modulus."""
-
 def acos(x: _Any, name: _str | None = None) -> _Tensor:
-    """The angle whose cosine is x."""
+    """The angle whose cosine is x.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def acosh(x: _Any, name: _str | None = None) -> _Tensor:
-    """The inverse hyperbolic cosine."""
+    """The inverse hyperbolic cosine.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def add(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x + y; strings are joined."""
+    """The sum x + y; strings are joined.
 
-def add_n(inputs, name: _str | None = None) -> _Tensor:
-    """The sum of tensors of one shape and type."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, int16, int32, int64, complex64, complex128 or string.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
 
-def angle(input: _Any, name: _str | None = None) -> _Tensor:
-    """The argument of complex numbers; of real numbers, zeros."""
-
-def as_string(input: _Any, precision: _int = -1, scientific: _bool = False, shortest: _bool = False, width: _int = -1, fill: _str = '', name: _str | None = None) -> _Tensor:
-    """Each number as text, in the format of C's printf that the arguments describe."""
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def asin(x: _Any, name: _str | None = None) -> _Tensor:
-    """The angle whose sine is x."""
+    """The angle whose sine is x.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def asinh(x: _Any, name: _str | None = None) -> _Tensor:
-    """The inverse hyperbolic sine."""
+    """The inverse hyperbolic sine.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def assert_greater(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x > y in every element."""
+    """Makes an operation that fails unless x > y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_greater_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x >= y in every element."""
+    """Makes an operation that fails unless x >= y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_less(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x < y in every element."""
+    """Makes an operation that fails unless x < y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_less_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x <= y in every element."""
+    """Makes an operation that fails unless x <= y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_negative(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x < 0 in every element."""
+    """Makes an operation that fails unless x < 0 in every element.
+
+    Args:
+      x: A tensor of numbers.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_non_negative(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x >= 0 in every element."""
+    """Makes an operation that fails unless x >= 0 in every element.
+
+    Args:
+      x: A tensor of numbers.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_non_positive(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x <= 0 in every element."""
+    """Makes an operation that fails unless x <= 0 in every element.
+
+    Args:
+      x: A tensor of numbers.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_none_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x != y in every element."""
+    """Makes an operation that fails unless x != y in every element.
+
+    Args:
+      x: A tensor.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def assert_positive(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
-    """An operation that fails with InvalidArgumentError unless x > 0 in every element."""
+    """Makes an operation that fails unless x > 0 in every element.
+
+    Args:
+      x: A tensor of numbers.
+      data: The tensors and strings to print on failure, instead of the operands.
+      summarize: How many elements of each tensor to print.
+      message: What to say first on failure.
+      name: A name for the operation.
+
+    Returns:
+      An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
+      right away."""
 
 def atan(x: _Any, name: _str | None = None) -> _Tensor:
-    """The angle whose tangent is x."""
+    """The angle whose tangent is x.
 
-def atan2(y: _Any, x: _Any, name: _str | None = None) -> _Tensor:
-    """The angle of the point (x, y)."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def atanh(x: _Any, name: _str | None = None) -> _Tensor:
-    """The inverse hyperbolic tangent."""
+    """The inverse hyperbolic tangent.
 
-def batch_gather(params: _Any, indices: _Any, name: _str | None = None) -> _Tensor:
-    """Gathers along the last axis of `indices`; the axes before it are a batch."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
 
-def cast(x: _Any, dtype: _Any, name: _str | None = None) -> _Any:
-    """A tensor, SparseTensor or IndexedSlices with elements of another type; itself if it has that type."""
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def ceil(x: _Any, name: _str | None = None) -> _Tensor:
-    """The next integer above."""
+    """The smallest integer that is not below x.
 
-def check_numerics(tensor: _Any, message: _str, name: _str | None = None) -> _Tensor:
-    """`tensor`, or InvalidArgumentError with `message` where an element is NaN or infinite."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
 
-def cholesky(input: _Any, name: _str | None = None) -> _Tensor:
-    """The lower triangular L of each positive definite matrix, with L·Lᴴ = input."""
-
-def clip_by_value(t: _Any, clip_value_min: _Any, clip_value_max: _Any, name: _str | None = None) -> _Any:
-    """`t` with what lies outside the bounds moved to the nearer one."""
-
-def complex(real: _Any, imag: _Any, name: _str | None = None) -> _Tensor:
-    """real + i * imag."""
-
-def concat(values: _Any, axis: _Any, name: _str = 'concat') -> _Tensor:
-    """The tensors one after the other along `axis`."""
-
-def conj(x: _Any, name: _str | None = None) -> _Tensor:
-    """The complex conjugate; of real numbers, themselves."""
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def cos(x: _Any, name: _str | None = None) -> _Tensor:
-    """The cosine."""
+    """The cosine.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def cosh(x: _Any, name: _str | None = None) -> _Tensor:
-    """The hyperbolic cosine."""
+    """The hyperbolic cosine.
 
-def decode_base64(input: _Any, name: _str | None = None) -> _Tensor:
-    """Strings from their web-safe base64, padded or not."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
 
-def decode_compressed(bytes: _Any, compression_type: _str = '', name: _str | None = None) -> _Tensor:
-    """Each string decompressed: "ZLIB", "GZIP", or "" for strings that are not compressed."""
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def digamma(x: _Any, name: _str | None = None) -> _Tensor:
-    """The derivative of lgamma."""
+    """The derivative of lgamma, the logarithm of the gamma function.
 
-def div_no_nan(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y, 0 where y is 0."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
 
-def divide(x: _Any, y: _Any, name: _str | None = None) -> _Any:
-    """x / y as Python has it, of whatever x and y are."""
-
-def encode_base64(input: _Any, pad: _bool = False, name: _str | None = None) -> _Tensor:
-    """Each string in web-safe base64, with or without the padding at its end."""
-
-def equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x == y, element by element."""
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def erf(x: _Any, name: _str | None = None) -> _Any:
-    """The error function."""
+    """The error function.
+
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 def erfc(x: _Any, name: _str | None = None) -> _Tensor:
-    """1 - erf(x)."""
+    """The complementary error function, 1 - erf(x).
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def exp(x: _Any, name: _str | None = None) -> _Tensor:
-    """e to the power x."""
+    """e to the power x.
 
-def expand_dims(input: _Any, axis: _Any = None, name: _str | None = None, dim: _Any = None) -> _Tensor:
-    """The tensor with a dimension of size 1 put in at `axis`."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def expm1(x: _Any, name: _str | None = None) -> _Tensor:
-    """exp(x) - 1, exact near 0."""
+    """exp(x) - 1, exact near 0.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def fft(input: _Any, name: _str | None = None) -> _Tensor:
-    """The spectrum along the last axis."""
+    """The discrete Fourier transform, the spectrum, along the last axis.
+
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def fft2d(input: _Any, name: _str | None = None) -> _Tensor:
-    """The spectrum over the last two axes."""
+    """The discrete Fourier transform, the spectrum, over the last two axes.
+
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def fft3d(input: _Any, name: _str | None = None) -> _Tensor:
-    """The spectrum over the last three axes."""
+    """The discrete Fourier transform, the spectrum, over the last three axes.
+
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def floor(x: _Any, name: _str | None = None) -> _Tensor:
-    """The next integer below."""
+    """The largest integer that is not above x.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def floor_div(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y rounded down."""
+    """The quotient x / y, rounded down.
 
-def floordiv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y rounded down."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64 or complex128.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def floormod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """What x / y rounded down leaves; it has the sign of y."""
+    """The remainder of x / y rounded down; it has the sign of y.
 
-def gather(params: _Any, indices: _Any, validate_indices: _bool | None = None, name: _str | None = None, axis: _Any = None, batch_dims: _int = 0) -> _Tensor:
-    """The slices of `params` at `indices` along `axis`; the first `batch_dims` axes of both go together."""
+    Args:
+      x: A tensor of type int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, float16, float32 or float64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def greater(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x > y."""
+    """Tells where x > y.
+
+    Args:
+      x: A tensor of type float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16, uint32 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def greater_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x >= y."""
+    """Tells where x >= y.
 
-def identity(input: _Any, name: _str | None = None) -> _Tensor:
-    """A tensor with the same value."""
+    Args:
+      x: A tensor of type float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16, uint32 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def ifft(input: _Any, name: _str | None = None) -> _Tensor:
-    """The signal of a spectrum along the last axis."""
+    """The signal of a spectrum along the last axis: undoes `fft`.
+
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def ifft2d(input: _Any, name: _str | None = None) -> _Tensor:
-    """The signal of a spectrum over the last two axes."""
+    """The signal of a spectrum over the last two axes: undoes `fft2d`.
+
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def ifft3d(input: _Any, name: _str | None = None) -> _Tensor:
-    """The signal of a spectrum over the last three axes."""
+    """The signal of a spectrum over the last three axes: undoes `fft3d`.
 
-def imag(input: _Any, name: _str | None = None) -> _Tensor:
-    """The imaginary part; of real numbers, zeros."""
+    Args:
+      input: A tensor of type complex64 or complex128, of at least as many axes.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`."""
 
 def is_finite(x: _Any, name: _str | None = None) -> _Tensor:
-    """Which elements are finite numbers."""
+    """Tells which elements are finite numbers.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and the shape of `x`."""
 
 def is_inf(x: _Any, name: _str | None = None) -> _Tensor:
-    """Which elements are infinite."""
+    """Tells which elements are infinite.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and the shape of `x`."""
 
 def is_nan(x: _Any, name: _str | None = None) -> _Tensor:
-    """Which elements are not a number."""
+    """Tells which elements are not a number (NaN).
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and the shape of `x`."""
 
 def less(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x < y."""
+    """Tells where x < y.
+
+    Args:
+      x: A tensor of type float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16, uint32 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def less_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x <= y."""
+    """Tells where x <= y.
+
+    Args:
+      x: A tensor of type float32, float64, int32, uint8, int16, int8, int64, bfloat16, uint16, float16, uint32 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def lgamma(x: _Any, name: _str | None = None) -> _Tensor:
-    """The logarithm of the absolute value of the gamma function."""
+    """The logarithm of the absolute value of the gamma function.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def log(x: _Any, name: _str | None = None) -> _Tensor:
-    """The natural logarithm."""
+    """The natural logarithm.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def log1p(x: _Any, name: _str | None = None) -> _Tensor:
-    """log(1 + x), exact near 0."""
+    """log(1 + x), exact near 0.
 
-def log_sigmoid(x: _Any, name: _str | None = None) -> _Tensor:
-    """log(sigmoid(x)), exact where the sigmoid vanishes."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def logical_and(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """True where both are."""
+    """Tells where x and y are both True.
 
-def logical_not(x: _Any, name: _str | None = None) -> _Tensor:
-    """True where x is False."""
+    Args:
+      x: A tensor of type bool.
+      y: A tensor of type bool, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def logical_or(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """True where one is, or both."""
+    """Tells where x or y is True, or both.
 
-def logical_xor(x: _Any, y: _Any, name: _str = 'LogicalXor') -> _Tensor:
-    """True where exactly one is."""
+    Args:
+      x: A tensor of type bool.
+      y: A tensor of type bool, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
 
-def matmul(a: _Any, b: _Any, transpose_a: _bool = False, transpose_b: _bool = False, adjoint_a: _bool = False, adjoint_b: _bool = False, a_is_sparse: _bool = False, b_is_sparse: _bool = False, name: _str | None = None) -> _Tensor:
-    """The matrix product of a and b, or of each pair of matrices where they have more axes."""
-
-def matrix_determinant(input: _Any, name: _str | None = None) -> _Tensor:
-    """The determinant of each matrix."""
-
-def matrix_diag_part(input: _Any, name: _str = 'diag_part', k: _Any = 0, padding_value: _Any = 0) -> _Tensor:
-    """The diagonals of matrices, the main one or `k`; `padding_value` fills those that are shorter."""
-
-def matrix_inverse(input: _Any, adjoint: _bool = False, name: _str | None = None) -> _Tensor:
-    """The inverse of each matrix, or of its adjoint."""
-
-def matrix_solve(matrix: _Any, rhs: _Any, adjoint: _bool = False, name: _str | None = None) -> _Tensor:
-    """X with `matrix`·X = `rhs`, or `matrix`ᴴ·X = `rhs`, for each square matrix."""
+    Returns:
+      A tensor of type bool and of the broadcast shape."""
 
 def maximum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """The larger of x and y."""
+    """The larger of x and y.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, int8, uint8, int16, uint16, int32, uint32, int64 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def minimum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """The smaller of x and y."""
+    """The smaller of x and y.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, int8, uint8, int16, uint16, int32, uint32, int64 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def multiply(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x * y."""
+    """The product x * y.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64 or complex128.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def negative(x: _Any, name: _str | None = None) -> _Any:
-    """-x."""
+    """The negative of each element, -x.
+
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32, float64, int8, int16, int32, int64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 newaxis: None
-def not_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x != y, element by element."""
-
-def one_hot(indices: _Any, depth: _Any, on_value: _Any = None, off_value: _Any = None, axis: _int | None = None, dtype: _Any = None, name: _str | None = None) -> _Tensor:
-    """`on_value` (1) where `indices` say, along a new axis of size `depth`; `off_value` (0) elsewhere."""
-
-def ones_like(tensor: _Any, dtype: _Any = None, name: _str | None = None, optimize: _bool = True) -> _Tensor:
-    """Ones of the shape of `tensor`, and of its type where no other is given."""
-
-def pow(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x to the power y."""
-
-def rank(input: _Any, name: _str | None = None) -> _Tensor:
-    """How many dimensions a tensor has: a constant where that is known."""
-
-def real(input: _Any, name: _str | None = None) -> _Tensor:
-    """The real part; of real numbers, themselves."""
-
 def realdiv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y of real numbers."""
+    """The quotient x / y; of integers, rounded toward zero.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64 or complex128.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def reciprocal(x: _Any, name: _str | None = None) -> _Tensor:
-    """1 / x."""
+    """The reciprocal of each element, 1 / x; of integers, rounded toward zero.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, int8, int16, int32, int64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """Whether all elements along the given axes are true."""
+    """Tells whether all elements along the given axes are True.
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """Whether any element along the given axes is true."""
+    """Tells whether any element along the given axes is True.
 
-def reduce_join(inputs: _Any, axis: _Any = None, keep_dims: _bool | None = None, separator: _str = '', name: _str | None = None, reduction_indices: _Any = None, keepdims: _bool | None = None) -> _Tensor:
-    """Strings joined along the axes, in the order given; along all of them, the last first, by default."""
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """The largest element along the given axes."""
+    """The largest element along the given axes.
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """The mean over the given axes; of integers, rounded towards 0."""
+    """The mean over the given axes; of integers, rounded to zero.
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """The smallest element along the given axes."""
+    """The smallest element along the given axes.
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_prod(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """The product over the given axes."""
+    """The product over the given axes.
+
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
-    """The sum over the given axes, over all by default."""
+    """The sum over the given axes.
 
-def regex_replace(input: _Any, pattern: _Any, rewrite: _Any, replace_global: _bool = True, name: _str | None = None) -> _Tensor:
-    """Strings with their matches rewritten; `\1` in the rewrite is what the first group matched."""
+    Args:
+      input_tensor: The tensor to reduce.
+      axis: The axes to reduce over: an integer, or a vector of them, negative ones counted from the end. By
+        default all axes.
+      keepdims: Whether a reduced axis stays, with size 1.
+      name: A name for the operation.
+      reduction_indices: The deprecated name of `axis`.
+      keep_dims: The deprecated name of `keepdims`.
+
+    Returns:
+      A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
 def rint(x: _Any, name: _str | None = None) -> _Tensor:
-    """The nearest integer; halves go to the even one."""
+    """The nearest integer; halves go to the even one.
 
-def round(x: _Any, name: _str | None = None) -> _Tensor:
-    """The nearest integer; halves go to the even one."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32 or float64.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def rsqrt(x: _Any, name: _str | None = None) -> _Tensor:
-    """1 / sqrt(x)."""
+    """The reciprocal of the square root, 1 / sqrt(x).
 
-def saturate_cast(value: _Any, dtype: _Any, name: _str | None = None) -> _Tensor:
-    """`value` cast to a type, with what lies outside its range moved to its ends first."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Adds `updates` to rows `indices` of `ref`."""
+    """Adds to rows of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Divides rows `indices` of `ref` by `updates`."""
+    """Divides rows of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """The greatest of rows `indices` of `ref` and `updates`."""
+    """Raises rows of a variable to greater updates, element by element.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """The least of rows `indices` of `ref` and `updates`."""
+    """Lowers rows of a variable to smaller updates, element by element.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Multiplies rows `indices` of `ref` by `updates`."""
+    """Multiplies rows of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Adds `updates` to the slices of `ref` at `indices`."""
+    """Adds to slices of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of shape [..., k]: each vector is an index into the first k axes.
+      updates: Of the variable's type and of shape `indices.shape[:-1] + ref.shape[k:]`.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Subtracts `updates` from slices of `ref` at `indices`."""
+    """Subtracts from slices of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of shape [..., k]: each vector is an index into the first k axes.
+      updates: Of the variable's type and of shape `indices.shape[:-1] + ref.shape[k:]`.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = True, name: _str | None = None) -> _Any:
-    """Slices of `ref` at `indices` become `updates`."""
+    """Replaces slices of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of shape [..., k]: each vector is an index into the first k axes.
+      updates: Of the variable's type and of shape `indices.shape[:-1] + ref.shape[k:]`.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
-    """Subtracts `updates` from rows `indices` of `ref`."""
+    """Subtracts from rows of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = True, name: _str | None = None) -> _Any:
-    """Rows `indices` of `ref` become `updates`."""
+    """Replaces rows of a variable.
+
+    Where an index occurs more than once, its updates apply one after the other.
+
+    Args:
+      ref: The variable.
+      indices: int32 or int64, of any shape: each number is a row.
+      updates: Of the variable's type and of shape `indices.shape + ref.shape[1:]`, or a scalar.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: A name for the operation.
+
+    Returns:
+      The variable, as what comes after the update sees it.
+
+    Raises:
+      InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
 def segment_max(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
-    """Largest elements of rows with equal, sorted ids."""
+    """The largest elements of the rows of each segment, 0 where there are none.
+
+    Args:
+      data: A tensor of numbers, of rank 1 or more.
+      segment_ids: The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
 def segment_mean(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
-    """Means of rows with equal, sorted ids."""
+    """The mean of the rows of each segment, 0 where there are none.
+
+    Args:
+      data: A tensor of numbers, of rank 1 or more.
+      segment_ids: The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
 def segment_min(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
-    """Smallest elements of rows with equal, sorted ids."""
+    """The smallest elements of the rows of each segment, 0 where there are none.
+
+    Args:
+      data: A tensor of numbers, of rank 1 or more.
+      segment_ids: The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
 def segment_prod(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
-    """Products of rows with equal, sorted ids."""
+    """The product of the rows of each segment, 1 where there are none.
+
+    Args:
+      data: A tensor of numbers, of rank 1 or more.
+      segment_ids: The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
 def segment_sum(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
-    """Sums of rows with equal, sorted ids."""
+    """The sum of the rows of each segment, 0 where there are none.
+
+    Args:
+      data: A tensor of numbers, of rank 1 or more.
+      segment_ids: The segment of each row of `data`: a vector of int32 or int64, sorted, none negative.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
 def sigmoid(x: _Any, name: _str | None = None) -> _Tensor:
-    """1 / (1 + exp(-x))."""
+    """The logistic function, 1 / (1 + exp(-x)).
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def sign(x: _Any, name: _str | None = None) -> _Any:
-    """-1, 0 or 1 as x is below, at or above 0; of a complex number, x / abs(x)."""
+    """-1, 0 or 1 as x is below, at or above 0; of a complex number, x / abs(x).
+
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32, float64, int8, int16, int32, int64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 def sin(x: _Any, name: _str | None = None) -> _Tensor:
-    """The sine."""
+    """The sine.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def sinh(x: _Any, name: _str | None = None) -> _Tensor:
-    """The hyperbolic sine."""
+    """The hyperbolic sine.
 
-def size(input: _Any, name: _str | None = None, out_type: _Any = ...) -> _Tensor:
-    """How many elements a tensor has: a constant where its shape is known."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def sqrt(x: _Any, name: _str | None = None) -> _Any:
-    """The square root."""
+    """The square root of each element.
+
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 def square(x: _Any, name: _str | None = None) -> _Any:
-    """x * x."""
+    """The square of each element, x * x.
+
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 def squared_difference(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """(x - y) * (x - y)."""
+    """The squared difference (x - y) * (x - y).
 
-def stack(values: _Any, axis: _int = 0, name: _str = 'stack') -> _Tensor:
-    """Tensors of one shape along a new axis: a constant where the values are Python's."""
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, int32, int64, complex64 or complex128.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
 
-def string_join(inputs: _Any, separator: _str = '', name: _str | None = None) -> _Tensor:
-    """The strings at the same place of each tensor joined; scalars join with all."""
-
-def string_strip(input: _Any, name: _str | None = None) -> _Tensor:
-    """The strings without whitespace at both ends."""
-
-def string_to_hash_bucket(string_tensor: _Any = None, num_buckets: _int | None = None, name: _str | None = None, input: _Any = None) -> _Tensor:
-    """A number below num_buckets for each string, by TensorFlow's first hash function."""
-
-def string_to_hash_bucket_fast(input: _Any, num_buckets: _int, name: _str | None = None) -> _Tensor:
-    """A number below num_buckets for each string, by its fingerprint, which never changes."""
-
-def string_to_hash_bucket_strong(input: _Any, num_buckets: _int, key, name: _str | None = None) -> _Tensor:
-    """A number below num_buckets for each string, by a hash under a secret key of two numbers."""
-
-def string_to_number(string_tensor: _Any = None, out_type: _Any = ..., name: _str | None = None, input: _Any = None) -> _Tensor:
-    """Each string as a number; an error where one is none, or an integer too large."""
-
-def substr(input: _Any, pos: _Any, len: _Any, name: _str | None = None, unit: _str = 'BYTE') -> _Tensor:
-    """`len` bytes or UTF-8 characters of each string from `pos`, which counts from the end where negative."""
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def subtract(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x - y."""
+    """The difference x - y.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32 or uint64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def tan(x: _Any, name: _str | None = None) -> _Tensor:
-    """The tangent."""
+    """The tangent.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `x`."""
 
 def tanh(x: _Any, name: _str | None = None) -> _Any:
-    """The hyperbolic tangent."""
+    """The hyperbolic tangent.
 
-def tile(input: _Any, multiples: _Any, name: _str | None = None) -> _Tensor:
-    """`input` repeated `multiples[i]` times along axis i."""
+    Args:
+      x: A tensor or SparseTensor of type bfloat16, float16, float32, float64, complex64 or complex128.
+      name: A name for the operation.
 
-def trace(x: _Any, name: _str | None = None) -> _Tensor:
-    """The sum of the diagonal of each matrix."""
-
-def truediv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y as Python has it: integers are divided as floating point numbers."""
+    Returns:
+      A tensor or SparseTensor of the shape and type of `x`."""
 
 def truncatediv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """x / y, of integers rounded toward zero."""
+    """The quotient x / y, of integers rounded toward zero.
+
+    Args:
+      x: A tensor of type bfloat16, float16, float32, float64, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64 or complex128.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def truncatemod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
-    """What x / y rounded toward zero leaves; it has the sign of x."""
+    """The remainder of x / y rounded toward zero; it has the sign of x.
+
+    Args:
+      x: A tensor of type int32, int64, bfloat16, float16, float32 or float64.
+      y: A tensor of the type of `x`, of a shape that broadcasts with that of `x`.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `x` and of the broadcast shape."""
 
 def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Largest elements of rows with equal ids."""
+    """The largest elements of the rows of each segment, the lowest finite number where there are none.
 
-def unsorted_segment_mean(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Means of rows with equal ids, 0 where there are none."""
+    Args:
+      data: A tensor of numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
 def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Smallest elements of rows with equal ids."""
+    """The smallest elements of the rows of each segment, the highest finite number where there are none.
+
+    Args:
+      data: A tensor of numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
 def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Products of rows with equal ids, 1 where there are none."""
+    """The product of the rows of each segment, 1 where there are none.
 
-def unsorted_segment_sqrt_n(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Sums of rows with equal ids, divided by the square root of their number."""
+    Args:
+      data: A tensor of numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
 def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
-    """Sums of rows with equal ids; negative ids are left out."""
+    """The sum of the rows of each segment, 0 where there are none.
 
-def where(condition: _Any, x: _Any = None, y: _Any = None, name: _str | None = None) -> _Tensor:
-    """`x` where the condition holds and `y` elsewhere; without them, the places where it holds."""
+    Args:
+      data: A tensor of numbers.
+      segment_ids: The segment of each row of `data`, integers of the shape of its first axes. Rows with a negative id are left out.
+      num_segments: How many segments there are; every id must be less.
+      name: A name for the operation.
 
-def zeros_like(tensor: _Any, dtype: _Any = None, name: _str | None = None, optimize: _bool = True) -> _Tensor:
-    """Zeros of the shape of `tensor`, and of its type where no other is given."""
+    Returns:
+      A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""

@@ -31,12 +31,12 @@ _rooms: dict[str, str] = {}  # a name, or a namespace -> the room that its first
 _loaded = False  # whether all rooms are loaded that every program needs
 
 
-def export(*paths: str, **forms: str) -> Callable[[T], T]:
+def export(*paths: str, ragged: str | None = None, operator: str | None = None) -> Callable[[T], T]:
     """Decorator: the decorated object is public under each dotted path, relative to `tf`.
 
-    `ragged="values"` or `operator="matmul"` name the form of a function for arguments of another kind than
-    tensors (`dispatch.py`).
+    `ragged` and `operator` name its forms for ragged tensors and for linear operators (`dispatch.py`).
     """
+    forms = {kind: form for kind, form in (("ragged", ragged), ("operator", operator)) if form is not None}
 
     def register(obj: T) -> T:
         if forms:

@@ -52,7 +52,6 @@ load_when_asked_for("tideflow.profiler", "profiler")
 load_when_asked_for("tideflow.saved_model", "saved_model")
 
 check_complete()
-ragged.dispatch.install()
 publish()
 
 # Some hundred thousand objects, of torch and ours, are here to stay. Frozen, they are not looked at again

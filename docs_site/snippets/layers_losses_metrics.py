@@ -1,6 +1,5 @@
 """Examples of tf.layers, tf.losses, tf.metrics, tf.distributions and feature columns."""
 
-
 import tideflow as tf
 
 

@@ -46,4 +46,4 @@ def test_a_function_without_a_def_is_written_down_once_with_its_signature():
     (line,) = [line for line in texts["__init__.pyi"].splitlines() if line.startswith("def tanh(")]
     assert line.startswith("def tanh(x") and "name: _str | None = None" in line
     assert "from tideflow import tanh as tanh" in texts["math/__init__.pyi"]
-    assert "from tideflow.nn.convolutions import conv2d as conv2d" in texts["nn/__init__.pyi"]
+    assert "from tideflow.ops.nn.convolution import conv2d as conv2d" in texts["nn/__init__.pyi"]

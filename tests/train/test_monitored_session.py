@@ -37,10 +37,10 @@ def test_steps_with_hooks_are_compiled_once():
     with tf.train.MonitoredSession(hooks=[tf.train.StopAtStepHook(100)]) as session:
         for _ in range(3):
             session.run(add)
-        known = len(session._tf_sess()._steps)
+        known = len(session._tf_sess()._steps.steps)
         for _ in range(20):
             session.run(add)
-        assert len(session._tf_sess()._steps) == known
+        assert len(session._tf_sess()._steps.steps) == known
 
 
 def test_options_of_the_caller_and_of_hooks_are_joined():

@@ -9,11 +9,11 @@ from tideflow import assert_non_negative as assert_non_negative
 from tideflow import assert_non_positive as assert_non_positive
 from tideflow import assert_none_equal as assert_none_equal
 from tideflow import assert_positive as assert_positive
-from tideflow import check_numerics as check_numerics
 from tideflow import is_finite as is_finite
 from tideflow import is_inf as is_inf
 from tideflow import is_nan as is_nan
-from tideflow.ops.control_flow.grouping import Assert as Assert
+from tideflow.ops.control_flow.debugging import Assert as Assert
+from tideflow.ops.control_flow.debugging import check_numerics as check_numerics
 from tideflow.ops.math.checks import assert_equal as assert_equal
 from tideflow.ops.math.checks import assert_integer as assert_integer
 from tideflow.ops.math.checks import assert_near as assert_near

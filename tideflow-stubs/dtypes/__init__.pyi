@@ -1,9 +1,5 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from tideflow import as_string as as_string
-from tideflow import cast as cast
-from tideflow import complex as complex
-from tideflow import saturate_cast as saturate_cast
 from tideflow.graph.dtypes import DType as DType
 from tideflow.graph.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from tideflow.graph.dtypes import as_dtype as as_dtype
@@ -32,3 +28,7 @@ from tideflow.graph.dtypes import uint32 as uint32
 from tideflow.graph.dtypes import uint64 as uint64
 from tideflow.graph.dtypes import uint8 as uint8
 from tideflow.graph.dtypes import variant as variant
+from tideflow.ops.math.casting import cast as cast
+from tideflow.ops.math.casting import saturate_cast as saturate_cast
+from tideflow.ops.math.complex_numbers import complex as complex
+from tideflow.ops.strings.numbers import as_string as as_string

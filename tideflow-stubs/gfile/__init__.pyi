@@ -9,28 +9,85 @@ from tideflow.platform.gfile import Rename as Rename
 from tideflow.platform.gfile import Walk as Walk
 
 def DeleteRecursively(dirname: _Any) -> _Any:
-    """Removes a directory and everything in it."""
+    """Removes a directory and everything in it.
+
+    Args:
+      dirname: The path.
+
+    Raises:
+      NotFoundError: If there is no such directory."""
 
 def Exists(filename: _Any) -> _Any:
-    """Whether there is a file or directory of this name."""
+    """Whether a file or a directory exists.
+
+    Args:
+      filename: The path.
+
+    Returns:
+      True or False."""
 
 def Glob(filename: _Any) -> _Any:
-    """The paths that match a pattern (`*`, `?`, `[a-z]`, `[!a]`), or any of a list of patterns."""
+    """Finds the paths that match patterns.
+
+    Args:
+      filename: A pattern with `*`, `?`, `[a-z]` and `[!a]`, or a list of patterns.
+
+    Returns:
+      The paths."""
 
 def IsDirectory(dirname: _Any) -> _Any:
-    """Whether there is a directory of this name."""
+    """Whether a directory exists.
+
+    Args:
+      dirname: The path.
+
+    Returns:
+      True or False."""
 
 def ListDirectory(dirname: _Any) -> _Any:
-    """The names in a directory."""
+    """Lists the names in a directory.
+
+    Args:
+      dirname: The path.
+
+    Returns:
+      The names.
+
+    Raises:
+      NotFoundError: If there is no such directory."""
 
 def MakeDirs(dirname: _Any) -> _Any:
-    """Makes a directory and those it lies in; any of them may exist."""
+    """Makes a directory and its missing parents.
+
+    Args:
+      dirname: The path."""
 
 def MkDir(dirname: _Any) -> _Any:
-    """Makes a directory in one that exists; it may exist itself."""
+    """Makes a directory, if it does not exist. Its parent must exist.
+
+    Args:
+      dirname: The path.
+
+    Raises:
+      NotFoundError: If the parent does not exist."""
 
 def Remove(filename: _Any) -> _Any:
-    """Removes a file."""
+    """Removes a file.
+
+    Args:
+      filename: The path.
+
+    Raises:
+      NotFoundError: If there is no such file."""
 
 def Stat(filename: _Any) -> _Any:
-    """Length, time of the last change and kind of a file."""
+    """Gets the size, the modification time and the type of a file.
+
+    Args:
+      filename: The path.
+
+    Returns:
+      An object with `length`, `mtime_nsec` and `is_directory`.
+
+    Raises:
+      NotFoundError: If there is no such file."""

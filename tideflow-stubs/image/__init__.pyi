@@ -68,4 +68,4 @@ from tideflow.ops.images.suppression import non_max_suppression as non_max_suppr
 from tideflow.ops.images.suppression import non_max_suppression_overlaps as non_max_suppression_overlaps
 from tideflow.ops.images.suppression import non_max_suppression_padded as non_max_suppression_padded
 from tideflow.ops.images.suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
-from tideflow.ops.random.distributions import random_crop as random_crop
+from tideflow.ops.random.choices import random_crop as random_crop

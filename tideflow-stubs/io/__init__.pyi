@@ -1,8 +1,5 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from tideflow import decode_base64 as decode_base64
-from tideflow import decode_compressed as decode_compressed
-from tideflow import encode_base64 as encode_base64
 from tideflow.image.decoding import decode_image as decode_image
 from tideflow.image.decoding import is_jpeg as is_jpeg
 from tideflow.io import gfile as gfile
@@ -10,6 +7,7 @@ from tideflow.io.records import TFRecordCompressionType as TFRecordCompressionTy
 from tideflow.io.records import TFRecordOptions as TFRecordOptions
 from tideflow.io.records import TFRecordWriter as TFRecordWriter
 from tideflow.io.records import tf_record_iterator as tf_record_iterator
+from tideflow.ops.files.decoding import decode_compressed as decode_compressed
 from tideflow.ops.files.decoding import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_json_example as decode_json_example
 from tideflow.ops.files.decoding import decode_raw as decode_raw
@@ -38,6 +36,8 @@ from tideflow.ops.images.codecs import extract_jpeg_shape as extract_jpeg_shape
 from tideflow.ops.sparse.serialization import deserialize_many_sparse as deserialize_many_sparse
 from tideflow.ops.sparse.serialization import serialize_many_sparse as serialize_many_sparse
 from tideflow.ops.sparse.serialization import serialize_sparse as serialize_sparse
+from tideflow.ops.strings.strings import decode_base64 as decode_base64
+from tideflow.ops.strings.strings import encode_base64 as encode_base64
 from tideflow.queues.base import PaddingFIFOQueue as PaddingFIFOQueue
 from tideflow.queues.base import PriorityQueue as PriorityQueue
 from tideflow.queues.base import QueueBase as QueueBase

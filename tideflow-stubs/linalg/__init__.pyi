@@ -1,15 +1,5 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from builtins import str as _str
-from tideflow.graph.operation import Tensor as _Tensor
-from typing import Any as _Any
-from tideflow import cholesky as cholesky
-from tideflow import matmul as matmul
-from tideflow import matrix_determinant as det
-from tideflow import matrix_diag_part as diag_part
-from tideflow import matrix_inverse as inv
-from tideflow import matrix_solve as solve
-from tideflow import trace as trace
 from tideflow.linalg.circulant import LinearOperatorCirculant as LinearOperatorCirculant
 from tideflow.linalg.circulant import LinearOperatorCirculant2D as LinearOperatorCirculant2D
 from tideflow.linalg.circulant import LinearOperatorCirculant3D as LinearOperatorCirculant3D
@@ -34,15 +24,23 @@ from tideflow.ops.arrays.diagonals import diag as tensor_diag
 from tideflow.ops.arrays.diagonals import diag_part as tensor_diag_part
 from tideflow.ops.arrays.diagonals import matrix_band_part as band_part
 from tideflow.ops.arrays.diagonals import matrix_diag as diag
+from tideflow.ops.arrays.diagonals import matrix_diag_part as diag_part
 from tideflow.ops.arrays.diagonals import matrix_set_diag as set_diag
+from tideflow.ops.arrays.shapes import adjoint as adjoint
 from tideflow.ops.arrays.shapes import matrix_transpose as matrix_transpose
 from tideflow.ops.arrays.shapes import matrix_transpose as transpose
 from tideflow.ops.linalg.contraction import einsum as einsum
 from tideflow.ops.linalg.contraction import tensordot as tensordot
+from tideflow.ops.linalg.contraction import trace as trace
+from tideflow.ops.linalg.decompositions import cholesky as cholesky
 from tideflow.ops.linalg.decompositions import lu as lu
 from tideflow.ops.linalg.decompositions import qr as qr
+from tideflow.ops.linalg.matmul import matmul as matmul
 from tideflow.ops.linalg.matmul import matvec as matvec
+from tideflow.ops.linalg.matrix_functions import logdet as logdet
+from tideflow.ops.linalg.matrix_functions import matrix_determinant as det
 from tideflow.ops.linalg.matrix_functions import matrix_exponential as expm
+from tideflow.ops.linalg.matrix_functions import matrix_inverse as inv
 from tideflow.ops.linalg.matrix_functions import matrix_logarithm as logm
 from tideflow.ops.linalg.matrix_functions import matrix_square_root as sqrtm
 from tideflow.ops.linalg.matrix_functions import slogdet as slogdet
@@ -50,6 +48,7 @@ from tideflow.ops.linalg.norms import norm as norm
 from tideflow.ops.linalg.norms import normalize as normalize
 from tideflow.ops.linalg.products import cross as cross
 from tideflow.ops.linalg.solvers import cholesky_solve as cholesky_solve
+from tideflow.ops.linalg.solvers import matrix_solve as solve
 from tideflow.ops.linalg.solvers import matrix_solve_ls as lstsq
 from tideflow.ops.linalg.solvers import matrix_triangular_solve as triangular_solve
 from tideflow.ops.linalg.spectra import matrix_rank as matrix_rank
@@ -60,9 +59,3 @@ from tideflow.ops.linalg.spectra import svd as svd
 from tideflow.ops.linalg.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from tideflow.ops.linalg.tridiagonal import tridiagonal_solve as tridiagonal_solve
 from tideflow.ops.math.clipping import global_norm as global_norm
-
-def adjoint(matrix: _Any, name: _str | None = None) -> _Tensor:
-    """The conjugate transposes of the matrices of the last two dimensions."""
-
-def logdet(matrix: _Any, name: _str | None = None) -> _Tensor:
-    """The logarithm of the determinant of each positive definite matrix."""

@@ -2,7 +2,7 @@
 
 from builtins import int as _int
 from builtins import str as _str
-from typing import Any as _Any
+from tideflow.graph.typing import TensorLike as _TensorLike
 from tideflow.metrics.at_k import average_precision_at_k as average_precision_at_k
 from tideflow.metrics.at_k import sparse_average_precision_at_k as sparse_average_precision_at_k
 from tideflow.metrics.at_k import sparse_precision_at_k as sparse_precision_at_k
@@ -21,50 +21,240 @@ from tideflow.metrics.thresholds import auc as auc
 from tideflow.metrics.thresholds import sensitivity_at_specificity as sensitivity_at_specificity
 from tideflow.metrics.thresholds import specificity_at_sensitivity as specificity_at_sensitivity
 
-def false_negatives(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often false was predicted, and wrong."""
+def false_negatives(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of false that are wrong.
 
-def false_negatives_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of false negatives at each threshold."""
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def false_positives(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often true was predicted, and wrong."""
+    Returns:
+      The value, and the operation that updates it."""
 
-def false_positives_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of false positives at each threshold."""
+def false_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the false negatives at each threshold.
 
-def precision(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the predictions of true were right."""
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def precision_at_k(labels: _Any, predictions: _Any, k: _int, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the k classes with the highest scores are labels."""
+    Returns:
+      The value, and the operation that updates it."""
 
-def precision_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the predictions of true were right, at each threshold."""
+def false_positives(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of true that are wrong.
 
-def precision_at_top_k(labels: _Any, predictions_idx: _Any, k: _int | None = None, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the chosen classes `predictions_idx` are among the labels."""
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def recall(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the true labels were predicted."""
+    Returns:
+      The value, and the operation that updates it."""
 
-def recall_at_k(labels: _Any, predictions: _Any, k: _int, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the labels are among the k classes with the highest scores."""
+def false_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the false positives at each threshold.
 
-def recall_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the true labels were predicted, at each threshold."""
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def recall_at_top_k(labels: _Any, predictions_idx: _Any, k: _int | None = None, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the labels are among the chosen classes `predictions_idx`."""
+    Returns:
+      The value, and the operation that updates it."""
 
-def true_negatives(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often false was predicted, and right."""
+def precision(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the predictions of true that are right.
 
-def true_negatives_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of true negatives at each threshold."""
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def true_positives(labels: _Any, predictions: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often true was predicted, and right."""
+    Returns:
+      The value, and the operation that updates it."""
 
-def true_positives_at_thresholds(labels: _Any, predictions: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of true positives at each threshold."""
+def precision_at_k(labels: _TensorLike, predictions: _TensorLike, k: _int, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the k classes with the highest scores that are labels.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def precision_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the predictions of true that are right, at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def precision_at_top_k(labels: _TensorLike, predictions_idx: _TensorLike, k: _int | None = None, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the predicted classes that are labels.
+
+    Args:
+      labels: The labels: what is true.
+      predictions_idx: The predicted classes, of shape [..., k].
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def recall(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the true labels that are predicted.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def recall_at_k(labels: _TensorLike, predictions: _TensorLike, k: _int, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the labels that are among the k classes with the highest scores.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def recall_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the true labels that are predicted, at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def recall_at_top_k(labels: _TensorLike, predictions_idx: _TensorLike, k: _int | None = None, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the labels that are among the predicted classes.
+
+    Args:
+      labels: The labels: what is true.
+      predictions_idx: The predicted classes, of shape [..., k].
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def true_negatives(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of false that are right.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def true_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the true negatives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def true_positives(labels: _TensorLike, predictions: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of true that are right.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def true_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the true positives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""

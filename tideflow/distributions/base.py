@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,10 +26,17 @@ from tideflow.ops.arrays import broadcasting, constants, creation, indexing, joi
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, checks, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("distributions.ReparameterizationType", "contrib.distributions.ReparameterizationType")
 class ReparameterizationType:
-    """Whether the gradient of a sample reaches the parameters."""
+    """Whether gradients of samples reach the parameters of a distribution.
+
+    Args:
+      rep_type: The name of the type.
+    """
 
     def __init__(self, rep_type: str):
         self._rep_type = rep_type
@@ -50,11 +57,23 @@ def _same(result: Any) -> Any:
 
 @export("distributions.Distribution", "contrib.distributions.Distribution")
 class Distribution:
-    """A random variable, or a batch of them."""
+    """The base of probability distributions: a random variable, or a batch of them.
+
+    A subclass defines methods such as `_log_prob` and `_sample_n`.
+
+    Args:
+      dtype: The type of the samples.
+      reparameterization_type: Whether gradients of samples reach the parameters.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      parameters: The arguments of the constructor.
+      graph_parents: The tensors that the distribution is made from.
+      name: The name of the operations.
+    """
 
     def __init__(
         self,
-        dtype: Any,
+        dtype: DTypeLike,
         reparameterization_type: ReparameterizationType,
         validate_args: bool,
         allow_nan_stats: bool,
@@ -80,42 +99,59 @@ class Distribution:
 
     @property
     def name(self) -> str:
-        """The scope of its operations."""
+        """The name scope of the operations."""
         return self._name
 
     @property
     def dtype(self) -> dtypes.DType:
-        """The type of its samples."""
+        """The type of the samples."""
         return self._dtype
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments it was made with."""
+        """The arguments of the constructor, by name."""
         hidden = ("self", "__class__")
         return {key: value for key, value in self._parameters.items() if key not in hidden}
 
     @property
     def reparameterization_type(self) -> ReparameterizationType:
-        """Whether the gradient of a sample reaches the parameters."""
+        """Whether gradients of samples reach the parameters."""
         return self._reparameterization_type
 
     @property
     def allow_nan_stats(self) -> bool:
-        """Whether a statistic that is not defined is NaN; else it is an error."""
+        """Whether a statistic that is not defined is NaN; else a step fails."""
         return self._allow_nan_stats
 
     @property
     def validate_args(self) -> bool:
-        """Whether parameters and values are checked in the graph."""
+        """Whether steps check the parameters and values."""
         return self._validate_args
 
     def copy(self, **override_parameters_kwargs: Any) -> Distribution:
-        """A distribution of the same kind, made with these arguments instead."""
+        """Copies the distribution with other values for some arguments.
+
+        Args:
+          **override_parameters_kwargs: The new values by name.
+
+        Returns:
+          The distribution.
+        """
         return type(self)(**{**self.parameters, **override_parameters_kwargs})
 
     @classmethod
-    def param_shapes(cls, sample_shape: Any, name: str = "DistributionParamShapes") -> dict[str, Tensor]:
-        """The shapes of parameters for which a draw has this shape."""
+    def param_shapes(
+        cls, sample_shape: TensorLike, name: str = "DistributionParamShapes"
+    ) -> dict[str, Tensor]:
+        """Computes the shapes of parameters for which samples have a shape.
+
+        Args:
+          sample_shape: The shape of the samples.
+          name: The name of the operation.
+
+        Returns:
+          The shapes by parameter, as tensors.
+        """
         with name_scope(name, values=[sample_shape]):
             hook = getattr(cls, "_param_shapes", None)
             if hook is None:
@@ -123,8 +159,15 @@ class Distribution:
             return hook(sample_shape)
 
     @classmethod
-    def param_static_shapes(cls, sample_shape: Any) -> dict[str, TensorShape]:
-        """The same, where the shape is known."""
+    def param_static_shapes(cls, sample_shape: TensorLike) -> dict[str, TensorShape]:
+        """Computes the static shapes of parameters for which samples have a shape.
+
+        Args:
+          sample_shape: The static shape of the samples.
+
+        Returns:
+          The shapes by parameter.
+        """
         if isinstance(sample_shape, TensorShape):
             if not sample_shape.is_fully_defined():
                 raise ValueError("TensorShape sample_shape must be fully defined")
@@ -138,32 +181,60 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        """The shape of the batch, as far as it is known."""
+        """The static shape of the batch."""
         return as_shape(self._known("_batch_shape"))
 
     @property
     def event_shape(self) -> TensorShape:
-        """The shape of one draw, as far as it is known."""
+        """The static shape of one sample."""
         return as_shape(self._known("_event_shape"))
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
-        """The shape of the batch."""
+        """The shape of the batch.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             return self._shape_tensor(self.batch_shape, "batch_shape")
 
     def event_shape_tensor(self, name: str = "event_shape_tensor") -> Tensor:
-        """The shape of one draw."""
+        """The shape of one sample.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             return self._shape_tensor(self.event_shape, "event_shape")
 
     def is_scalar_event(self, name: str = "is_scalar_event") -> Tensor:
-        """Whether a draw is one number."""
+        """Whether a sample is a scalar.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             is_scalar = self._is_scalar(self.event_shape, self.event_shape_tensor)
             return convert_to_tensor(is_scalar, name="is_scalar_event")
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Tensor:
-        """Whether it is one random variable, not a batch of them."""
+        """Whether there is one random variable instead of a batch.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             is_scalar = self._is_scalar(self.batch_shape, self.batch_shape_tensor)
             return convert_to_tensor(is_scalar, name="is_scalar_batch")
@@ -187,8 +258,17 @@ class Distribution:
 
     # ------------------------------------------------------------------------ samples
 
-    def sample(self, sample_shape: Any = (), seed: int | None = None, name: str = "sample") -> Tensor:
-        """Draws, of shape [sample_shape, batch_shape, event_shape]."""
+    def sample(self, sample_shape: TensorLike = (), seed: int | None = None, name: str = "sample") -> Tensor:
+        """Draws samples.
+
+        Args:
+          sample_shape: How many samples, as a shape.
+          seed: The seed of the random numbers.
+          name: The name of the operation.
+
+        Returns:
+          A tensor of shape [sample_shape, batch_shape, event_shape].
+        """
         with self._name_scope(name, [sample_shape]):
             sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
             sample_shape, count = _as_vector(sample_shape)
@@ -211,68 +291,182 @@ class Distribution:
 
     # ------------------------------------------------------------------------ functions of a value
 
-    def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
-        """The logarithm of the density, or of the probability, at `value`."""
+    def log_prob(self, value: TensorLike, name: str = "log_prob") -> Tensor:
+        """Computes the logarithm of the probability, or of its density.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_log_prob", _same), ("_prob", unary.log)])
 
-    def prob(self, value: Any, name: str = "prob") -> Tensor:
-        """The density, or the probability, at `value`."""
+    def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
+        """Computes the probability, or its density.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_prob", _same), ("_log_prob", unary.exp)])
 
-    def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
-        """The logarithm of the probability of a draw up to `value`."""
+    def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
+        """Computes the logarithm of the probability of a sample up to a value.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_log_cdf", _same), ("_cdf", unary.log)])
 
-    def cdf(self, value: Any, name: str = "cdf") -> Tensor:
-        """The probability of a draw up to `value`."""
+    def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
+        """Computes the probability of a sample up to a value.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_cdf", _same), ("_log_cdf", unary.exp)])
 
-    def log_survival_function(self, value: Any, name: str = "log_survival_function") -> Tensor:
-        """The logarithm of the probability of a draw above `value`."""
+    def log_survival_function(self, value: TensorLike, name: str = "log_survival_function") -> Tensor:
+        """Computes the logarithm of the probability of a sample above a value.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         hooks = [("_log_survival_function", _same), ("cdf", lambda cdf: unary.log1p(-cdf))]
         return self._of_value(name, value, hooks)
 
-    def survival_function(self, value: Any, name: str = "survival_function") -> Tensor:
-        """The probability of a draw above `value`."""
+    def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
+        """Computes the probability of a sample above a value.
+
+        Args:
+          value: The value.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_survival_function", _same), ("cdf", lambda cdf: 1.0 - cdf)])
 
-    def quantile(self, value: Any, name: str = "quantile") -> Tensor:
-        """The number below which a draw is with probability `value`."""
+    def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
+        """Computes the number below which a sample is with a given probability.
+
+        Args:
+          value: The probability.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._of_value(name, value, [("_quantile", _same)])
 
     # ------------------------------------------------------------------------ statistics
 
     def entropy(self, name: str = "entropy") -> Tensor:
-        """The entropy, in nats."""
+        """Computes the entropy in nats.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_entropy", _same)])
 
     def mean(self, name: str = "mean") -> Tensor:
-        """The mean."""
+        """Computes the mean.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_mean", _same)])
 
     def mode(self, name: str = "mode") -> Tensor:
-        """The most likely value."""
+        """Computes the most likely value.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_mode", _same)])
 
     def variance(self, name: str = "variance") -> Tensor:
-        """The variance."""
+        """Computes the variance.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_variance", _same), ("_stddev", unary.square)])
 
     def stddev(self, name: str = "stddev") -> Tensor:
-        """The standard deviation."""
+        """Computes the standard deviation.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_stddev", _same), ("_variance", unary.sqrt)])
 
     def covariance(self, name: str = "covariance") -> Tensor:
-        """The covariance matrix of the components of a draw."""
+        """Computes the covariance matrix of a sample's elements.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         return self._statistic(name, [("_covariance", _same)])
 
     def cross_entropy(self, other: Distribution, name: str = "cross_entropy") -> Tensor:
-        """The entropy of this one as another would encode it."""
+        """Computes the cross entropy of this and another distribution.
+
+        Args:
+          other: The other distribution.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             return self._cross_entropy(other)
 
     def kl_divergence(self, other: Distribution, name: str = "kl_divergence") -> Tensor:
-        """How far another distribution is from this one, in nats."""
+        """Computes the Kullback-Leibler divergence of this and another distribution, in nats.
+
+        Args:
+          other: The other distribution.
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             return self._kl_divergence(other)
 

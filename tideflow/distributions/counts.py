@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.distributions.base import NOT_REPARAMETERIZED, Distribution
 from tideflow.distributions.parameters import (
@@ -26,6 +26,9 @@ from tideflow.ops.math import casting, checks, reductions, special, unary
 from tideflow.ops.nn import softmax
 from tideflow.ops.random import choices, distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 def _checked_total(total_count: Any, validate_args: bool) -> Tensor:
     total_count = convert_to_tensor(total_count, name="total_count")
@@ -45,13 +48,22 @@ def _occurrences(draws: Tensor, classes: Tensor, dtype: dtypes.DType) -> Tensor:
 
 @export("distributions.Multinomial", "contrib.distributions.Multinomial")
 class Multinomial(Distribution):
-    """How often each class, along the last axis of `logits` or `probs`, comes up in `total_count` trials."""
+    """The multinomial distribution: how often each class occurs in a number of trials.
+
+    Args:
+      total_count: The number of trials.
+      logits: The logits, of shape [..., classes].
+      probs: The probabilities, of shape [..., classes]. Exactly one of the two must be given.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     def __init__(
         self,
-        total_count: Any,
-        logits: Any = None,
-        probs: Any = None,
+        total_count: TensorLike,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Multinomial",
@@ -73,12 +85,12 @@ class Multinomial(Distribution):
 
     @property
     def total_count(self) -> Tensor:
-        """How many trials there are."""
+        """The number of trials."""
         return self._total_count
 
     @property
     def logits(self) -> Tensor:
-        """The logarithms of the probabilities, up to a constant."""
+        """The logits of the classes."""
         return self._logits
 
     @property
@@ -137,12 +149,20 @@ class Multinomial(Distribution):
 
 @export("distributions.DirichletMultinomial", "contrib.distributions.DirichletMultinomial")
 class DirichletMultinomial(OfConcentrations):
-    """As `Multinomial`, with probabilities drawn from a Dirichlet distribution of these concentrations."""
+    """A multinomial distribution whose probabilities are drawn from a Dirichlet distribution.
+
+    Args:
+      total_count: The number of trials.
+      concentration: The concentrations of the Dirichlet distribution, of shape [..., classes].
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     def __init__(
         self,
-        total_count: Any,
-        concentration: Any,
+        total_count: TensorLike,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "DirichletMultinomial",
@@ -169,7 +189,7 @@ class DirichletMultinomial(OfConcentrations):
 
     @property
     def total_count(self) -> Tensor:
-        """How many trials there are."""
+        """The number of trials."""
         return self._total_count
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:

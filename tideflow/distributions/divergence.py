@@ -17,7 +17,17 @@ _divergences: dict[tuple[type, type], Callable] = {}
 
 @export("distributions.RegisterKL", "contrib.distributions.RegisterKL")
 class RegisterKL:
-    """Decorator: a function (a, b, name) is the divergence of distributions of these two kinds."""
+    """Decorator that registers the Kullback-Leibler divergence of two types of distributions.
+
+    The function takes a distribution of each type and a name.
+
+    Args:
+      dist_cls_a: The first type.
+      dist_cls_b: The second type.
+
+    Raises:
+      ValueError: When applied, if there is a function for the types.
+    """
 
     def __init__(self, dist_cls_a: type, dist_cls_b: type):
         self._key = dist_cls_a, dist_cls_b
@@ -47,7 +57,20 @@ def _registered(kind_a: type, kind_b: type) -> Callable | None:
 def kl_divergence(
     distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None
 ) -> Tensor:
-    """How far `distribution_b` is from `distribution_a`, in nats."""
+    """Computes the Kullback-Leibler divergence of two distributions, in nats.
+
+    Args:
+      distribution_a: The first distribution.
+      distribution_b: The second distribution.
+      allow_nan_stats: Whether the result may be NaN; else a step fails.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the shape of the batch.
+
+    Raises:
+      NotImplementedError: If no function is registered for the types.
+    """
     function = _registered(type(distribution_a), type(distribution_b))
     if function is None:
         raise NotImplementedError(

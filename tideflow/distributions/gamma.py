@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,17 +17,28 @@ from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import checks, powers, special, unary
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("distributions.Gamma", "contrib.distributions.Gamma")
 class Gamma(ScalarDistribution):
-    """The gamma distribution of shape `concentration` and inverse scale `rate`."""
+    """The gamma distribution.
+
+    Args:
+      concentration: The shape parameter, above 0.
+      rate: The inverse scale, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("concentration", "rate")
 
     def __init__(
         self,
-        concentration: Any,
-        rate: Any,
+        concentration: TensorLike,
+        rate: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Gamma",
@@ -115,12 +126,23 @@ def _kl_gamma_gamma(a: Gamma, b: Gamma, name: str | None = None) -> Tensor:
 
 @export("distributions.Exponential", "contrib.distributions.Exponential")
 class Exponential(Gamma):
-    """The exponential distribution: the wait for what happens `rate` times in a unit of time."""
+    """The exponential distribution.
+
+    Args:
+      rate: The rate, above 0: the inverse of the mean.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("rate",)
 
     def __init__(
-        self, rate: Any, validate_args: bool = False, allow_nan_stats: bool = True, name: str = "Exponential"
+        self,
+        rate: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Exponential",
     ):
         parameters = dict(locals())
         with name_scope(name, values=[rate]) as name:

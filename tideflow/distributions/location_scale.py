@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,17 +19,28 @@ from tideflow.ops.arrays.indexing import where_v2
 from tideflow.ops.math import binary, checks, special, unary
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("distributions.Normal", "contrib.distributions.Normal")
 class Normal(ScalarDistribution):
-    """The normal distribution, with mean `loc` and standard deviation `scale`."""
+    """The normal distribution.
+
+    Args:
+      loc: The mean.
+      scale: The standard deviation, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("loc", "scale")
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Normal",
@@ -114,14 +125,22 @@ def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
 
 @export("distributions.Laplace", "contrib.distributions.Laplace")
 class Laplace(ScalarDistribution):
-    """Laplace's distribution: an exponential one to both sides of `loc`."""
+    """The Laplace distribution: exponential to both sides of its mean.
+
+    Args:
+      loc: The mean.
+      scale: The mean distance from the mean, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("loc", "scale")
 
     def __init__(
         self,
-        loc: Any,
-        scale: Any,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Laplace",
@@ -197,15 +216,24 @@ class Laplace(ScalarDistribution):
 
 @export("distributions.StudentT", "contrib.distributions.StudentT")
 class StudentT(ScalarDistribution):
-    """Student's t-distribution with `df` degrees of freedom, moved by `loc` and stretched by `scale`."""
+    """Student's t-distribution, shifted and scaled.
+
+    Args:
+      df: The degrees of freedom, above 0.
+      loc: The shift.
+      scale: The scale.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("df", "loc", "scale")
 
     def __init__(
         self,
-        df: Any,
-        loc: Any,
-        scale: Any,
+        df: TensorLike,
+        loc: TensorLike,
+        scale: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "StudentT",
@@ -234,12 +262,12 @@ class StudentT(ScalarDistribution):
 
     @property
     def loc(self) -> Tensor:
-        """The middle."""
+        """The shift."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """What it is stretched by."""
+        """The scale."""
         return self._scale
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:

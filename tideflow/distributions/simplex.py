@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.distributions.base import FULLY_REPARAMETERIZED, Distribution, ScalarDistribution
 from tideflow.distributions.divergence import RegisterKL
@@ -18,19 +18,30 @@ from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, casting, checks, powers, reductions, special, unary
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _NOT_POSITIVE = "Concentration parameter must be positive."
 
 
 @export("distributions.Beta", "contrib.distributions.Beta")
 class Beta(ScalarDistribution):
-    """The Beta distribution: the share of the first of two, with these concentrations."""
+    """The beta distribution, over [0, 1].
+
+    Args:
+      concentration1: The first concentration, above 0.
+      concentration0: The second concentration, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("concentration1", "concentration0")
 
     def __init__(
         self,
-        concentration1: Any = None,
-        concentration0: Any = None,
+        concentration1: TensorLike | None = None,
+        concentration0: TensorLike | None = None,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Beta",
@@ -53,17 +64,17 @@ class Beta(ScalarDistribution):
 
     @property
     def concentration1(self) -> Tensor:
-        """The concentration of the first."""
+        """The first concentration."""
         return self._concentration1
 
     @property
     def concentration0(self) -> Tensor:
-        """The concentration of the other."""
+        """The second concentration."""
         return self._concentration0
 
     @property
     def total_concentration(self) -> Tensor:
-        """The sum of both."""
+        """The sum of the concentrations."""
         return self._total_concentration
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
@@ -175,11 +186,18 @@ class OfConcentrations(Distribution):
 
 @export("distributions.Dirichlet", "contrib.distributions.Dirichlet")
 class Dirichlet(OfConcentrations):
-    """Dirichlet's distribution: shares along the last axis, with these concentrations."""
+    """The Dirichlet distribution, over vectors of positive numbers whose sum is 1.
+
+    Args:
+      concentration: The concentrations, above 0, of shape [..., classes].
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     def __init__(
         self,
-        concentration: Any,
+        concentration: TensorLike,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Dirichlet",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.distributions.base import NOT_REPARAMETERIZED, Distribution, ScalarDistribution
 from tideflow.distributions.divergence import RegisterKL
@@ -19,18 +19,30 @@ from tideflow.ops.math import casting, positions, reductions, unary
 from tideflow.ops.nn import activations, softmax
 from tideflow.ops.random import choices, distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 
 @export("distributions.Bernoulli", "contrib.distributions.Bernoulli")
 class Bernoulli(ScalarDistribution):
-    """1 with probability `probs`, else 0."""
+    """The Bernoulli distribution: 1 with a probability, else 0.
+
+    Args:
+      logits: The logits of 1.
+      probs: The probabilities of 1. Exactly one of the two must be given.
+      dtype: The type of the samples.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("logits",)
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = dtypes.int32,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
+        dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Bernoulli",
@@ -50,7 +62,7 @@ class Bernoulli(ScalarDistribution):
 
     @property
     def logits(self) -> Tensor:
-        """The logarithm of how much likelier 1 is than 0."""
+        """The logits of 1."""
         return self._logits
 
     @property
@@ -94,13 +106,22 @@ def _kl_bernoulli_bernoulli(a: Bernoulli, b: Bernoulli, name: str | None = None)
 
 @export("distributions.Categorical", "contrib.distributions.Categorical")
 class Categorical(Distribution):
-    """One of the classes along the last axis of `logits` or `probs`, by number."""
+    """The categorical distribution: the number of a class.
+
+    Args:
+      logits: The logits, of shape [..., classes].
+      probs: The probabilities, of shape [..., classes]. Exactly one of the two must be given.
+      dtype: The type of the samples.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     def __init__(
         self,
-        logits: Any = None,
-        probs: Any = None,
-        dtype: Any = dtypes.int32,
+        logits: TensorLike | None = None,
+        probs: TensorLike | None = None,
+        dtype: DTypeLike = dtypes.int32,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Categorical",
@@ -143,12 +164,12 @@ class Categorical(Distribution):
 
     @property
     def event_size(self) -> Tensor:
-        """How many classes there are."""
+        """The number of classes."""
         return self._event_size
 
     @property
     def logits(self) -> Tensor:
-        """The logarithms of the probabilities, up to a constant."""
+        """The logits of the classes."""
         return self._logits
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.distributions.base import FULLY_REPARAMETERIZED, ScalarDistribution
 from tideflow.export import export
@@ -14,17 +14,28 @@ from tideflow.ops.arrays.indexing import where_v2
 from tideflow.ops.math import binary, checks, unary
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("distributions.Uniform", "contrib.distributions.Uniform")
 class Uniform(ScalarDistribution):
-    """Numbers of [low, high), each as likely as any other."""
+    """The uniform distribution over [low, high).
+
+    Args:
+      low: The lower end.
+      high: The upper end, above `low`.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
 
     _PARAMETERS = ("low", "high")
 
     def __init__(
         self,
-        low: Any = 0.0,
-        high: Any = 1.0,
+        low: TensorLike = 0.0,
+        high: TensorLike = 1.0,
         validate_args: bool = False,
         allow_nan_stats: bool = True,
         name: str = "Uniform",
@@ -60,7 +71,14 @@ class Uniform(ScalarDistribution):
         return self._high
 
     def range(self, name: str = "range") -> Tensor:
-        """The distance between the ends."""
+        """The distance of the ends.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tensor.
+        """
         with self._name_scope(name):
             return self.high - self.low
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from tideflow.ops.files.feature_specs import VarLenFeature
 from tideflow.ops.math import binary, casting, checks
 from tideflow.ops.sparse import crosses
 from tideflow.ops.strings import hashing, numbers
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 
 def _check_kind(key: str, expected: DType, found: DType) -> None:
@@ -86,9 +89,21 @@ class HashedCategoricalColumn(_OfOneFeature, _HashedFields):
 
 @export("feature_column.categorical_column_with_hash_bucket")
 def categorical_column_with_hash_bucket(
-    key: str, hash_bucket_size: int, dtype: Any = dtypes.string
+    key: str, hash_bucket_size: int, dtype: DTypeLike = dtypes.string
 ) -> HashedCategoricalColumn:
-    """Ids by a hash of the values, for categories that nobody has listed."""
+    """Makes a categorical column whose ids are hashes of the values.
+
+    Args:
+      key: The name of the feature.
+      hash_bucket_size: The number of ids, above 1.
+      dtype: The type of the values: string or integer.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If the number or the type is not valid.
+    """
     if hash_bucket_size is None:
         raise ValueError(f"hash_bucket_size must be set. key: {key}")
     if hash_bucket_size < 1:
@@ -158,9 +173,24 @@ def categorical_column_with_vocabulary_file(
     vocabulary_size: int | None = None,
     num_oov_buckets: int = 0,
     default_value: int | None = None,
-    dtype: Any = dtypes.string,
+    dtype: DTypeLike = dtypes.string,
 ) -> VocabularyFileCategoricalColumn:
-    """Ids by the lines of a file; other values have the default, or a bucket behind the lines."""
+    """Makes a categorical column whose ids are the line numbers of the values in a file.
+
+    Args:
+      key: The name of the feature.
+      vocabulary_file: The file, with a value in each line.
+      vocabulary_size: The number of lines to use; all if None.
+      num_oov_buckets: The number of hash buckets for other values, whose ids follow the vocabulary.
+      default_value: The id of other values, if there are no buckets; they are dropped if None.
+      dtype: The type of the values: string or integer.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
@@ -223,11 +253,25 @@ class VocabularyListCategoricalColumn(_OfVocabulary, _VocabularyListFields):
 def categorical_column_with_vocabulary_list(
     key: str,
     vocabulary_list: Sequence[Any],
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     default_value: int = -1,
     num_oov_buckets: int = 0,
 ) -> VocabularyListCategoricalColumn:
-    """Ids by the places in a list; other values have the default, or a bucket behind the list."""
+    """Makes a categorical column whose ids are the positions of the values in a list.
+
+    Args:
+      key: The name of the feature.
+      vocabulary_list: The values.
+      dtype: The type of the values; that of the list if None.
+      default_value: The id of other values, if there are no buckets; they are dropped if -1.
+      num_oov_buckets: The number of hash buckets for other values, whose ids follow the vocabulary.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     if vocabulary_list is None or len(vocabulary_list) < 1:
         raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
     if len(set(vocabulary_list)) != len(vocabulary_list):
@@ -314,7 +358,19 @@ class IdentityCategoricalColumn(CategoricalColumn, _IdentityFields):
 def categorical_column_with_identity(
     key: str, num_buckets: int, default_value: int | None = None
 ) -> IdentityCategoricalColumn:
-    """Ids that the feature has itself; those out of range are an error, or become the default."""
+    """Makes a categorical column whose values are the ids.
+
+    Args:
+      key: The name of the feature.
+      num_buckets: The number of ids. Values are from 0 up to, but not including, it.
+      default_value: The id of other values; a step fails if it is None.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     if num_buckets < 1:
         raise ValueError(f"num_buckets {num_buckets} < 1, column_name {key}")
     if default_value is not None and not 0 <= default_value < num_buckets:
@@ -369,9 +425,21 @@ class WeightedCategoricalColumn(CategoricalColumn, _WeightedFields):
 
 @export("feature_column.weighted_categorical_column")
 def weighted_categorical_column(
-    categorical_column: CategoricalColumn, weight_feature_key: str, dtype: Any = dtypes.float32
+    categorical_column: CategoricalColumn, weight_feature_key: str, dtype: DTypeLike = dtypes.float32
 ) -> WeightedCategoricalColumn:
-    """The categorical column, each id weighted by what the other feature has in its place."""
+    """Adds weights from another feature to the ids of a categorical column.
+
+    Args:
+      categorical_column: The column.
+      weight_feature_key: The name of the feature with the weights.
+      dtype: The type of the weights.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If the type is not a number type.
+    """
     if dtype is None or not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")
     return WeightedCategoricalColumn(categorical_column, weight_feature_key, dtype)
@@ -438,7 +506,19 @@ class CrossedColumn(CategoricalColumn, _CrossedFields):
 
 @export("feature_column.crossed_column")
 def crossed_column(keys: Sequence[Any], hash_bucket_size: int, hash_key: int | None = None) -> CrossedColumn:
-    """Ids by a hash of every combination of values; keys are names of features, or categorical columns."""
+    """Makes a categorical column whose ids are hashes of combinations of values.
+
+    Args:
+      keys: The names of features, or categorical columns.
+      hash_bucket_size: The number of ids, above 1.
+      hash_key: A key of the hash function.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If there are fewer than two keys, or one is not valid.
+    """
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size must be > 1. hash_bucket_size: {hash_bucket_size}")
     if not keys or len(keys) < 2:

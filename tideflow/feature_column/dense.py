@@ -163,7 +163,24 @@ def embedding_column(
     max_norm: float | None = None,
     trainable: bool = True,
 ) -> EmbeddingColumn:
-    """A dense column that learns a vector for each id."""
+    """Makes a dense column that learns a vector for each id of a categorical column.
+
+    Args:
+      categorical_column: The categorical column.
+      dimension: The size of a vector.
+      combiner: How the vectors of an example are combined: `"mean"`, `"sqrtn"` or `"sum"`.
+      initializer: The initializer of the table; truncated normal if None.
+      ckpt_to_load_from: A checkpoint from which the table is initialized.
+      tensor_name_in_ckpt: The name of the table in the checkpoint.
+      max_norm: If given, each vector is scaled down to this L2 norm.
+      trainable: Whether optimizers change the table by default.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     of = f" Embedding of column_name: {getattr(categorical_column, 'name', categorical_column)}"
     initializer = _check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, of)
     return EmbeddingColumn(
@@ -254,7 +271,25 @@ def shared_embedding_columns(
     max_norm: float | None = None,
     trainable: bool = True,
 ) -> list[SharedEmbeddingColumn]:
-    """Embedding columns of several categorical ones that learn one table together."""
+    """Makes embedding columns of several categorical columns that share one table.
+
+    Args:
+      categorical_columns: The categorical columns, of one kind and size.
+      dimension: The size of a vector.
+      combiner: How the vectors of an example are combined: `"mean"`, `"sqrtn"` or `"sum"`.
+      initializer: The initializer of the table; truncated normal if None.
+      shared_embedding_collection_name: The name of the collection with the table.
+      ckpt_to_load_from: A checkpoint from which the table is initialized.
+      tensor_name_in_ckpt: The name of the table in the checkpoint.
+      max_norm: If given, each vector is scaled down to this L2 norm.
+      trainable: Whether optimizers change the table by default.
+
+    Returns:
+      A list of columns.
+
+    Raises:
+      ValueError: If the columns do not fit together, or an argument is not valid.
+    """
     initializer = _check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, "")
     ordered = sorted(categorical_columns, key=lambda column: column.name)
     _check_alike(ordered)
@@ -343,5 +378,12 @@ class IndicatorColumn(_OfCategories, _IndicatorFields):
 
 @export("feature_column.indicator_column")
 def indicator_column(categorical_column: CategoricalColumn) -> IndicatorColumn:
-    """A dense column with a place for each id of a categorical one."""
+    """Makes a dense column that counts the ids of a categorical column.
+
+    Args:
+      categorical_column: The categorical column.
+
+    Returns:
+      The column, with an element for each id: its count, or the sum of its weights.
+    """
     return IndicatorColumn(categorical_column)

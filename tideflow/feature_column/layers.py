@@ -48,7 +48,22 @@ def input_layer(
     cols_to_vars: dict | None = None,
     cols_to_output_tensors: dict | None = None,
 ) -> Tensor:
-    """The dense columns side by side, in order of their names: [examples, elements of all]."""
+    """Concatenates dense columns to a matrix, in the order of their names.
+
+    Args:
+      features: The features of a batch, by name: tensors or sparse tensors.
+      feature_columns: The columns.
+      weight_collections: The collections to add the variables to.
+      trainable: Whether optimizers change the variables by default.
+      cols_to_vars: A dictionary that gets the variables of each column.
+      cols_to_output_tensors: A dictionary that gets the tensor of each column.
+
+    Returns:
+      A tensor of shape [batch, elements].
+
+    Raises:
+      ValueError: If a column is not a dense column.
+    """
     columns = _by_name(feature_columns)
     for column in columns:
         if not isinstance(column, DenseColumn):
@@ -92,7 +107,23 @@ def linear_model(
     trainable: bool = True,
     cols_to_vars: dict | None = None,
 ) -> Tensor:
-    """A weighted sum of all columns and a bias: [examples, units]."""
+    """Computes a weighted sum of columns and a bias.
+
+    Args:
+      features: The features of a batch, by name: tensors or sparse tensors.
+      feature_columns: The columns, dense or categorical.
+      units: The number of outputs.
+      sparse_combiner: How the weights of an example's ids are combined: `"mean"`, `"sqrtn"` or `"sum"`.
+      weight_collections: The collections to add the variables to.
+      trainable: Whether optimizers change the variables by default.
+      cols_to_vars: A dictionary that gets the variables of each column.
+
+    Returns:
+      A tensor of shape [batch, units].
+
+    Raises:
+      ValueError: If a column is neither dense nor categorical.
+    """
     with variable_scope(None, "linear_model") as scope:
         model_name = _last_part(scope.name)
     columns = _by_name(feature_columns)
@@ -166,7 +197,20 @@ def sequence_input_layer(
     weight_collections: Sequence[Any] | None = None,
     trainable: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """The sequence columns side by side, [examples, steps, elements of all], and each example's length."""
+    """Concatenates sequence columns, in the order of their names.
+
+    Args:
+      features: The features of a batch, by name.
+      feature_columns: The sequence columns.
+      weight_collections: The collections to add the variables to.
+      trainable: Whether optimizers change the variables by default.
+
+    Returns:
+      A tensor of shape [batch, steps, elements], and the length of each sequence.
+
+    Raises:
+      ValueError: If a column is not a sequence column.
+    """
     columns = _by_name(feature_columns)
     for column in columns:
         if not isinstance(column, SequenceDenseColumn):
@@ -205,7 +249,17 @@ def _all_equal(tensors: Sequence[Tensor]) -> Tensor:
 
 @export("feature_column.make_parse_example_spec")
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
-    """What `tf.io.parse_example` must be asked for, so that all columns find their features."""
+    """Collects the features that columns need, for `tf.io.parse_example`.
+
+    Args:
+      feature_columns: The columns.
+
+    Returns:
+      A dictionary from names to FixedLenFeature, VarLenFeature and so on.
+
+    Raises:
+      ValueError: If columns need one feature in two forms.
+    """
     spec: dict[str, Any] = {}
     for column in feature_columns:
         if not isinstance(column, FeatureColumn):

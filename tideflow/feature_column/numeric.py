@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export
 from tideflow.feature_column.base import (
@@ -27,6 +27,9 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, tiling
 from tideflow.ops.files.feature_specs import FixedLenFeature
 from tideflow.ops.math import casting, histograms
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 
 class _NumericFields(NamedTuple):
@@ -72,12 +75,27 @@ class NumericColumn(DenseColumn, _NumericFields):
 @export("feature_column.numeric_column")
 def numeric_column(
     key: str,
-    shape: Any = (1,),
-    default_value: Any = None,
-    dtype: Any = dtypes.float32,
+    shape: ShapeLike = (1,),
+    default_value: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     normalizer_fn: Callable | None = None,
 ) -> NumericColumn:
-    """A column of real numbers: the feature, through `normalizer_fn` if there is one."""
+    """Makes a dense column of numbers.
+
+    Args:
+      key: The name of the feature.
+      shape: The shape of the feature in an example.
+      default_value: The value of a missing feature; a missing one is an error if None.
+      dtype: The type.
+      normalizer_fn: A function that is applied to the feature.
+
+    Returns:
+      The column.
+
+    Raises:
+      TypeError: If the default value does not fit.
+      ValueError: If the shape or the type is not valid.
+    """
     shape = checked_shape(shape, key)
     check_number(dtype, key)
     default_value = _checked_default(shape, default_value, dtype, key)
@@ -179,7 +197,18 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, _BucketizedFields):
 
 @export("feature_column.bucketized_column")
 def bucketized_column(source_column: NumericColumn, boundaries: Sequence[float]) -> BucketizedColumn:
-    """The buckets that a numeric column's numbers fall into; `boundaries` are in order."""
+    """Makes a column of the buckets into which numbers fall.
+
+    Args:
+      source_column: A numeric column of rank 1.
+      boundaries: The bounds of the buckets, ascending. A bound belongs to the bucket above it.
+
+    Returns:
+      The column, which is dense and categorical.
+
+    Raises:
+      ValueError: If an argument is not valid.
+    """
     if not isinstance(source_column, NumericColumn):
         raise ValueError(
             f"source_column must be a column generated with numeric_column(). Given: {source_column}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export
 from tideflow.feature_column import categorical
@@ -27,6 +27,9 @@ from tideflow.ops.arrays import joining, shapes
 from tideflow.ops.files.feature_specs import VarLenFeature
 from tideflow.ops.math import reductions
 from tideflow.ops.sparse import construction, with_dense
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 
 class _SequenceCategoricalFields(NamedTuple):
@@ -71,7 +74,16 @@ class SequenceCategoricalColumn(CategoricalColumn, _SequenceCategoricalFields):
 def sequence_categorical_column_with_identity(
     key: str, num_buckets: int, default_value: int | None = None
 ) -> SequenceCategoricalColumn:
-    """A sequence of ids that the feature has itself."""
+    """Makes a categorical column of sequences whose values are the ids.
+
+    Args:
+      key: The name of the feature.
+      num_buckets: The number of ids.
+      default_value: The id of other values; a step fails if it is None.
+
+    Returns:
+      The column.
+    """
     return SequenceCategoricalColumn(
         categorical.categorical_column_with_identity(key, num_buckets, default_value)
     )
@@ -82,9 +94,18 @@ def sequence_categorical_column_with_identity(
     "contrib.feature_column.sequence_categorical_column_with_hash_bucket",
 )
 def sequence_categorical_column_with_hash_bucket(
-    key: str, hash_bucket_size: int, dtype: Any = dtypes.string
+    key: str, hash_bucket_size: int, dtype: DTypeLike = dtypes.string
 ) -> SequenceCategoricalColumn:
-    """A sequence of ids by a hash of the values."""
+    """Makes a categorical column of sequences whose ids are hashes of the values.
+
+    Args:
+      key: The name of the feature.
+      hash_bucket_size: The number of ids, above 1.
+      dtype: The type of the values: string or integer.
+
+    Returns:
+      The column.
+    """
     return SequenceCategoricalColumn(
         categorical.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype)
     )
@@ -100,9 +121,21 @@ def sequence_categorical_column_with_vocabulary_file(
     vocabulary_size: int | None = None,
     num_oov_buckets: int = 0,
     default_value: int | None = None,
-    dtype: Any = dtypes.string,
+    dtype: DTypeLike = dtypes.string,
 ) -> SequenceCategoricalColumn:
-    """A sequence of ids by the lines of a file."""
+    """Makes a categorical column of sequences whose ids are the line numbers of the values in a file.
+
+    Args:
+      key: The name of the feature.
+      vocabulary_file: The file, with a value in each line.
+      vocabulary_size: The number of lines to use; all if None.
+      num_oov_buckets: The number of hash buckets for other values, whose ids follow the vocabulary.
+      default_value: The id of other values, if there are no buckets.
+      dtype: The type of the values: string or integer.
+
+    Returns:
+      The column.
+    """
     return SequenceCategoricalColumn(
         categorical.categorical_column_with_vocabulary_file(
             key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
@@ -117,11 +150,22 @@ def sequence_categorical_column_with_vocabulary_file(
 def sequence_categorical_column_with_vocabulary_list(
     key: str,
     vocabulary_list: Sequence[Any],
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     default_value: int = -1,
     num_oov_buckets: int = 0,
 ) -> SequenceCategoricalColumn:
-    """A sequence of ids by the places in a list."""
+    """Makes a categorical column of sequences whose ids are the positions of the values in a list.
+
+    Args:
+      key: The name of the feature.
+      vocabulary_list: The values.
+      dtype: The type of the values; that of the list if None.
+      default_value: The id of other values, if there are no buckets.
+      num_oov_buckets: The number of hash buckets for other values, whose ids follow the vocabulary.
+
+    Returns:
+      The column.
+    """
     return SequenceCategoricalColumn(
         categorical.categorical_column_with_vocabulary_list(
             key, vocabulary_list, dtype, default_value, num_oov_buckets
@@ -170,12 +214,26 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumericFields):
 @export("feature_column.sequence_numeric_column", "contrib.feature_column.sequence_numeric_column")
 def sequence_numeric_column(
     key: str,
-    shape: Any = (1,),
+    shape: ShapeLike = (1,),
     default_value: float = 0.0,
-    dtype: Any = dtypes.float32,
+    dtype: DTypeLike = dtypes.float32,
     normalizer_fn: Callable | None = None,
 ) -> SequenceNumericColumn:
-    """A sequence of real numbers; steps that an example does not have are the default."""
+    """Makes a dense column of sequences of numbers.
+
+    Args:
+      key: The name of the feature.
+      shape: The shape of a step.
+      default_value: The value of steps that an example does not have.
+      dtype: The type.
+      normalizer_fn: A function that is applied to the feature.
+
+    Returns:
+      The column.
+
+    Raises:
+      ValueError: If the shape or the type is not valid.
+    """
     shape = checked_shape(shape, key)
     check_number(dtype, key)
     check_normalizer(normalizer_fn)

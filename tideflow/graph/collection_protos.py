@@ -1,4 +1,4 @@
-"""Collections whose items are messages in a MetaGraphDef: how an item becomes one, and one an item again."""
+"""The conversion of collections' items to messages of a MetaGraphDef, and back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ def register_proto_function(
     from_proto: Callable[..., Any],
     to_proto: Callable[..., Any] = _own_message,
 ) -> None:
-    """The items of a collection are messages of this type in a MetaGraphDef: they have a method `to_proto`,
-    or the function `to_proto` makes the message.
+    """Registers how the items of a collection are converted to messages of a MetaGraphDef, and back.
+
+    Args:
+      collection_name: The collection's key.
+      proto_type: The class of the messages.
+      from_proto: A function from a message to an item.
+      to_proto: A function from an item to a message; by default it calls the item's own method `to_proto`.
     """
     proto_functions[collection_name] = ProtoFunctions(proto_type, from_proto, to_proto)

@@ -1,4 +1,4 @@
-"""The nodes of a GraphDef as operations of a graph: checked, ordered and added one by one."""
+"""Adds the nodes of a GraphDef to a graph: checks them, orders them, and makes the operations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def input_key(text: str) -> InputKey:
 
 
 class NodeImporter:
-    """Adds the nodes of one GraphDef to a graph. `definition_of` says what the op type of a node is."""
+    """Adds the nodes of one GraphDef to a graph. `definition_of` returns the definition of an op type."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Op: everything about one op type in one place, and the only door by which operations enter a graph.
+"""Op: everything about one op type in one place. All operations of graphs are made by one.
 
     matmul_op = Op("MatMul", "a: T, b: T -> product: T", T=NUMERIC, transpose_a=False, transpose_b=False)
 
@@ -8,14 +8,14 @@
     matmul_op.samples(...)
     matmul_op.refuses(...)
 
-Inputs named in `host` are Python values (ints, lists) to the shape rule and the kernel, not tensors: sizes,
-axes, permutations. A rule gets None for what is not known yet. Rules and kernels take the attributes they
-name as keyword-only parameters; a rule may also ask for `values` (what is known of every input's value, by
-argument, for inputs that are tensors to the kernel), a kernel for `device` (a torch.device), `resources` (the
-session's state), `state` (a dict of this node's own in each session), `node` (the operation), `planned` (the
-graph's functions as callables) and `context` (the StepContext of the running step). A `handle` op's output is
-an object of the session (a variable, a queue), found once when the plan is made. A `blocking` kernel may
-wait. One that is `suspendable` never does so itself: it returns a PendingValue, and the plan waits for it.
+The shape rule and the kernel get the inputs named in `host` (sizes, axes, permutations) as Python values, not
+as tensors; a rule gets None for a value that is not known yet. The keyword-only parameters of rules and
+kernels are attributes of the op. A rule may also have the parameter `values` (what is known of every input's
+value, by argument). A kernel may have `device` (a torch.device), `resources` (the session's state), `state`
+(a dict of this node in each session), `node` (the operation), `planned` (the graph's functions as callables)
+and `context` (the StepContext of the running step). The output of a `handle` op is an object of the session,
+such as a variable or a queue; the plan looks it up once. A `blocking` kernel may wait. A `suspendable` kernel
+does not wait itself: it returns a PendingValue, for which the plan waits.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from tideflow.graph import schema
 from tideflow.graph.convert import convert_to_tensor
@@ -44,17 +44,23 @@ from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_f
 
 KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "context")
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 not_differentiable = object()
 
 
 def undefined_gradient(op: Operation, *grads: Any) -> None:
-    """The gradient of an op that has one in mathematics, but not in TensorFlow: asking for it is an error."""
+    """The gradient function of an op for which TensorFlow has none, although it is differentiable.
+
+    It raises.
+    """
     raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
 
 
 def check_complete(ops: Sequence[Op] | None = None) -> None:
-    """An op without a shape rule, a kernel, a word about its gradient, or tests is an error, by name. Tests
-    follow from samples; an op that cannot be run by itself names the file of its tests instead.
+    """Raises TypeError, with the op's name, if an op lacks a shape rule, a kernel, a gradient or tests.
+
+    Tests are generated from samples. An op that cannot run by itself names the file of its tests instead.
     """
     for op in definitions().values() if ops is None else ops:
         is_tested = bool(op.sample_cases) or op.covered_by is not None
@@ -62,8 +68,9 @@ def check_complete(ops: Sequence[Op] | None = None) -> None:
 
 
 class ShapeError(ValueError):
-    """Raised by shape rules: what disagrees. The op, its input shapes and the user's line are added on the
-    way out.
+    """The error of shape rules.
+
+    `Op.infer` adds the op, its input shapes and the user's line to the message.
     """
 
 
@@ -106,40 +113,42 @@ class Op:
         """Declares an op type.
 
         Args:
-          name: The op type, as GraphDefs have it.
-          signature: `"a: T, b: T -> product: T"`: inputs and outputs with their types, see `graph/schema.py`.
-          host: Inputs that are Python values to rules and kernels.
-          stateful: Whether it runs exactly once a step, in order, and is never folded or merged.
+          name: The op type, as in a GraphDef.
+          signature: The inputs and outputs with their types: `"a: T, b: T -> product: T"`; see
+            `graph/schema.py`.
+          host: The inputs that rules and kernels get as Python values.
+          stateful: Whether a step runs it exactly once, in order, and never folds or merges it.
           handle: Whether its output is an object of the session.
-          on_host: Whether its kernel runs on the CPU whatever the device of its values.
+          on_host: Whether its kernel always runs on the CPU.
           blocking: Whether its kernel may wait.
           suspendable: Whether its kernel returns a PendingValue instead of waiting.
-          registered: False for an op type that only its own graph knows.
-          commutative: Whether its two inputs may change places.
-          aggregate: Whether it adds gradients up.
-          uninitialized_ok: Whether a variable among its inputs need not have a value.
-          colocate: The input beside which the op is placed.
-          differentiable: False in place of a gradient.
-          role: What the op is in the structure of a graph, where others must know: "constant", "placeholder",
-            "argument" (of a function), "identity", "metadata" (of its input's shape alone), "variable" (a
-            reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
-            "step values" (a stack or TensorArray that a construct keeps for itself, and what reads it).
+          registered: False for an op type that belongs to one graph.
+          commutative: Whether its two inputs may be exchanged.
+          aggregate: Whether it adds up gradients.
+          uninitialized_ok: Whether a variable among its inputs may be uninitialized.
+          colocate: The input with which the op is placed.
+          differentiable: False if the op has no gradient.
+          role: The role of the op in the structure of a graph, if other code depends on it: "constant",
+            "placeholder", "argument" (of a function), "identity", "metadata" (of its input's shape alone),
+            "variable" (a reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
+            "step values" (a stack or TensorArray of a control-flow construct, and the ops that read it).
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
           awaited: False for an op that may wait, but for which no other op waits.
-          waits_in_functions: Whether it waits for nothing but the functions of its own dataset.
-          takes_any_time: Whether its kernel calls the user's Python code: one run says nothing of the next.
+          waits_in_functions: Whether it waits only in the functions of its own dataset.
+          takes_any_time: Whether its kernel calls the user's Python code, so that its duration is
+            unpredictable.
           holds_step_values: The type attribute of an op that holds a step's values: it is placed with them.
           as_number: The op on Python numbers, for counters of loops: `"{} + {}"`.
           may_overflow: Whether that number may leave the range of the op's type.
-          sums_inputs: To how many of its first inputs the rest is added: a loop adds to them in place.
-          is_spread: Whether it passes resources of several devices on, each where it is.
+          sums_inputs: The number of its first inputs to which the others are added: a loop adds in place.
+          is_spread: Whether it passes on resources of several devices, each of which stays on its device.
           has_static_value: Whether TensorFlow's `constant_value` computes it from constant inputs.
-          has_numeric_gradient: Whether differences of the outputs tell the gradient: not so where rounding is
-            taken for no change, or half of a matrix for all of it. For the generated tests.
-          gradient_follows: The outputs whose gradients the op's gradient uses, where the others only serve
-            it. For the generated tests.
-          importable: Whether graphs from outside may name it. By default that is not so where the name begins
-            with an underscore: kernels of such ops trust their inputs.
+          has_numeric_gradient: Whether the gradient can be compared with numeric differentiation, in the
+            generated tests. That is not so if the gradient ignores rounding, or uses only a half of a matrix.
+          gradient_follows: The outputs whose gradients the op's gradient uses, for the generated tests; all
+            if it is empty.
+          importable: Whether a GraphDef from outside may contain it. By default it may, unless the name
+            begins with an underscore: the kernels of such ops do not check their inputs.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
         """
         self.name = name
@@ -171,7 +180,6 @@ class Op:
         self.gradient_follows = gradient_follows.split()
         self.flops_rule: Callable[..., Any] | None = None
         self.sizes_rule: Callable[..., Any] | None = None
-        # What begins with an underscore is made by this package alone: its kernels trust their inputs.
         self.importable = not name.startswith("_") if importable is None else importable
         self._frame = _defining_frame()
         self.shape_rule: Callable[..., Any] | None = None
@@ -193,16 +201,15 @@ class Op:
         self._wanted: dict[Callable[..., Any], tuple[str, ...]] = {}
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()
-        self.calls: Callable[..., Any] | None = (
-            None  # of the call of a function by its name: which one a node calls
-        )
+        # For an op type that calls a function by its name: the function, and its attributes, for a node.
+        self.calls: Callable[[Any], tuple[str, dict[str, Any]]] | None = None
         if registered:
             register(self)
 
-    # ------------------------------------------------------------------ parts, as decorators
+    # ------------------------------------------------------------------ decorators that register parts
 
-    def shape(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers the shape rule. One output: it returns a shape; several: a list of shapes."""
+    def shape(self, rule: F) -> F:
+        """Registers the shape rule. It returns a shape, or a list of shapes if there are several outputs."""
         self._name_part(rule, "shape")
         names = _keyword_names(rule)
         self._wanted[rule] = tuple(name for name in names if name in self.attrs)
@@ -210,23 +217,25 @@ class Op:
         self.shape_rule = rule
         return rule
 
-    def value(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers how the output's value (or part of it) follows from `op` without running it: sizes,
-        packs of sizes.
-        """
+    def value(self, rule: F) -> F:
+        """Registers a function from the operation to its value, as far as it follows from the graph alone."""
         self._name_part(rule, "value")
         self.value_rule = rule
         return rule
 
-    def kernel(self, function: Callable[..., Any] | str) -> Callable[..., Any]:
-        """Registers the kernel: `@op.kernel` for all, `@op.kernel("cuda")`, "string" or "unsigned" for one
-        kind.
-        """
+    @overload
+    def kernel(self, function: str) -> Callable[[F], F]: ...
+
+    @overload
+    def kernel(self, function: F) -> F: ...
+
+    def kernel(self, function: F | str) -> F | Callable[[F], F]:
+        """Registers the kernel; `@op.kernel("cuda")`, "string" and "unsigned" are for one kind of values."""
         if isinstance(function, str):
             return lambda fn: self._add_kernel(function, fn)
         return self._add_kernel("", function)
 
-    def _add_kernel(self, key: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _add_kernel(self, key: str, function: F) -> F:
         self._name_part(function, f"{key}_kernel" if key else "kernel")
         self._wanted[function] = tuple(
             name for name in _keyword_names(function) if name in self.attrs or name in KERNEL_EXTRAS
@@ -234,27 +243,28 @@ class Op:
         self.kernels[key] = function
         return function
 
-    def specialize(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers a shortcut: from a planned node, a cheaper callable of its tensor inputs, or None."""
+    def specialize(self, rule: F) -> F:
+        """Registers a function from a planned node to a faster callable of its tensor inputs, or None."""
         self._name_part(rule, "specialize")
         self.specialize_rule = rule
         return rule
 
     def gradient(self, function: Any) -> Any:
-        """Registers the gradient, a function of (op, *output_gradients), or the word `not_differentiable`."""
+        """Registers the gradient, a function of the operation and its outputs' gradients."""
         self._name_part(function, "gradient")
         self.gradient_function = function
         return function
 
-    def flops(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers how many floating-point operations a node takes: a function of the operation."""
+    def flops(self, rule: F) -> F:
+        """Registers a function from the operation to its number of floating-point operations."""
         self._name_part(rule, "flops")
         self.flops_rule = rule
         return rule
 
-    def sizes(self, rule: Callable[..., Any]) -> Callable[..., Any]:
-        """Registers what TensorFlow knows of the output where it is a vector of sizes (`known_sizes.py`): a
-        function of the operation, which gives NotImplemented where the general rule holds.
+    def sizes(self, rule: F) -> F:
+        """Registers what TensorFlow knows of an output that is a vector of sizes (`known_sizes.py`).
+
+        The rule is a function of the operation. It returns NotImplemented if the general rule applies.
         """
         self._name_part(rule, "sizes")
         self.sizes_rule = rule
@@ -267,16 +277,17 @@ class Op:
         law: Callable[..., Any] | None = None,
         covered_by: str | None = None,
     ) -> None:
-        """Inputs (and a final dict of attributes) from which the op's tests follow.
+        """Registers the samples from which the op's tests are generated.
 
         Args:
-          *cases: One tuple of inputs for each sample; a single input may stand by itself.
-          against: Computes the expected outputs from the inputs and the attributes that it names, by NumPy,
+          *cases: For each sample a tuple of inputs, which may end with a dict of attributes; a single input
+            need not be in a tuple.
+          against: Computes the expected outputs from the inputs and the attributes that it names, with NumPy,
             SciPy or a slower definition.
-          law: Where no such function is at hand: takes the inputs, then the outputs, then the attributes that
-            it names, and gives what must be true: booleans, or a pair (or list of pairs) of equal values.
-          covered_by: The test file that runs an op which cannot be run by itself (one of several that share a
-            queue, a TensorArray or a dataset), relative to the root of the repository.
+          law: A property of the outputs, if there is no such function. It takes the inputs, the outputs and
+            the attributes that it names, and returns what must be true: booleans, or pairs of equal values.
+          covered_by: The test file of an op that cannot run by itself (one of several that share a queue, a
+            TensorArray or a dataset), relative to the root of the repository.
         """
         self.sample_cases += [case if isinstance(case, tuple) else (case,) for case in cases]
         self.reference = against or self.reference
@@ -284,11 +295,11 @@ class Op:
         self.covered_by = covered_by or self.covered_by
 
     def refuses(self, inputs: tuple[Any, ...], message: str, error: type[Exception] = ValueError) -> None:
-        """An example of bad input, with the error and a part of the message that the user gets."""
+        """Registers an example of invalid inputs, with the error and a part of the message that users get."""
         self.refusals.append((inputs, message, error))
 
     def parts(self) -> dict[str, bool]:
-        """What an op needs before it can be used, in words, and whether it is there."""
+        """The required parts of an op, by description, and whether the op has them."""
         return {
             "a shape rule (@op.shape)": self.shape_rule is not None,
             "a kernel (@op.kernel)": bool(self.kernels),
@@ -296,7 +307,7 @@ class Op:
         }
 
     def check_parts(self, parts: dict[str, bool]) -> None:
-        """TypeError that names every part which is not there."""
+        """Raises TypeError with the descriptions of all missing parts."""
         missing = [text for text, there in parts.items() if not there]
         if missing:
             raise TypeError(
@@ -305,13 +316,13 @@ class Op:
 
     @property
     def place(self) -> tuple[str, int]:
-        """The file and the line where the op's paragraph begins."""
+        """The file and the line of the op's definition."""
         return file_and_line(self._frame)
 
     def _name_part(self, function: Any, part: str) -> None:
-        """Gives a part that has no name of its own (a lambda, a private function) one that says whose it is,
-        such as `MatMul.kernel`, for tracebacks, profiles and plans. A part that several ops share keeps the
-        first.
+        """Names a part that is a lambda or a private function after the op, for instance `MatMul.kernel`.
+
+        Tracebacks, profiles and plans show the name. A part that several ops share keeps its first name.
         """
         while isinstance(function, FunctionType):
             if function.__name__.startswith(("_", "<")):
@@ -322,17 +333,17 @@ class Op:
             function = getattr(function, "__wrapped__", None)
 
     def wants(self, function: Callable[..., Any]) -> tuple[str, ...]:
-        """The attributes (and extras) that a rule or kernel of this op asks for."""
+        """The keyword-only parameters of a rule or kernel of this op: attributes and extras."""
         return self._wanted[function]
 
     # ------------------------------------------------------------------ making a node
 
     def __call__(self, *args: Any, name: str | None = None, **attrs: Any) -> Any:
-        """Adds a node to the graph; returns its output tensor(s), or the operation where it has none."""
+        """Adds a node to the graph; returns its output tensor or tensors, or the operation if it has none."""
         return self._result(self.node(*args, name=name, **attrs))
 
     def raw(self, *args: Any, **kwargs: Any) -> Any:
-        """The same with inputs given by name too, as `tf.raw_ops` has it."""
+        """Adds a node to the graph, with all inputs given by name, as `tf.raw_ops` does."""
         if args:
             raise TypeError(
                 f"{self.name} only takes keyword args (possible keys: {[a.name for a in self.inputs]})"
@@ -382,7 +393,7 @@ class Op:
                 flat.append(value)
         if not self._takes_references:
             return self._insert(graph, full_name, flat, inputs, resolved)
-        with contextlib.ExitStack() as stack:  # what changes a variable is placed with it
+        with contextlib.ExitStack() as stack:  # an op that changes a variable is placed with it
             for tensor in self._references(inputs):
                 stack.enter_context(graph.colocate_with(tensor.op))
             return self._insert(graph, full_name, flat, inputs, resolved)
@@ -392,8 +403,9 @@ class Op:
         return [tensor for arg, value in pairs for tensor in (value if arg.is_list else [value])]
 
     def node_from_flat(self, inputs: list[Tensor], attrs: dict[str, Any], name: str) -> Operation:
-        """A node from tensors already converted and attributes in stored form, unknown ones kept (GraphDef
-        import).
+        """Adds a node from tensors and attributes in their stored form, as an import has them.
+
+        Attributes that the schema does not have are kept.
         """
         graph = get_default_graph()
         resolved = {**self._defaults, **attrs}
@@ -407,7 +419,7 @@ class Op:
         )
 
     def inferred_attrs(self, inputs: Sequence[Tensor]) -> dict[str, Any]:
-        """The type attributes that single inputs decide."""
+        """The type attributes that follow from the inputs, unless there are list inputs."""
         if any(arg.is_list for arg in self.inputs):
             return {}
         pairs = zip(self.inputs, inputs)
@@ -467,8 +479,9 @@ class Op:
     # ------------------------------------------------------------------ inputs
 
     def _convert(self, arg: Arg, value: Any, attrs: dict[str, Any], given: set[str]) -> Any:
-        """The input as a tensor (or list), of the type the attributes demand; what it decides goes into
-        `attrs`.
+        """Converts an input to a tensor or a list of tensors, of the type that the attributes require.
+
+        Attributes that follow from the input are added to `attrs` and `given`.
         """
         if arg.type_list_attr is not None:
             return self._convert_mixed_list(arg, value, attrs)
@@ -567,7 +580,7 @@ class Op:
     ) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):
             raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
-        if wanted is None:  # a tensor among the values decides for the Python numbers beside it
+        if wanted is None:  # a tensor among the values determines the type of the Python numbers
             for item in value:
                 if isinstance(item, Tensor) or hasattr(item, "dtype") and hasattr(item, "_as_graph_element"):
                     wanted = item.dtype.base_dtype
@@ -597,8 +610,9 @@ class Op:
         return tensors
 
     def group_inputs(self, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-        """Flat inputs (tensors or values) by argument: a list argument takes as many as its attribute
-        says.
+        """Groups flat inputs (tensors or values) by argument.
+
+        An attribute has the length of a list argument.
         """
         if len(flat) == len(self.inputs) and not any(arg.is_list for arg in self.inputs):
             return list(flat)
@@ -633,7 +647,7 @@ class Op:
     def infer(
         self, inputs: list[Any], attrs: dict[str, Any], name: str, frames: tuple[Frame, ...] = ()
     ) -> list[TensorShape]:
-        """The outputs' shapes from inputs grouped by argument (anything with `.shape`)."""
+        """The outputs' shapes, from inputs grouped by argument. An input is anything with a `shape`."""
         rule: Any = self.shape_rule
         known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
         try:
@@ -665,7 +679,7 @@ class Op:
         return lambda op: fields(*self.group_outputs(op))
 
     def group_outputs(self, op: Operation) -> list[Any]:
-        """Outputs by argument of the schema; list arguments as lists."""
+        """Groups the outputs by argument of the schema; a list argument is a list."""
         grouped: list[Any] = []
         position = 0
         for arg in self.outputs:
@@ -683,8 +697,10 @@ class Op:
 
 
 def _defining_frame() -> Frame:
-    """Where an op is defined: for one of this package the line of its module, even if a function that makes
-    families of ops is called there; for a user's own op the user's innermost line.
+    """The frame in which an op is defined.
+
+    For an op of this package it is the line of its module, even if that line calls a function that makes
+    families of ops; for a user's own op it is the user's innermost line.
     """
     frame = sys._getframe(2)
     if not is_of_package(frame.f_code):
@@ -695,7 +711,7 @@ def _defining_frame() -> Frame:
 
 
 def _keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
-    if isinstance(function, FunctionType) and not vars(function):  # plain ones, thousands of them, at once
+    if isinstance(function, FunctionType) and not vars(function):  # a short path for thousands of functions
         code = function.__code__
         return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     try:
@@ -706,7 +722,7 @@ def _keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _count(arg: Arg, attrs: dict[str, Any]) -> int:
-    """How many tensors a list argument takes."""
+    """The number of tensors of a list argument."""
     if arg.number_attr is not None:
         return int(attrs[arg.number_attr])
     assert arg.type_list_attr is not None, "a list is of a number of tensors, or of types"

@@ -1,7 +1,7 @@
 """The op types by name.
 
-The modules of `tideflow.ops` register the vocabulary when they are imported. The first question for an op
-type imports them all.
+The modules of `tideflow.ops` register their op types when they are imported. The first lookup imports all of
+them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ _definitions: dict[str, Op] = {}
 
 
 def register(op: Op) -> None:
-    """Makes an op type known by its name."""
+    """Adds an op type. Raises ValueError if there is one of the same name."""
     if op.name in _definitions:
         raise ValueError(f"op type {op.name!r} is defined twice")
     _definitions[op.name] = op
 
 
 def definition(op_type: str) -> Op:
-    """The definition of an op type; NotFoundError where no op of that name is registered."""
+    """The definition of an op type. Raises NotFoundError if there is none of this name."""
     if op_type not in _definitions:
         importlib.import_module(_VOCABULARY)
     try:
@@ -37,12 +37,12 @@ def definition(op_type: str) -> Op:
 
 
 def role_of(op_type: str) -> str:
-    """The role of an op type; "" for one without, or one that is not registered."""
+    """The role of an op type; "" if it has none or is not registered."""
     op = definitions().get(op_type)
     return "" if op is None else op.role
 
 
 def definitions() -> dict[str, Op]:
-    """Every registered op type by name."""
+    """All registered op types, by name."""
     importlib.import_module(_VOCABULARY)
     return _definitions

@@ -4,7 +4,7 @@ from tideflow.linalg import (  # noqa: F401
     circulant,
     compounds,
     dense,
-    dispatch,
+    forms,
     householder,
     identities,
     low_rank,

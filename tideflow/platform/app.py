@@ -13,7 +13,12 @@ from tideflow.platform import flags
 
 @export("app.run")
 def run(main: Callable | None = None, argv: Sequence[str] | None = None) -> None:
-    """Parses the flags, calls `main` (the program's own, where None) with what is left, and exits."""
+    """Parses the program's flags, calls its main function and exits.
+
+    Args:
+      main: The function, which gets the arguments that are not flags; the program's own `main` if None.
+      argv: The command line; `sys.argv` if None.
+    """
     absl_app.run(main=main or sys.modules["__main__"].main, argv=argv, flags_parser=_parse_known)
 
 

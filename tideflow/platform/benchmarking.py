@@ -20,7 +20,11 @@ from tideflow.session.timeline import Timeline
 
 @export("test.benchmark_config")
 def benchmark_config() -> ConfigProto:
-    """A configuration under which nothing that is measured is optimized away."""
+    """Makes a ConfigProto under which no optimization removes what is measured.
+
+    Returns:
+      The message.
+    """
     config = ConfigProto()
     config.graph_options.rewrite_options.dependency_optimization = RewriterConfig.OFF
     return config
@@ -28,7 +32,7 @@ def benchmark_config() -> ConfigProto:
 
 @export("test.Benchmark")
 class Benchmark:
-    """A base for benchmarks: methods whose names begin with `benchmark`."""
+    """A base class for benchmarks, which are methods whose names begin with `benchmark`."""
 
     @classmethod
     def is_abstract(cls) -> bool:
@@ -60,9 +64,22 @@ class Benchmark:
         extras: dict[str, Any] | None = None,
         mbs: float = 0,
     ) -> dict[str, Any]:
-        """Runs an operation, after `burn_iters` runs that do not count, and reports the median of its times.
+        """Runs an operation repeatedly and reports the median of its times.
 
-        `mbs` is how many megabytes an iteration handles, for the throughput.
+        Args:
+          sess: The session.
+          op_or_tensor: The operation or tensor.
+          feed_dict: Values to feed.
+          burn_iters: The number of runs at the start that do not count.
+          min_iters: The least number of runs that count.
+          store_trace: Whether a trace is stored with the report.
+          store_memory_usage: Whether the use of memory is stored with the report.
+          name: The name of the benchmark; that of the calling method if None.
+          extras: Further values to report.
+          mbs: The number of megabytes that a run processes, for the throughput.
+
+        Returns:
+          The reported values.
         """
         op = op_or_tensor.op if isinstance(op_or_tensor, Tensor) else op_or_tensor
         if not isinstance(op, Operation):
@@ -97,8 +114,15 @@ class Benchmark:
         extras: dict[str, Any] | None = None,
         name: str | None = None,
     ) -> None:
-        """Prints a benchmark's figures and, where TEST_REPORT_FILE_PREFIX is set, writes them to a file of
-        theirs.
+        """Prints the results of a benchmark, and writes them to a file if TEST_REPORT_FILE_PREFIX is set.
+
+        Args:
+          iters: The number of runs.
+          cpu_time: The CPU time of a run in seconds.
+          wall_time: The time of a run in seconds.
+          throughput: The throughput in megabytes per second.
+          extras: Further values to report.
+          name: The name of the benchmark; that of the calling method if None.
         """
         full_name = self._get_name(name)
         figures = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
@@ -115,7 +139,14 @@ class Benchmark:
                 file.write(text)
 
     def evaluate(self, tensors: Any) -> Any:
-        """The value of tensors in the default session."""
+        """Computes the values of tensors in the default session.
+
+        Args:
+          tensors: A structure of tensors.
+
+        Returns:
+          The values.
+        """
         session = get_default_session()
         if session is None:
             raise ValueError("Benchmark.evaluate needs a default session: `with tf.Session():` around it.")

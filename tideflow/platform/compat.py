@@ -27,7 +27,18 @@ sys.modules["tideflow.compat.v1"] = _root
 
 @export("compat.as_bytes")
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """The bytes, text in `encoding`."""
+    """Converts text to bytes.
+
+    Args:
+      bytes_or_text: Bytes or a string.
+      encoding: The encoding.
+
+    Returns:
+      The bytes.
+
+    Raises:
+      TypeError: If the argument is neither.
+    """
     if isinstance(bytes_or_text, str):
         return bytes_or_text.encode(encoding)
     if isinstance(bytes_or_text, (bytes, bytearray)):
@@ -37,7 +48,18 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 @export("compat.as_text", "compat.as_str")
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """The text, bytes being in `encoding`."""
+    """Converts bytes to text.
+
+    Args:
+      bytes_or_text: Bytes or a string.
+      encoding: The encoding.
+
+    Returns:
+      The string.
+
+    Raises:
+      TypeError: If the argument is neither.
+    """
     if isinstance(bytes_or_text, bytes):
         return bytes_or_text.decode(encoding)
     if isinstance(bytes_or_text, str):
@@ -47,13 +69,27 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 
 @export("compat.as_str_any")
 def as_str_any(value: Any) -> str:
-    """`str(value)`, and the text of bytes."""
+    """Converts a value to a string: bytes are decoded, other values are passed to `str`.
+
+    Args:
+      value: Any value.
+
+    Returns:
+      The string.
+    """
     return as_text(value) if isinstance(value, bytes) else str(value)
 
 
 @export("compat.path_to_str")
 def path_to_str(path: Any) -> Any:
-    """The text of a path object; anything else as it is."""
+    """Converts a path object to a string.
+
+    Args:
+      path: A path object, or any other value, which is returned unchanged.
+
+    Returns:
+      The string.
+    """
     return as_str_any(os.fspath(path)) if hasattr(path, "__fspath__") else path
 
 
@@ -62,14 +98,32 @@ _horizon = datetime.date(2019, 8, 21)  # 1.15's
 
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether a graph may use what was added on that day."""
+    """Whether a graph may use operations that were added to TensorFlow on a day.
+
+    Args:
+      year: The year.
+      month: The month.
+      day: The day.
+
+    Returns:
+      True if the day is not later than the compatibility horizon.
+    """
     return _horizon > datetime.date(year, month, day)
 
 
 @export("compat.forward_compatibility_horizon")
 @contextlib.contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
-    """`forward_compatible` answers as if this were the day up to which additions count."""
+    """A context manager that moves the compatibility horizon of `tf.compat.forward_compatible`.
+
+    Args:
+      year: The year.
+      month: The month.
+      day: The day.
+
+    Yields:
+      None.
+    """
     global _horizon
     before, _horizon = _horizon, datetime.date(year, month, day)
     try:

@@ -28,14 +28,28 @@ def _physical(device: Device) -> PhysicalDevice:
 
 @export("config.experimental.list_physical_devices")
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices of the machine that can be used, of one type or of all."""
+    """Lists the devices of the machine.
+
+    Args:
+      device_type: The type, such as `"CPU"` or `"GPU"`; all if None.
+
+    Returns:
+      A list of PhysicalDevice objects.
+    """
     found = map(_physical, local_devices())
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 @export("config.experimental.get_visible_devices")
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
-    """The devices that sessions may use."""
+    """Lists the devices that sessions may use.
+
+    Args:
+      device_type: The type, such as `"CPU"` or `"GPU"`; all if None.
+
+    Returns:
+      A list of PhysicalDevice objects.
+    """
     chosen = settings.visible_devices
     return [
         device
@@ -46,7 +60,15 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
 
 @export("config.experimental.set_visible_devices")
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
-    """Only these devices may be used; with a type, only these of that type. The CPU can always be used."""
+    """Sets the devices that later sessions may use. The CPU can always be used.
+
+    Args:
+      devices: The devices.
+      device_type: If given, only devices of this type are affected.
+
+    Raises:
+      ValueError: If a device is unknown or of another type.
+    """
     chosen = (
         devices
         if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice)
@@ -73,20 +95,35 @@ def _check_known(device: Any) -> PhysicalDevice:
 
 @export("config.experimental.list_logical_devices")
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
-    """The devices as graphs name them."""
+    """Lists the devices as graphs name them.
+
+    Args:
+      device_type: The type, such as `"CPU"` or `"GPU"`; all if None.
+
+    Returns:
+      A list of LogicalDevice objects.
+    """
     found = [LogicalDevice(device.name, device.device_type) for device in devices_for(None)]
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 @export("config.experimental_list_devices")
 def experimental_list_devices() -> list[str]:
-    """The names of the devices that can be used."""
+    """Lists the names of the devices.
+
+    Returns:
+      The names.
+    """
     return [device.name for device in list_logical_devices()]
 
 
 @export("config.experimental.VirtualDeviceConfiguration")
 class VirtualDeviceConfiguration(namedtuple("VirtualDeviceConfiguration", ["memory_limit"])):
-    """One of the devices that a device stands for, with its memory in megabytes (None: all there is)."""
+    """The configuration of a virtual device.
+
+    Args:
+      memory_limit: Its memory in megabytes; all of the device's if None.
+    """
 
     __slots__ = ()
 
@@ -96,7 +133,17 @@ class VirtualDeviceConfiguration(namedtuple("VirtualDeviceConfiguration", ["memo
 
 @export("config.experimental.get_virtual_device_configuration")
 def get_virtual_device_configuration(device: PhysicalDevice) -> list[VirtualDeviceConfiguration] | None:
-    """The devices that this one stands for; None where it stands for itself."""
+    """Gets the virtual devices of a device.
+
+    Args:
+      device: The device.
+
+    Returns:
+      A list of VirtualDeviceConfiguration objects, or None.
+
+    Raises:
+      ValueError: If the device is unknown.
+    """
     _check_known(device)
     limits = settings.virtual_devices.get((device.device_type, _index(device)))
     if limits is None:
@@ -108,7 +155,15 @@ def get_virtual_device_configuration(device: PhysicalDevice) -> list[VirtualDevi
 def set_virtual_device_configuration(
     device: PhysicalDevice, virtual_devices: list[VirtualDeviceConfiguration]
 ) -> None:
-    """Makes a device stand for several in the sessions to come, as if there were so many."""
+    """Divides a device into virtual devices, for later sessions.
+
+    Args:
+      device: The device.
+      virtual_devices: The configurations of the virtual devices.
+
+    Raises:
+      ValueError: If the device is unknown, or a configuration is not valid.
+    """
     _check_known(device)
     limits = [
         None if part.memory_limit is None else part.memory_limit * _MEGABYTE for part in virtual_devices
@@ -128,14 +183,32 @@ def _memory_growth_device(device: PhysicalDevice) -> PhysicalDevice:
 
 @export("config.experimental.get_memory_growth")
 def get_memory_growth(device: PhysicalDevice) -> bool:
-    """True: memory of a GPU is taken when it is needed."""
+    """Whether the memory of a GPU is allocated as it is needed: True.
+
+    Args:
+      device: The device.
+
+    Returns:
+      True.
+
+    Raises:
+      ValueError: If the device is unknown.
+    """
     _memory_growth_device(device)
     return True
 
 
 @export("config.experimental.set_memory_growth")
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Nothing changes: memory of a GPU is taken when it is needed, never all of it in advance."""
+    """Does nothing: the memory of a GPU is always allocated as it is needed.
+
+    Args:
+      device: The device.
+      enable: Ignored.
+
+    Raises:
+      ValueError: If the device is unknown.
+    """
     _memory_growth_device(device)
 
 
@@ -144,13 +217,20 @@ _POLICIES = ("silent", "silent_for_int32", "warn", "explicit")
 
 @export("config.experimental.get_device_policy")
 def get_device_policy() -> str:
-    """What eager execution would do with an input on another device. A graph's inputs are always copied."""
+    """The policy of eager execution for inputs on other devices, which has no effect on graphs."""
     return settings.device_policy
 
 
 @export("config.experimental.set_device_policy")
 def set_device_policy(device_policy: str | None) -> None:
-    """What eager execution would do with an input on another device; None is "silent"."""
+    """Sets the policy of eager execution for inputs on other devices, which has no effect on graphs.
+
+    Args:
+      device_policy: `"silent"`, `"silent_for_int32"`, `"warn"`, `"explicit"`, or None for `"silent"`.
+
+    Raises:
+      ValueError: If the policy is unknown.
+    """
     policy = "silent" if device_policy is None else device_policy
     if policy not in _POLICIES:
         raise ValueError(
@@ -161,13 +241,17 @@ def set_device_policy(device_policy: str | None) -> None:
 
 @export("config.experimental.get_synchronous_execution")
 def get_synchronous_execution() -> bool:
-    """Whether eager execution would wait for each op. A session waits for its step."""
+    """Whether eager execution waits for each operation, which has no effect on graphs."""
     return settings.synchronous
 
 
 @export("config.experimental.set_synchronous_execution")
 def set_synchronous_execution(enable: bool) -> None:
-    """Whether eager execution would wait for each op."""
+    """Sets whether eager execution waits for each operation, which has no effect on graphs.
+
+    Args:
+      enable: Whether it waits.
+    """
     settings.synchronous = bool(enable)
 
 
@@ -176,37 +260,49 @@ def set_synchronous_execution(enable: bool) -> None:
 
 @export("config.get_soft_device_placement")
 def get_soft_device_placement() -> bool:
-    """Whether an op that cannot run where it was asked to may run elsewhere."""
+    """Whether an operation may run on another device if it cannot run on the requested one."""
     return settings.soft_placement
 
 
 @export("config.set_soft_device_placement")
 def set_soft_device_placement(enabled: bool) -> None:
-    """Lets an op that cannot run where it was asked to run elsewhere, in all sessions to come."""
+    """Sets whether an operation may run on another device if it cannot run on the requested one.
+
+    Args:
+      enabled: Whether it may, in later sessions.
+    """
     settings.soft_placement = enabled
 
 
 @export("debugging.get_log_device_placement")
 def get_log_device_placement() -> bool:
-    """Whether sessions say where they put each op."""
+    """Whether sessions log the device of each operation."""
     return settings.log_placement
 
 
 @export("debugging.set_log_device_placement")
 def set_log_device_placement(enabled: bool) -> None:
-    """Makes all sessions to come say where they put each op."""
+    """Sets whether sessions log the device of each operation.
+
+    Args:
+      enabled: Whether later sessions do.
+    """
     settings.log_placement = enabled
 
 
 @export("config.threading.get_intra_op_parallelism_threads")
 def get_intra_op_parallelism_threads() -> int:
-    """How many threads one op may use; 0 is as many as there are cores."""
+    """The number of threads of one operation; 0 means one for each core."""
     return settings.intra_op_threads
 
 
 @export("config.threading.set_intra_op_parallelism_threads")
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """How many threads one op may use, from now on; 0 leaves it as it is."""
+    """Sets the number of threads of one operation.
+
+    Args:
+      num_threads: The number; 0 does not change it.
+    """
     settings.intra_op_threads = num_threads
     if num_threads > 0:
         torch.set_num_threads(num_threads)
@@ -214,13 +310,19 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 
 @export("config.threading.get_inter_op_parallelism_threads")
 def get_inter_op_parallelism_threads() -> int:
-    """How many ops of a step may run at once, as it was asked for."""
+    """The number of operations that may run at the same time, as it was set."""
     return settings.inter_op_threads
 
 
 @export("config.threading.set_inter_op_parallelism_threads")
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
-    """How many ops of a step may run at once at most. A compiled step runs them one after the other."""
+    """Sets the number of operations that may run at the same time.
+
+    A compiled step runs them one after the other.
+
+    Args:
+      num_threads: The number.
+    """
     settings.inter_op_threads = num_threads
 
 
@@ -250,14 +352,21 @@ _OPTIONS = (
 
 @export("config.optimizer.get_experimental_options")
 def get_experimental_options() -> dict[str, Any]:
-    """The options that were set, and the two that always stand."""
+    """The options of the graph optimizer.
+
+    Returns:
+      The values by name.
+    """
     return {"disable_model_pruning": False, "disable_meta_optimizer": False, **settings.optimizer_options}
 
 
 @export("config.optimizer.set_experimental_options")
 def set_experimental_options(options: dict[str, Any]) -> None:
-    """Sets options by name. `disable_meta_optimizer` turns all rewrites off, `constant_folding=False` that
-    one.
+    """Sets options of the graph optimizer.
+
+    Args:
+      options: The values by name. `disable_meta_optimizer` switches all rewrites off,
+        `constant_folding=False` that one.
     """
     settings.optimizer_options.update({key: value for key, value in options.items() if key in _OPTIONS})
     off = [
@@ -273,11 +382,15 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 
 @export("config.optimizer.get_jit")
 def get_jit() -> bool:
-    """Whether compilation was asked for."""
+    """Whether just-in-time compilation was requested."""
     return settings.jit
 
 
 @export("config.optimizer.set_jit")
 def set_jit(enabled: bool) -> None:
-    """A hint, kept and not needed: every step is compiled as a whole."""
+    """Requests just-in-time compilation. It has no effect: every step is compiled.
+
+    Args:
+      enabled: Whether it is requested.
+    """
     settings.jit = enabled

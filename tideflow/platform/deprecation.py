@@ -30,7 +30,16 @@ def _warn(what: str, date: str | None, instructions: str, once: bool) -> None:
 
 @export("contrib.framework.deprecated")
 def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> Callable:
-    """Decorator: a function, or a class, that is to go away."""
+    """Decorator that marks a function or a class as deprecated: it logs a warning when it is called.
+
+    Args:
+      date: The date of the removal, as `"YYYY-MM-DD"`, or None.
+      instructions: What to use instead.
+      warn_once: Whether there is one warning only.
+
+    Returns:
+      The decorator.
+    """
 
     def decorate(target: Any) -> Any:
         if inspect.isclass(target):
@@ -51,7 +60,18 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> C
 def deprecated_args(
     date: str | None, instructions: str, *deprecated_arg_names_or_tuples: Any, warn_once: bool = True
 ) -> Callable:
-    """Decorator: arguments that are to go away. (name, value) is one that may still have that value."""
+    """Decorator that marks arguments of a function as deprecated: it logs a warning when they are given.
+
+    Args:
+      date: The date of the removal, as `"YYYY-MM-DD"`, or None.
+      instructions: What to use instead.
+      *deprecated_arg_names_or_tuples: The names of the arguments. A tuple of name and value is an argument
+        that may have this value without a warning.
+      warn_once: Whether there is one warning only.
+
+    Returns:
+      The decorator.
+    """
     if not deprecated_arg_names_or_tuples:
         raise ValueError("Specify which argument is deprecated.")
     accepted = {a if isinstance(a, str) else a[0]: () if isinstance(a, str) else a[1:]
@@ -65,7 +85,17 @@ def deprecated_args(
 def deprecated_arg_values(
     date: str | None, instructions: str, warn_once: bool = True, **deprecated_kwargs: Any
 ) -> Callable:
-    """Decorator: values of arguments that are to go away."""
+    """Decorator that marks values of arguments as deprecated: it logs a warning when they are given.
+
+    Args:
+      date: The date of the removal, as `"YYYY-MM-DD"`, or None.
+      instructions: What to use instead.
+      warn_once: Whether there is one warning only.
+      **deprecated_kwargs: The values by argument.
+
+    Returns:
+      The decorator.
+    """
     if not deprecated_kwargs:
         raise ValueError("Specify which argument values are deprecated.")
     return _on_arguments(

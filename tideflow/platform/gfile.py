@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple
@@ -21,7 +22,15 @@ _READ_BUFFER = 512 * 1024
 
 @export("gfile.GFile", "gfile.Open", "io.gfile.GFile")
 class GFile:
-    """A file, opened when it is first read or written. Reading and writing have a position each."""
+    """A file. It is opened when it is first read or written; reading and writing have separate positions.
+
+    Args:
+      name: The path.
+      mode: The mode, as of Python's `open`.
+
+    Raises:
+      InvalidArgumentError: If the mode is not valid.
+    """
 
     def __init__(self, name: Any, mode: str = "r"):
         plain = mode.replace("b", "")
@@ -37,12 +46,12 @@ class GFile:
 
     @property
     def name(self) -> Any:
-        """The file's name, as given."""
+        """The path."""
         return self._name
 
     @property
     def mode(self) -> str:
-        """The mode, as given."""
+        """The mode."""
         return self._mode
 
     def _reading(self) -> BinaryIO:
@@ -67,19 +76,26 @@ class GFile:
         return data if self._binary else data.decode()
 
     def size(self) -> int:
-        """The file's length in bytes."""
+        """The size of the file in bytes."""
         return stat(self._name).length
 
     def read(self, n: int = -1) -> bytes | str:
-        """The next `n` bytes, or all that are left."""
+        """Reads from the file.
+
+        Args:
+          n: The number of bytes; all that are left if -1.
+
+        Returns:
+          Bytes or, in a text mode, a string.
+        """
         return self._value(self._reading().read(n))
 
     def readline(self) -> bytes | str:
-        """The next line with its newline, without carriage returns; empty at the end."""
+        """Reads a line with its newline; empty at the end of the file."""
         return self._value(self._reading().readline().replace(b"\r", b""))
 
     def readlines(self) -> list[bytes | str]:
-        """The lines that are left."""
+        """Reads all lines that are left."""
         return list(self)
 
     def __iter__(self) -> GFile:
@@ -94,13 +110,26 @@ class GFile:
     next = __next__
 
     def write(self, file_content: Any) -> None:
-        """Appends bytes, or text as UTF-8."""
+        """Appends to the file.
+
+        Args:
+          file_content: Bytes, or a string, which is encoded as UTF-8.
+        """
         data = as_bytes(file_content)
         with as_tensorflow_errors(str(self._name)):
             self._writing().write(data)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """The next read starts at `offset` from the start (whence 0), from here (1) or from the end (2)."""
+        """Sets the position for reading.
+
+        Args:
+          offset: The position, relative to `whence`.
+          whence: 0 for the start of the file, 1 for the current position, 2 for the end.
+          position: An older name of `offset`.
+
+        Raises:
+          InvalidArgumentError: If the position or `whence` is not valid.
+        """
         reader = self._reading()
         if offset is None and position is None:
             raise TypeError("seek(): offset argument required")
@@ -117,21 +146,21 @@ class GFile:
         reader.seek(target)
 
     def seekable(self) -> bool:
-        """True."""
+        """Whether the position can be set: True."""
         return True
 
     def tell(self) -> int:
-        """Where the next read starts; in a file that is only written, the next write."""
+        """The position for reading or, in a file that is only written, for writing."""
         return (self._reading() if self._may_read else self._writing()).tell()
 
     def flush(self) -> None:
-        """What was written has left the process."""
+        """Writes all data so far to the operating system."""
         if self._writer is not None:
             with as_tensorflow_errors(str(self._name)):
                 self._writer.flush()
 
     def close(self) -> None:
-        """Closes the file; using it again opens it anew."""
+        """Closes the file. Using it again opens it again."""
         reader, writer, self._reader, self._writer = self._reader, self._writer, None, None
         with as_tensorflow_errors(str(self._name)):
             for file in (reader, writer):
@@ -147,7 +176,7 @@ class GFile:
 
 @export("gfile.FastGFile")
 class FastGFile(GFile):
-    """A GFile under its older name."""
+    """A GFile; an older name."""
 
 
 class FileStatistics(NamedTuple):
@@ -164,19 +193,43 @@ class FileStatistics(NamedTuple):
 
 @export("io.gfile.exists")
 def exists(path: Any) -> bool:
-    """Whether there is a file or directory of this name."""
+    """Whether a file or a directory exists.
+
+    Args:
+      path: The path.
+
+    Returns:
+      True or False.
+    """
     return os.path.exists(local_path(path))
 
 
 @export("io.gfile.isdir")
 def isdir(path: Any) -> bool:
-    """Whether there is a directory of this name."""
+    """Whether a directory exists.
+
+    Args:
+      path: The path.
+
+    Returns:
+      True or False.
+    """
     return os.path.isdir(local_path(path))
 
 
 @export("io.gfile.stat")
 def stat(path: Any) -> FileStatistics:
-    """Length, time of the last change and kind of a file."""
+    """Gets the size, the modification time and the type of a file.
+
+    Args:
+      path: The path.
+
+    Returns:
+      An object with `length`, `mtime_nsec` and `is_directory`.
+
+    Raises:
+      NotFoundError: If there is no such file.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path):
         found = os.stat(path)
@@ -185,7 +238,14 @@ def stat(path: Any) -> FileStatistics:
 
 @export("io.gfile.mkdir")
 def mkdir(path: Any) -> None:
-    """Makes a directory in one that exists; it may exist itself."""
+    """Makes a directory, if it does not exist. Its parent must exist.
+
+    Args:
+      path: The path.
+
+    Raises:
+      NotFoundError: If the parent does not exist.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
         os.mkdir(path)
@@ -193,7 +253,11 @@ def mkdir(path: Any) -> None:
 
 @export("io.gfile.makedirs")
 def makedirs(path: Any) -> None:
-    """Makes a directory and those it lies in; any of them may exist."""
+    """Makes a directory and its missing parents.
+
+    Args:
+      path: The path.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path), contextlib.suppress(FileExistsError):
         os.makedirs(path)
@@ -201,7 +265,14 @@ def makedirs(path: Any) -> None:
 
 @export("io.gfile.remove")
 def remove(path: Any) -> None:
-    """Removes a file."""
+    """Removes a file.
+
+    Args:
+      path: The path.
+
+    Raises:
+      NotFoundError: If there is no such file.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path):
         os.remove(path)
@@ -209,7 +280,14 @@ def remove(path: Any) -> None:
 
 @export("io.gfile.rmtree")
 def rmtree(path: Any) -> None:
-    """Removes a directory and everything in it."""
+    """Removes a directory and everything in it.
+
+    Args:
+      path: The path.
+
+    Raises:
+      NotFoundError: If there is no such directory.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path):
         shutil.rmtree(path)
@@ -217,7 +295,16 @@ def rmtree(path: Any) -> None:
 
 @export("io.gfile.rename")
 def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Moves a file or directory; AlreadyExistsError where `dst` is taken, unless it may be overwritten."""
+    """Moves a file or a directory.
+
+    Args:
+      src: The path.
+      dst: The new path.
+      overwrite: Whether an existing file is replaced.
+
+    Raises:
+      AlreadyExistsError: If `dst` exists and `overwrite` is not set.
+    """
     src, dst = local_path(src), local_path(dst)
     _refuse_taken(dst, overwrite)
     with as_tensorflow_errors(src):
@@ -226,7 +313,16 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 @export("io.gfile.copy")
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copies a file; AlreadyExistsError where `dst` is taken, unless it may be overwritten."""
+    """Copies a file.
+
+    Args:
+      src: The path.
+      dst: The path of the copy.
+      overwrite: Whether an existing file is replaced.
+
+    Raises:
+      AlreadyExistsError: If `dst` exists and `overwrite` is not set.
+    """
     src, dst = local_path(src), local_path(dst)
     _refuse_taken(dst, overwrite)
     with as_tensorflow_errors(src):
@@ -240,7 +336,17 @@ def _refuse_taken(path: str, overwrite: bool) -> None:
 
 @export("io.gfile.listdir")
 def listdir(path: Any) -> list[str]:
-    """The names in a directory."""
+    """Lists the names in a directory.
+
+    Args:
+      path: The path.
+
+    Returns:
+      The names.
+
+    Raises:
+      NotFoundError: If there is no such directory.
+    """
     if not isdir(path):
         raise errors.not_found(f"Could not find directory {as_str_any(path)}")
     return sorted(os.listdir(local_path(path)))
@@ -250,7 +356,16 @@ def listdir(path: Any) -> list[str]:
 def walk(
     top: Any, topdown: bool = True, onerror: Callable[[errors.OpError], Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(directory, its directories, its files) of every directory under `top`, parents first if `topdown`."""
+    """Walks through a directory tree.
+
+    Args:
+      top: The directory.
+      topdown: Whether a directory comes before those in it.
+      onerror: A function that is called with errors, which are ignored otherwise.
+
+    Yields:
+      Tuples of directory, the names of its directories and the names of its files.
+    """
     top = as_str_any(top)
     try:
         names = listdir(top)
@@ -270,27 +385,59 @@ def walk(
 
 @export("io.gfile.glob")
 def glob(pattern: Any) -> list[str]:
-    """The paths that match a pattern (`*`, `?`, `[a-z]`, `[!a]`), or any of a list of patterns."""
+    """Finds the paths that match patterns.
+
+    Args:
+      pattern: A pattern with `*`, `?`, `[a-z]` and `[!a]`, or a list of patterns.
+
+    Returns:
+      The paths.
+    """
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
     return [path for one in patterns for path in matching_paths(one)]
 
 
 @export("gfile.Rename")
 def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
-    """Moves a file or directory."""
+    """Moves a file or a directory.
+
+    Args:
+      oldname: The path.
+      newname: The new path.
+      overwrite: Whether an existing file is replaced.
+    """
     rename(oldname, newname, overwrite)
 
 
 @export("gfile.Copy")
 def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
-    """Copies a file."""
+    """Copies a file.
+
+    Args:
+      oldpath: The path.
+      newpath: The path of the copy.
+      overwrite: Whether an existing file is replaced.
+    """
     copy(oldpath, newpath, overwrite)
 
 
 @export("gfile.Walk")
 def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
-    """(directory, its directories, its files) of every directory under `top`, parents first if `in_order`."""
+    """Walks through a directory tree.
+
+    Args:
+      top: The directory.
+      in_order: Whether a directory comes before those in it.
+
+    Returns:
+      An iterator of tuples of directory, the names of its directories and the names of its files.
+    """
     return walk(top, in_order)
+
+
+def _with_argument(function: Callable, name: str) -> str:
+    """The docstring of a function of one argument, under another name of the argument."""
+    return re.sub(r"(?<=Args:\n {6})\w+", name, function.__doc__ or "")
 
 
 def _by_filename(function: Callable) -> Callable:
@@ -299,7 +446,7 @@ def _by_filename(function: Callable) -> Callable:
     def old(filename: Any) -> Any:
         return function(filename)
 
-    old.__doc__ = function.__doc__
+    old.__doc__ = _with_argument(function, "filename")
     return old
 
 
@@ -309,7 +456,7 @@ def _by_dirname(function: Callable) -> Callable:
     def old(dirname: Any) -> Any:
         return function(dirname)
 
-    old.__doc__ = function.__doc__
+    old.__doc__ = _with_argument(function, "dirname")
     return old
 
 

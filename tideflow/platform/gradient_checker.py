@@ -37,8 +37,21 @@ def compute_gradient(
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict | None = None,
 ) -> Jacobians | list[Jacobians]:
-    """The Jacobian of y by x, from the graph's gradient and numerically: a row for each element of x, a
-    column for each of y; complex numbers count as two. For a list of x, a list of such pairs.
+    """Computes the Jacobian of a tensor, by gradients of the graph and numerically.
+
+    Args:
+      x: A tensor, or a list of tensors.
+      x_shape: The shape of `x`, or a list of shapes.
+      y: A tensor.
+      y_shape: Its shape.
+      x_init_value: The value of `x`, or a list of values; random if None.
+      delta: The difference for numeric differentiation.
+      init_targets: Operations to run first.
+      extra_feed_dict: Further values to feed.
+
+    Returns:
+      Two matrices with a row for each element of `x` and a column for each element of `y`; complex numbers
+      count as two. For a list of x, a list of such pairs.
     """
     for target in init_targets or ():
         target.run()
@@ -62,7 +75,21 @@ def compute_gradient_error(
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict | None = None,
 ) -> float:
-    """The largest difference between the two Jacobians of `compute_gradient`."""
+    """Computes the largest difference of the two Jacobians of `tf.test.compute_gradient`.
+
+    Args:
+      x: A tensor, or a list of tensors.
+      x_shape: The shape of `x`, or a list of shapes.
+      y: A tensor.
+      y_shape: Its shape.
+      x_init_value: The value of `x`, or a list of values; random if None.
+      delta: The difference for numeric differentiation.
+      init_targets: Operations to run first.
+      extra_feed_dict: Further values to feed.
+
+    Returns:
+      The difference.
+    """
     found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = found if isinstance(found, list) else [found]
     return max((np.abs(graph - numeric).max() for graph, numeric in pairs if graph.size), default=0)

@@ -18,8 +18,16 @@ from tideflow.ops.arrays import constants
 
 @export("load_op_library")
 def load_op_library(library_filename: str) -> types.ModuleType:
-    """The module of a Python file that declares op types, with a function for each, `mat_mul` for
-    `MatMul`.
+    """Loads op types from a Python file.
+
+    Args:
+      library_filename: The file, which declares them with `Op`.
+
+    Returns:
+      The module, with a function for each op type: `mat_mul` for `MatMul`.
+
+    Raises:
+      RuntimeError: If the file cannot be loaded.
     """
     path = os.path.abspath(library_filename)
     if not path.endswith(".py"):
@@ -54,7 +62,15 @@ def _executed(name: str, path: str) -> types.ModuleType:
 
 @export("load_library")
 def load_library(library_location: str) -> None:
-    """Loads the op types of a Python file, or of all Python files of a folder."""
+    """Loads op types from a Python file, or from all Python files in a directory.
+
+    Args:
+      library_location: The file or the directory.
+
+    Raises:
+      OSError: If it does not exist.
+      RuntimeError: If a file cannot be loaded.
+    """
     if not os.path.exists(library_location):
         raise OSError(2, "The file or folder to load kernel libraries from does not exist.", library_location)
     if not os.path.isdir(library_location):
@@ -67,5 +83,5 @@ def load_library(library_location: str) -> None:
 
 @export("user_ops.my_fact")
 def my_fact() -> Tensor:
-    """The example of an op of one's own: a fact, as a string."""
+    """An example of a user's op: returns a fact as a string tensor."""
     return constants.fact_op()

@@ -40,7 +40,11 @@ if not logging.getLogger().handlers and not _logger.handlers:
 
 @export("get_logger")
 def get_logger() -> logging.Logger:
-    """The logger of `tf.logging`."""
+    """Gets the logger of `tf.logging`.
+
+    Returns:
+      The logger.
+    """
     return _logger
 
 
@@ -50,75 +54,150 @@ def _log(level: int, msg: Any, args: tuple, kwargs: dict[str, Any]) -> None:
 
 @export("logging.log")
 def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at `level`."""
+    """Logs a message.
+
+    Args:
+      level: The level.
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(level, msg, args, kwargs)
 
 
 @export("logging.vlog")
 def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at `level`."""
+    """Logs a message.
+
+    Args:
+      level: The level.
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(level, msg, args, kwargs)
 
 
 @export("logging.debug")
 def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level DEBUG."""
+    """Logs a message at level DEBUG.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(DEBUG, msg, args, kwargs)
 
 
 @export("logging.info")
 def info(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level INFO."""
+    """Logs a message at level INFO.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(INFO, msg, args, kwargs)
 
 
 @export("logging.warn")
 def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level WARN."""
+    """Logs a message at level WARN.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(WARN, msg, args, kwargs)
 
 
 @export("logging.warning")
 def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level WARN."""
+    """Logs a message at level WARN.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(WARN, msg, args, kwargs)
 
 
 @export("logging.error")
 def error(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level ERROR."""
+    """Logs a message at level ERROR.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(ERROR, msg, args, kwargs)
 
 
 @export("logging.fatal")
 def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Logs `msg % args` at level FATAL; the program goes on."""
+    """Logs a message at level FATAL. The program continues.
+
+    Args:
+      msg: The message, a format string for `args`.
+      *args: The arguments of the format string.
+      **kwargs: Keyword arguments of Python's `logging`.
+    """
     _log(FATAL, msg, args, kwargs)
 
 
 @export("logging.TaskLevelStatusMessage")
 def TaskLevelStatusMessage(msg: Any) -> None:
-    """Logs `msg` at level ERROR."""
+    """Logs a message at level ERROR.
+
+    Args:
+      msg: The message.
+    """
     _log(ERROR, msg, (), {})
 
 
 @export("logging.log_if")
 def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
-    """Logs `msg % args` at `level` where `condition` holds."""
+    """Logs a message if a condition is true.
+
+    Args:
+      level: The level.
+      msg: The message, a format string for `args`.
+      condition: The condition.
+      *args: The arguments of the format string.
+    """
     if condition:
         _log(level, msg, args, {})
 
 
 @export("logging.log_every_n")
 def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
-    """Logs the first, (n+1)st, (2n+1)st … call from this line."""
+    """Logs the first of every n calls from a line of the program.
+
+    Args:
+      level: The level.
+      msg: The message, a format string for `args`.
+      n: The number of calls.
+      *args: The arguments of the format string.
+    """
     if _earlier_calls() % n == 0:
         _log(level, msg, args, {})
 
 
 @export("logging.log_first_n")
 def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
-    """Logs the first n calls from this line."""
+    """Logs the first n calls from a line of the program.
+
+    Args:
+      level: The level.
+      msg: The message, a format string for `args`.
+      n: The number of calls.
+      *args: The arguments of the format string.
+    """
     if _earlier_calls() < n:
         _log(level, msg, args, {})
 
@@ -133,18 +212,22 @@ def _earlier_calls() -> int:
 
 @export("logging.flush")
 def flush() -> None:
-    """What was logged has left the process's buffers."""
+    """Flushes the handlers of the logger."""
     for handler in _logger.handlers:
         handler.flush()
 
 
 @export("logging.get_verbosity")
 def get_verbosity() -> int:
-    """The lowest level that is shown."""
+    """The lowest level that is logged."""
     return _logger.getEffectiveLevel()
 
 
 @export("logging.set_verbosity")
 def set_verbosity(v: int | str) -> None:
-    """Messages below level `v` are not shown."""
+    """Sets the lowest level that is logged.
+
+    Args:
+      v: The level, as a number or a name.
+    """
     _logger.setLevel(v)

@@ -36,10 +36,19 @@ _LOGS = {
 
 @export("print")
 def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
-    """An operation that prints `inputs`: tensors (abbreviated), structures of them, and what Python prints.
+    """Adds an operation that prints values.
 
-    Takes `output_stream` (sys.stderr, sys.stdout, tf.logging.info … or "file://path"), `summarize`, `sep`,
-    `end` and `name`.
+    Args:
+      *inputs: Tensors, structures of tensors, and other Python objects.
+      **kwargs: `output_stream` (`sys.stderr`, the default, `sys.stdout`, a function of `tf.logging`, or
+        `"file://path"`), `summarize` (the number of elements at each end of an axis; 3 by default, -1 for
+        all), `sep`, `end` and `name`.
+
+    Returns:
+      The operation.
+
+    Raises:
+      ValueError: If an option is unknown or not valid.
     """
     stream = _stream_name(kwargs.pop("output_stream", sys.stderr))
     name = kwargs.pop("name", None)

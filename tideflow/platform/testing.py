@@ -47,7 +47,15 @@ expose(mock, "test.mock")
 def is_gpu_available(
     cuda_only: bool = False, min_cuda_compute_capability: tuple[int, int] | None = None
 ) -> bool:
-    """Whether a GPU can be used, of at least this compute capability."""
+    """Whether a GPU can be used.
+
+    Args:
+      cuda_only: Whether only CUDA's GPUs count.
+      min_cuda_compute_capability: The least compute capability, as a pair of numbers.
+
+    Returns:
+      True or False.
+    """
     if not torch.cuda.is_available():
         return False
     least = min_cuda_compute_capability or (0, 0)
@@ -56,32 +64,32 @@ def is_gpu_available(
 
 @export("test.gpu_device_name")
 def gpu_device_name() -> str:
-    """The name of the first GPU, or nothing."""
+    """The name of the first GPU, "" if there is none."""
     return "/device:GPU:0" if device_type("GPU").count() else ""
 
 
 @export("test.is_built_with_cuda")
 def is_built_with_cuda() -> bool:
-    """Whether the kernels include CUDA's."""
+    """Whether torch is built with CUDA."""
     return torch.version.cuda is not None
 
 
 @export("test.is_built_with_rocm")
 def is_built_with_rocm() -> bool:
-    """Whether the kernels include ROCm's."""
+    """Whether torch is built with ROCm."""
     return torch.version.hip is not None
 
 
 @export("test.is_built_with_gpu_support")
 def is_built_with_gpu_support() -> bool:
-    """Whether the kernels include any GPU's."""
+    """Whether torch is built with CUDA or ROCm."""
     return is_built_with_cuda() or is_built_with_rocm()
 
 
 @export("test.get_temp_dir")
 @functools.cache
 def get_temp_dir() -> str:
-    """A directory for the tests of this process, removed at its end."""
+    """A directory for the tests of this process, which is removed at its end."""
     program = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     path = tempfile.mkdtemp(prefix=program, dir=os.environ.get("TEST_TMPDIR"))
     atexit.register(shutil.rmtree, path, ignore_errors=True)
@@ -90,13 +98,24 @@ def get_temp_dir() -> str:
 
 @export("test.test_src_dir_path")
 def test_src_dir_path(relative_path: str) -> str:
-    """The path under TEST_SRCDIR of a file of the source tree."""
+    """Gets the path of a file under the directory TEST_SRCDIR.
+
+    Args:
+      relative_path: The path, relative to the source tree.
+
+    Returns:
+      The path.
+    """
     return os.path.join(os.environ["TEST_SRCDIR"], "org_tensorflow/tensorflow", relative_path)
 
 
 @export("test.main")
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs the tests of the program."""
+    """Runs the tests of the program.
+
+    Args:
+      argv: The command line; `sys.argv` if None.
+    """
     app.run(lambda rest: absltest.main(argv=rest), sys.argv if argv is None else argv)
 
 
@@ -146,7 +165,11 @@ class CapturedWrites:
 
 @export("test.TestCase")
 class TestCase(Assertions):
-    """A test of graphs: starts with an empty default graph and fixed seeds."""
+    """A base class for tests of graphs. Each test starts with an empty default graph and fixed seeds.
+
+    Args:
+      methodName: The name of the test method.
+    """
 
     def __init__(self, methodName: str = "runTest"):
         super().__init__(methodName)
@@ -155,6 +178,7 @@ class TestCase(Assertions):
         self._cached: tuple[Session, tuple] | None = None
 
     def setUp(self) -> None:
+        """Prepares a test: an empty default graph and fixed seeds."""
         super().setUp()
         self._close_cached()
         random.seed(DEFAULT_GRAPH_SEED)
@@ -179,13 +203,20 @@ class TestCase(Assertions):
             self._cached = None
 
     def get_temp_dir(self) -> str:
-        """A directory of this test's own."""
+        """A directory of this test."""
         if self._directory is None:
             self._directory = tempfile.mkdtemp(dir=get_temp_dir())
         return self._directory
 
     def evaluate(self, tensors: Any) -> Any:
-        """The values of a structure of tensors, in the default session or one of this test."""
+        """Computes the values of tensors in the default session, or in one of the test.
+
+        Args:
+          tensors: A structure of tensors.
+
+        Returns:
+          The values.
+        """
         session = get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -200,7 +231,17 @@ class TestCase(Assertions):
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A new session, default inside the block; ops are made for the CPU unless a GPU is asked for."""
+        """Makes a session for a `with` block.
+
+        Args:
+          graph: The graph of the session; that of the test if None.
+          config: The configuration of the session.
+          use_gpu: Whether operations may run on a GPU.
+          force_gpu: Whether operations must run on a GPU.
+
+        Yields:
+          The session, which is the default session in the block.
+        """
         with (
             Session(graph=graph, config=_test_config(config, force_gpu)) as session,
             _default_on_device(session, use_gpu, force_gpu),
@@ -215,7 +256,17 @@ class TestCase(Assertions):
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """Like `session`, but the same one in all blocks of a test."""
+        """Makes a session for a `with` block, the same one in all blocks of a test.
+
+        Args:
+          graph: The graph of the session; that of the test if None.
+          config: The configuration of the session.
+          use_gpu: Whether operations may run on a GPU.
+          force_gpu: Whether operations must run on a GPU.
+
+        Yields:
+          The session, which is the default session in the block.
+        """
         session, asked = self._cached_session(graph, config, force_gpu)
         for label, before, now in zip(
             ("graph", "config", "force_gpu value"), asked, (graph, config, force_gpu)
@@ -242,7 +293,17 @@ class TestCase(Assertions):
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """A cached session where no graph is given, a new one otherwise."""
+        """Makes a session for a `with` block: a cached one if there is no graph, else a new one.
+
+        Args:
+          graph: The graph of the session; that of the test if None.
+          config: The configuration of the session.
+          use_gpu: Whether operations may run on a GPU.
+          force_gpu: Whether operations must run on a GPU.
+
+        Yields:
+          The session, which is the default session in the block.
+        """
         if graph is not None:
             with self.session(graph, config, use_gpu, force_gpu) as session:
                 yield session
@@ -254,14 +315,30 @@ class TestCase(Assertions):
     def checkedThread(
         self, target: Callable, args: tuple | None = None, kwargs: dict | None = None
     ) -> CheckedThread:
-        """A thread, to be started and joined, whose failure fails the test."""
+        """Makes a thread whose errors fail the test.
+
+        Args:
+          target: The function.
+          args: Its positional arguments.
+          kwargs: Its keyword arguments.
+
+        Returns:
+          The thread; start it and join it.
+        """
         thread = CheckedThread(target, args or (), kwargs or {})
         self._threads.append(thread)
         return thread
 
     @contextlib.contextmanager
     def captureWritesToStream(self, stream: Any) -> Iterator[CapturedWrites]:
-        """What the block writes to the stream's file descriptor is captured."""
+        """Captures what a `with` block writes to a stream's file descriptor.
+
+        Args:
+          stream: The stream, such as `sys.stdout`.
+
+        Yields:
+          An object with the method `contents`.
+        """
         stream.flush()
         original = os.dup(stream.fileno())
         file, path = tempfile.mkstemp(dir=self.get_temp_dir())
@@ -299,18 +376,30 @@ def _default_on_device(session: Session, use_gpu: bool, force_gpu: bool) -> Iter
 
 @export("test.StubOutForTesting")
 class StubOutForTesting:
-    """Attributes replaced for a test and put back after it."""
+    """Replaces attributes during a test and restores them afterwards."""
 
     def __init__(self):
         self._set: list[Any] = []
         self._smartly_set: list[Any] = []
 
     def Set(self, parent: Any, child_name: str, new_child: Any) -> None:
-        """Replaces an attribute of `parent`."""
+        """Replaces an attribute.
+
+        Args:
+          parent: The object.
+          child_name: The name of the attribute.
+          new_child: The new value.
+        """
         self._replace(self._set, parent, child_name, new_child)
 
     def SmartSet(self, obj: Any, attr_name: str, new_attr: Any) -> None:
-        """Replaces an attribute where it is defined: of an instance, its own or its class's."""
+        """Replaces an attribute at its definition: of an instance, its own or its class's.
+
+        Args:
+          obj: The object.
+          attr_name: The name of the attribute.
+          new_attr: The new value.
+        """
         owned = isinstance(obj, type) or attr_name in getattr(obj, "__dict__", {})
         self._replace(self._smartly_set, obj if owned else type(obj), attr_name, new_attr)
 
@@ -321,11 +410,11 @@ class StubOutForTesting:
         stubs.append(patch)
 
     def UnsetAll(self) -> None:
-        """Puts back what `Set` replaced."""
+        """Restores all attributes that `Set` has replaced."""
         self._put_back(self._set)
 
     def SmartUnsetAll(self) -> None:
-        """Puts back what `SmartSet` replaced."""
+        """Restores all attributes that `SmartSet` has replaced."""
         self._put_back(self._smartly_set)
 
     @staticmethod
@@ -334,7 +423,7 @@ class StubOutForTesting:
             stubs.pop().stop()
 
     def CleanUp(self) -> None:
-        """Puts everything back."""
+        """Restores all attributes."""
         self.SmartUnsetAll()
         self.UnsetAll()
 
@@ -352,10 +441,19 @@ class StubOutForTesting:
 def assert_equal_graph_def(
     actual: GraphDef, expected: GraphDef, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
 ) -> None:
-    """The graphs have the same nodes; their order, that of control inputs, and versions do not count.
+    """Checks that two graphs have the same nodes.
 
-    `checkpoint_v2` and `hash_table_shared_name` leave out the random names of checkpoints' temporary files
-    and of tables.
+    The order of nodes and of control inputs does not count, nor do versions.
+
+    Args:
+      actual: A GraphDef.
+      expected: A GraphDef.
+      checkpoint_v2: Whether the random names of checkpoints' temporary files are ignored.
+      hash_table_shared_name: Whether the random names of tables are ignored.
+
+    Raises:
+      AssertionError: If they differ.
+      TypeError: If an argument is not a GraphDef.
     """
     for label, graph_def in (("actual", actual), ("expected", expected)):
         if not isinstance(graph_def, GraphDef):

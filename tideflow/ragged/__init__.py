@@ -3,7 +3,7 @@
 from tideflow.ragged import (  # noqa: F401
     arrays,
     creation,
-    dispatch,
+    operators,
     partitions,
     reducing,
     spec,

@@ -28,7 +28,19 @@ from tideflow.ragged.tensor import (
 
 @export("ragged.map_flat_values")
 def map_flat_values(op: Callable, *args: Any, **kwargs: Any) -> Any:
-    """`op` with the flat values of ragged arguments in their place; the result in their rows."""
+    """Applies a function to the flat values of ragged tensors.
+
+    Args:
+      op: The function.
+      *args: Its arguments. Each RaggedTensor among them, also within lists, is replaced by its flat values.
+      **kwargs: Its keyword arguments, likewise.
+
+    Returns:
+      The result, with the row splits of the ragged arguments.
+
+    Raises:
+      ValueError: If the ragged arguments have different row splits.
+    """
     found: list[RaggedTensor] = []
     arguments = _with_flat_values(args, found)
     keywords = {key: _with_flat_values(value, found) for key, value in kwargs.items()}
@@ -71,7 +83,16 @@ def _common_splits(nested: Sequence[Sequence[Tensor]]) -> Sequence[Tensor]:
 @export("ragged.stack")
 @replacement("ragged", "stack")
 def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
-    """Tensors of one rank, whose sizes may differ, along a new axis."""
+    """Stacks tensors of one rank along a new axis. Their sizes may differ.
+
+    Args:
+      values: The tensors, ragged or not.
+      axis: The new axis.
+      name: The name of the operation.
+
+    Returns:
+      The RaggedTensor.
+    """
     with name_scope(name, "RaggedConcat", list(values)):
         return _joined(list(values), axis, new_axis=True)
 
@@ -254,7 +275,16 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 @export("ragged.boolean_mask")
 def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
-    """The elements where the mask holds, in the mask's rows."""
+    """Selects the elements for which a mask is true, and keeps the mask's rows.
+
+    Args:
+      data: A tensor, ragged or not.
+      mask: A bool tensor, ragged or not, of the first axes of `data`.
+      name: The name of the operation.
+
+    Returns:
+      A tensor of the rank of `data`; ragged if the mask has more than one axis.
+    """
     with name_scope(name, "RaggedMask", [data, mask]):
         data = convert_to_tensor_or_ragged_tensor(data, name="data")
         mask = convert_to_tensor_or_ragged_tensor(mask, dtypes.bool, name="mask")
@@ -330,7 +360,17 @@ def one_hot(
 
 @export("ragged.stack_dynamic_partitions")
 def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
-    """A row for each partition, of the elements of `data` that go there, in their order."""
+    """Groups the elements of a tensor by partition.
+
+    Args:
+      data: The tensor, ragged or not.
+      partitions: The number of the partition of each element.
+      num_partitions: The number of partitions.
+      name: The name of the operation.
+
+    Returns:
+      A RaggedTensor with a row for each partition.
+    """
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         data = convert_to_tensor_or_ragged_tensor(data, name="data")
         partitions = convert_to_tensor_or_ragged_tensor(partitions, name="partitions")

@@ -30,7 +30,22 @@ def constant(
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> Any:
-    """A constant from nested lists, of which all but the innermost may differ in length, or all."""
+    """Makes a constant RaggedTensor from nested lists.
+
+    Args:
+      pylist: The nested lists.
+      dtype: The type of the elements; inferred if None.
+      ragged_rank: The number of ragged dimensions; as many as possible if None.
+      inner_shape: The shape of a value; inferred if None.
+      name: The name of the operation.
+      row_splits_dtype: The type of the row splits, int32 or int64.
+
+    Returns:
+      The RaggedTensor, or a tensor if there is no ragged dimension.
+
+    Raises:
+      ValueError: If the lists do not fit the arguments.
+    """
     splits_dtype = splits_type(row_splits_dtype)
     with name_scope(name, "RaggedConstant"):
         nested, values, inner = _taken_apart(pylist, ragged_rank, inner_shape)
@@ -51,7 +66,18 @@ def constant_value(
     inner_shape: Sequence[int] | None = None,
     row_splits_dtype: Any = "int64",
 ) -> Any:
-    """A RaggedTensorValue from nested lists."""
+    """Makes a RaggedTensorValue from nested lists.
+
+    Args:
+      pylist: The nested lists.
+      dtype: The type of the elements; inferred if None.
+      ragged_rank: The number of ragged dimensions; as many as possible if None.
+      inner_shape: The shape of a value; inferred if None.
+      row_splits_dtype: The type of the row splits, int32 or int64.
+
+    Returns:
+      The RaggedTensorValue, or an array if there is no ragged dimension.
+    """
     splits_dtype = splits_type(row_splits_dtype).as_numpy_dtype
     dtype = dtypes.as_dtype(dtype).as_numpy_dtype if dtype is not None else None
     nested, values, inner = _taken_apart(pylist, ragged_rank, inner_shape)
@@ -126,7 +152,17 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 @export("ragged.placeholder")
 def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:
-    """A RaggedTensor whose value each step is given by its feed_dict, as a RaggedTensorValue."""
+    """Makes a placeholder for a RaggedTensor, which steps are fed a RaggedTensorValue for.
+
+    Args:
+      dtype: The type of the elements.
+      ragged_rank: The number of ragged dimensions.
+      value_shape: The shape of a value; unknown if None.
+      name: The name of the operation.
+
+    Returns:
+      The RaggedTensor.
+    """
     if ragged_rank == 0:
         return constants.placeholder(dtype, value_shape, name)
     with name_scope(name, "RaggedPlaceholder", []):
@@ -147,7 +183,19 @@ def range_(
     name: str | None = None,
     row_splits_dtype: Any = dtypes.int64,
 ) -> RaggedTensor:
-    """A row of numbers from each start up to its limit (or from 0 to the first argument)."""
+    """Makes a row of numbers for each start.
+
+    Args:
+      starts: The first numbers; the limits, from 0 on, if `limits` is None.
+      limits: The ends, which are not included.
+      deltas: The steps.
+      dtype: The type of the elements.
+      name: The name of the operation.
+      row_splits_dtype: The type of the row splits, int32 or int64.
+
+    Returns:
+      The RaggedTensor.
+    """
     splits_dtype = splits_type(row_splits_dtype)
     if limits is None:
         starts, limits = 0, starts

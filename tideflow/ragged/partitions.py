@@ -44,7 +44,16 @@ def splits_of(lengths: Tensor) -> Tensor:
 
 @export("ragged.row_splits_to_segment_ids")
 def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
-    """The row that each value belongs to, from where the rows begin and end."""
+    """Converts row splits to the row number of each value.
+
+    Args:
+      splits: The row splits.
+      name: The name of the operation.
+      out_type: The type of the result; that of `splits` if None.
+
+    Returns:
+      A vector.
+    """
     with name_scope(name, "RaggedSplitsToSegmentIds", [splits]):
         splits = partition_tensor(splits, "splits")
         splits.shape.assert_has_rank(1)
@@ -60,7 +69,17 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """Where rows begin and end, from the row that each value belongs to."""
+    """Converts the row number of each value to row splits.
+
+    Args:
+      segment_ids: The row numbers, ascending.
+      num_segments: The number of rows; one more than the last row number if None.
+      out_type: The type of the result; that of `segment_ids` if None.
+      name: The name of the operation.
+
+    Returns:
+      A vector.
+    """
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         segment_ids = partition_tensor(segment_ids, "segment_ids")
         segment_ids.shape.assert_has_rank(1)

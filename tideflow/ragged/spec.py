@@ -21,7 +21,14 @@ from tideflow.ragged.value import RaggedTensorValue
 
 @export("RaggedTensorSpec")
 class RaggedTensorSpec(BatchableTypeSpec):
-    """The shape, the dtype, and how many dimensions are ragged. In lists of tensors it is one variant."""
+    """The spec of a ragged tensor.
+
+    Args:
+      shape: The shape, in which ragged dimensions are unknown.
+      dtype: The type of the elements.
+      ragged_rank: The number of ragged dimensions; all but the first of `shape` if None.
+      row_splits_dtype: The type of the row splits.
+    """
 
     __slots__ = ("_dtype", "_ragged_rank", "_row_splits_dtype", "_shape")
 
@@ -48,7 +55,14 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     @classmethod
     def from_value(cls, value: Any) -> RaggedTensorSpec:
-        """The spec of a RaggedTensor or a RaggedTensorValue."""
+        """Makes the spec of a ragged tensor.
+
+        Args:
+          value: A RaggedTensor or a RaggedTensorValue.
+
+        Returns:
+          The spec.
+        """
         return cls(value.shape, value.values.dtype, value.ragged_rank, value.row_splits.dtype)
 
     value_type = property(lambda self: RaggedTensor if self._ragged_rank > 0 else Tensor)
@@ -150,5 +164,14 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
 @export("data.experimental.RaggedTensorStructure")
 def ragged_tensor_structure(dtype: Any, shape: Any, ragged_rank: int) -> RaggedTensorSpec:
-    """The spec of a ragged tensor."""
+    """Makes the spec of a ragged tensor.
+
+    Args:
+      dtype: The type of the elements.
+      shape: The shape.
+      ragged_rank: The number of ragged dimensions.
+
+    Returns:
+      The RaggedTensorSpec.
+    """
     return RaggedTensorSpec(shape, dtype, ragged_rank)

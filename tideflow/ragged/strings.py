@@ -43,7 +43,19 @@ def string_split(
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
-    """A vector of strings cut at each of the delimiters, all of them single bytes."""
+    """Splits a vector of strings at delimiters.
+
+    Args:
+      source: The strings.
+      sep: The delimiters: each byte of it is one; a space if None.
+      skip_empty: Whether empty parts are dropped.
+      delimiter: Another name for `sep`.
+      result_type: `"SparseTensor"` or `"RaggedTensor"`.
+      name: The name of the operation.
+
+    Returns:
+      The parts.
+    """
     with name_scope(name, "StringSplit", [source]):
         delimiter = renamed("sep", sep, "delimiter", delimiter)
         delimiter = convert_to_tensor(" " if delimiter is None else delimiter, dtypes.string)
@@ -62,7 +74,19 @@ def strings_split(
     source: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Strings cut at a separator, by the rules of Python's `split`."""
+    """Splits strings at a separator, by the rules of Python's `str.split`.
+
+    Args:
+      input: A string tensor, ragged or not.
+      sep: The separator; white space if None.
+      maxsplit: The largest number of splits; no limit if -1.
+      result_type: `"SparseTensor"` or `"RaggedTensor"`.
+      source: Another name for `input`.
+      name: The name of the operation.
+
+    Returns:
+      The parts.
+    """
     input = renamed("input", input, "source", source)
     with name_scope(name, "StringSplit", [input]):
         tensor = convert_to_tensor_or_ragged_tensor(input, dtypes.string, name="input")
@@ -102,7 +126,15 @@ def _of_every_string(strings: Any, rows: Any) -> Any:
 
 @export("strings.bytes_split")
 def bytes_split(input: Any, name: str | None = None) -> Any:
-    """The bytes of each string."""
+    """Splits strings into their bytes.
+
+    Args:
+      input: A string tensor, ragged or not.
+      name: The name of the operation.
+
+    Returns:
+      The RaggedTensor.
+    """
     with name_scope(name, "StringsByteSplit", [input]):
         strings = convert_to_tensor_or_ragged_tensor(input, name="input")
         return _of_every_string(
@@ -149,7 +181,19 @@ def unicode_decode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The code points of each string."""
+    """Decodes strings to code points.
+
+    Args:
+      input: A string tensor, ragged or not.
+      input_encoding: The encoding: `"UTF-8"`, `"UTF-16-BE"`, `"UTF-32-BE"` or `"US-ASCII"`.
+      errors: What happens to invalid input: `"replace"`, `"ignore"` or `"strict"`, which fails.
+      replacement_char: The code point that replaces invalid input.
+      replace_control_characters: Whether control characters are replaced too.
+      name: The name of the operation.
+
+    Returns:
+      The code points, int32, with a ragged last axis.
+    """
     with name_scope(name, "UnicodeDecode", [input]):
         (points,) = _decoded(
             input, input_encoding, errors, replacement_char, replace_control_characters, with_offsets=False
@@ -166,7 +210,19 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """The code points of each string, and the byte that each begins at."""
+    """Decodes strings to code points, with their positions.
+
+    Args:
+      input: A string tensor, ragged or not.
+      input_encoding: The encoding: `"UTF-8"`, `"UTF-16-BE"`, `"UTF-32-BE"` or `"US-ASCII"`.
+      errors: What happens to invalid input: `"replace"`, `"ignore"` or `"strict"`, which fails.
+      replacement_char: The code point that replaces invalid input.
+      replace_control_characters: Whether control characters are replaced too.
+      name: The name of the operation.
+
+    Returns:
+      The code points, and the byte at which each begins; both ragged.
+    """
     with name_scope(name, "UnicodeDecodeWithOffsets", [input]):
         points, starts = _decoded(
             input, input_encoding, errors, replacement_char, replace_control_characters, with_offsets=True
@@ -182,7 +238,18 @@ def unicode_encode(
     replacement_char: int = 65533,
     name: str | None = None,
 ) -> Any:
-    """A string from the code points in each row."""
+    """Encodes code points to strings.
+
+    Args:
+      input: The code points, with those of a string along the last axis.
+      output_encoding: `"UTF-8"`, `"UTF-16-BE"` or `"UTF-32-BE"`.
+      errors: What happens to invalid input: `"replace"`, `"ignore"` or `"strict"`, which fails.
+      replacement_char: The code point that replaces invalid input.
+      name: The name of the operation.
+
+    Returns:
+      A string tensor, ragged if `input` has several ragged axes.
+    """
     with name_scope(name, "UnicodeEncode", [input]):
         points = convert_to_tensor_or_ragged_tensor(input)
         if points.shape.ndims is None:
@@ -216,7 +283,18 @@ def unicode_split(
     replacement_char: int = 65533,
     name: str | None = None,
 ) -> Any:
-    """The characters of each string, as strings."""
+    """Splits strings into their characters.
+
+    Args:
+      input: A string tensor, ragged or not.
+      input_encoding: The encoding: `"UTF-8"`, `"UTF-16-BE"`, `"UTF-32-BE"` or `"US-ASCII"`.
+      errors: What happens to invalid input: `"replace"`, `"ignore"` or `"strict"`, which fails.
+      replacement_char: The code point that replaces invalid input.
+      name: The name of the operation.
+
+    Returns:
+      The characters as strings, with a ragged last axis.
+    """
     with name_scope(name, "UnicodeSplit", [input]):
         (points,) = _decoded(input, input_encoding, errors, replacement_char, False, with_offsets=False)
         return _single_characters(points, input_encoding, errors, replacement_char)
@@ -230,7 +308,18 @@ def unicode_split_with_offsets(
     replacement_char: int = 65533,
     name: str | None = None,
 ) -> tuple[Any, Any]:
-    """The characters of each string, as strings, and the byte that each begins at."""
+    """Splits strings into their characters, with their positions.
+
+    Args:
+      input: A string tensor, ragged or not.
+      input_encoding: The encoding: `"UTF-8"`, `"UTF-16-BE"`, `"UTF-32-BE"` or `"US-ASCII"`.
+      errors: What happens to invalid input: `"replace"`, `"ignore"` or `"strict"`, which fails.
+      replacement_char: The code point that replaces invalid input.
+      name: The name of the operation.
+
+    Returns:
+      The characters as strings, and the byte at which each begins; both ragged.
+    """
     with name_scope(name, "UnicodeSplitWithOffsets", [input]):
         points, starts = _decoded(input, input_encoding, errors, replacement_char, False, with_offsets=True)
         return _single_characters(points, input_encoding, errors, replacement_char), starts
@@ -253,7 +342,20 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Every so many strings in a row joined, for one width or several; with padding at both ends of rows."""
+    """Joins consecutive strings of a row to n-grams.
+
+    Args:
+      data: A string tensor, ragged or not.
+      ngram_width: The number of strings in an n-gram, or several numbers.
+      separator: The string between them.
+      pad_values: The strings before and after a row, or one for both; no padding if None.
+      padding_width: The largest number of padding strings on a side; one less than the width if None.
+      preserve_short_sequences: Whether a row that is too short gives one n-gram.
+      name: The name of the operation.
+
+    Returns:
+      The n-grams as a RaggedTensor.
+    """
     with name_scope(name, "StringNGrams", [data]):
         left, right = _pads(pad_values)
         if padding_width is not None and padding_width < 1:

@@ -32,9 +32,18 @@ from tideflow.session.fetches import register_session_run_conversion_functions
 
 @export("RaggedTensor")
 class RaggedTensor:
-    """Rows of different lengths: row i is `values[row_splits[i] : row_splits[i + 1]]`.
+    """A tensor with rows of different lengths: row i is `values[row_splits[i]:row_splits[i + 1]]`.
 
-    The values may be ragged themselves. Made by `RaggedTensor.from_…` and `tf.ragged.…`.
+    The values may be ragged too. Make one with `tf.RaggedTensor.from_row_splits` and its siblings, or with
+    `tf.ragged`.
+
+    Args:
+      values: The values of all rows, concatenated.
+      row_splits: The start of each row in `values`, and the end of the last one.
+      cached_row_lengths: The lengths of the rows, if they are known.
+      cached_value_rowids: The row number of each value, if it is known.
+      cached_nrows: The number of rows, if it is known.
+      internal: Must be True: the constructor is not for programs.
     """
 
     __array_priority__ = 100  # of an array and a ragged tensor, the ragged tensor's operators work
@@ -74,7 +83,18 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
-        """Rows from the number of the row that each value belongs to, in ascending order."""
+        """Makes a RaggedTensor from the row number of each value.
+
+        Args:
+          values: The values of all rows, concatenated: a tensor or a RaggedTensor.
+          value_rowids: The row numbers, ascending.
+          nrows: The number of rows; one more than the last row number if None.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         with name_scope(name, "RaggedFromValueRowIds", [values, value_rowids, nrows]):
             values, value_rowids = _parts(values, value_rowids, "value_rowids")
             value_rowids.shape.assert_has_rank(1)
@@ -102,7 +122,17 @@ class RaggedTensor:
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows from where each begins, and where the last one ends."""
+        """Makes a RaggedTensor from row splits.
+
+        Args:
+          values: The values of all rows, concatenated: a tensor or a RaggedTensor.
+          row_splits: The start of each row, and the end of the last one.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         if isinstance(row_splits, (list, tuple)) and not row_splits:
             raise ValueError("row_splits tensor may not be empty.")
         with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
@@ -123,7 +153,17 @@ class RaggedTensor:
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows from the length of each."""
+        """Makes a RaggedTensor from the lengths of the rows.
+
+        Args:
+          values: The values of all rows, concatenated: a tensor or a RaggedTensor.
+          row_lengths: The lengths.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
             values, row_lengths = _parts(values, row_lengths, "row_lengths")
             row_lengths.shape.assert_has_rank(1)
@@ -142,7 +182,17 @@ class RaggedTensor:
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows from where each begins."""
+        """Makes a RaggedTensor from the starts of the rows.
+
+        Args:
+          values: The values of all rows, concatenated: a tensor or a RaggedTensor.
+          row_starts: The starts.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         with name_scope(name, "RaggedFromRowStarts", [values, row_starts]):
             values, row_starts = _parts(values, row_starts, "row_starts")
             row_starts.shape.assert_has_rank(1)
@@ -162,7 +212,17 @@ class RaggedTensor:
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
-        """Rows from where each ends."""
+        """Makes a RaggedTensor from the ends of the rows.
+
+        Args:
+          values: The values of all rows, concatenated: a tensor or a RaggedTensor.
+          row_limits: The ends.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         with name_scope(name, "RaggedFromRowLimits", [values, row_limits]):
             values, row_limits = _parts(values, row_limits, "row_limits")
             row_limits.shape.assert_has_rank(1)
@@ -187,7 +247,18 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> Any:
-        """Several ragged dimensions, each from the rows of its values; the outermost first."""
+        """Makes a RaggedTensor with several ragged dimensions from row numbers.
+
+        Args:
+          flat_values: The innermost values.
+          nested_value_rowids: The row numbers of each dimension, the outermost first.
+          nested_nrows: The numbers of rows of each dimension.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         _check_list(nested_value_rowids, "nested_value_rowids")
         if nested_nrows is None:
             nested_nrows = [None] * len(nested_value_rowids)
@@ -207,7 +278,17 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> Any:
-        """Several ragged dimensions, each from its row splits; the outermost first."""
+        """Makes a RaggedTensor with several ragged dimensions from row splits.
+
+        Args:
+          flat_values: The innermost values.
+          nested_row_splits: The row splits of each dimension, the outermost first.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         _check_list(nested_row_splits, "nested_row_splits")
         with name_scope(name, "RaggedFromNestedRowSplits", [flat_values, *nested_row_splits]):
             result = flat_values
@@ -223,7 +304,17 @@ class RaggedTensor:
         name: str | None = None,
         validate: bool = True,
     ) -> Any:
-        """Several ragged dimensions, each from the lengths of its rows; the outermost first."""
+        """Makes a RaggedTensor with several ragged dimensions from row lengths.
+
+        Args:
+          flat_values: The innermost values.
+          nested_row_lengths: The row lengths of each dimension, the outermost first.
+          name: The name of the operations.
+          validate: Whether steps check the argument.
+
+        Returns:
+          The RaggedTensor.
+        """
         _check_list(nested_row_lengths, "nested_row_lengths")
         with name_scope(name, "RaggedFromNestedRowlengths", [flat_values, *nested_row_lengths]):
             result = flat_values
@@ -241,14 +332,35 @@ class RaggedTensor:
         name: str | None = None,
         row_splits_dtype: Any = dtypes.int64,
     ) -> RaggedTensor:
-        """The rows of a dense tensor: whole, cut to `lengths`, or without the `padding` at their ends."""
+        """Makes a RaggedTensor from a dense tensor.
+
+        Args:
+          tensor: The tensor.
+          lengths: The lengths of the rows, or a list of those of several dimensions; whole rows if None.
+          padding: A value that is removed from the ends of rows.
+          ragged_rank: The number of ragged dimensions.
+          name: The name of the operation.
+          row_splits_dtype: The type of the row splits, int32 or int64.
+
+        Returns:
+          The RaggedTensor.
+        """
         return conversion.from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
 
     @classmethod
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> RaggedTensor:
-        """The rows of a sparse matrix whose values stand at the beginning of each row, without gaps."""
+        """Makes a RaggedTensor from a sparse matrix whose values are at the beginnings of its rows.
+
+        Args:
+          st_input: The SparseTensor.
+          name: The name of the operation.
+          row_splits_dtype: The type of the row splits, int32 or int64.
+
+        Returns:
+          The RaggedTensor.
+        """
         return conversion.from_sparse(st_input, name, row_splits_dtype)
 
     # ------------------------------------------------------------------ what it is made of
@@ -260,13 +372,13 @@ class RaggedTensor:
 
     @property
     def shape(self) -> TensorShape:
-        """The number of rows as far as it is known, None for ragged dimensions, and the sizes of a value."""
+        """The static shape, in which ragged dimensions are unknown."""
         splits = self._row_splits.shape.tuple[0]
         rows = TensorShape([None if splits is None else splits - 1, None])
         return rows.concatenate(self._values.shape[1:])
 
     def get_shape(self) -> TensorShape:
-        """The shape."""
+        """The static shape, as `shape` has it."""
         return self.shape
 
     @property
@@ -280,12 +392,12 @@ class RaggedTensor:
 
     @property
     def values(self) -> Any:
-        """The rows one behind the other."""
+        """The values of all rows, concatenated."""
         return self._values
 
     @property
     def row_splits(self) -> Tensor:
-        """Where each row begins in `values`, and where the last one ends."""
+        """The start of each row in `values`, and the end of the last one."""
         return self._row_splits
 
     @property
@@ -301,23 +413,45 @@ class RaggedTensor:
 
     @property
     def graph(self) -> Graph:
-        """The graph that its tensors are in."""
+        """The graph that contains the tensors."""
         return self._row_splits.graph
 
     def value_rowids(self, name: str | None = None) -> Tensor:
-        """The row that each value belongs to."""
+        """The row number of each value.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A vector.
+        """
         if self._value_rowids is not None:
             return self._value_rowids
         with name_scope(name, "RaggedValueRowIds", [self]):
             return row_splits_to_segment_ids(self._row_splits)
 
     def nested_value_rowids(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """`value_rowids` of all ragged dimensions, the outermost first."""
+        """The row numbers of all ragged dimensions, the outermost first.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tuple of vectors.
+        """
         with name_scope(name, "RaggedNestedValueRowIds", [self]):
             return tuple(level.value_rowids() for level in self._levels())
 
     def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
-        """The number of rows."""
+        """The number of rows.
+
+        Args:
+          out_type: The type of the result; that of the row splits if None.
+          name: The name of the operation.
+
+        Returns:
+          A scalar.
+        """
         dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         if self._nrows is not None:
             return casting.cast(self._nrows, dtype)
@@ -325,17 +459,39 @@ class RaggedTensor:
             return shapes.shape(self._row_splits, out_type=dtype)[0] - 1
 
     def row_starts(self, name: str | None = None) -> Tensor:
-        """Where each row begins in `values`."""
+        """The start of each row in `values`.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A vector.
+        """
         with name_scope(name, "RaggedRowStarts", [self]):
             return self._row_splits[:-1]
 
     def row_limits(self, name: str | None = None) -> Tensor:
-        """Where each row ends in `values`."""
+        """The end of each row in `values`.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A vector.
+        """
         with name_scope(name, "RaggedRowLimits", [self]):
             return self._row_splits[1:]
 
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
-        """The lengths of the rows of a dimension; ragged themselves for all but the first two."""
+        """The lengths of the rows along an axis.
+
+        Args:
+          axis: The axis.
+          name: The name of the operation.
+
+        Returns:
+          A vector, or a RaggedTensor if the axis is beyond the second.
+        """
         if axis == 1 and self._row_lengths is not None:
             return self._row_lengths
         with name_scope(name, "RaggedRowLengths", [self]):
@@ -352,12 +508,28 @@ class RaggedTensor:
             )
 
     def nested_row_lengths(self, name: str | None = None) -> tuple[Tensor, ...]:
-        """`row_lengths` of all ragged dimensions, the outermost first."""
+        """The row lengths of all ragged dimensions, the outermost first.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          A tuple of vectors.
+        """
         with name_scope(name, "RaggedNestedRowLengths", [self]):
             return tuple(level.row_lengths() for level in self._levels())
 
     def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
-        """The shape of the smallest dense tensor that has room for all, or its size along axes."""
+        """The shape of the smallest dense tensor that contains this one.
+
+        Args:
+          axis: The axis or axes; all if None.
+          name: The name of the operation.
+          out_type: The type of the result; that of the row splits if None.
+
+        Returns:
+          A vector, or a scalar for one axis.
+        """
         dtype = self._row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
         with name_scope(name, "RaggedBoundingBox", [self, axis]):
             longest = [casting.cast(_longest(level.row_lengths()), dtype) for level in self._levels()]
@@ -377,7 +549,14 @@ class RaggedTensor:
     # ------------------------------------------------------------------ others like it
 
     def with_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows of other values."""
+        """Makes a RaggedTensor with other values in the same rows.
+
+        Args:
+          new_values: The values.
+
+        Returns:
+          The RaggedTensor.
+        """
         new_values = convert_to_tensor_or_ragged_tensor(new_values)
         new_values.shape.with_rank_at_least(1)
         self._values.shape[:1].assert_is_compatible_with(new_values.shape[:1])
@@ -390,13 +569,27 @@ class RaggedTensor:
         )
 
     def with_flat_values(self, new_values: Any) -> RaggedTensor:
-        """The same rows, in all ragged dimensions, of other values."""
+        """Makes a RaggedTensor with other innermost values in the same rows.
+
+        Args:
+          new_values: The values.
+
+        Returns:
+          The RaggedTensor.
+        """
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
-        """The same with row splits of another type."""
+        """Makes the same RaggedTensor with row splits of another type.
+
+        Args:
+          dtype: The type, int32 or int64.
+
+        Returns:
+          The RaggedTensor.
+        """
         dtype = splits_type(dtype)
         if self._row_splits.dtype is dtype:
             return self
@@ -406,11 +599,26 @@ class RaggedTensor:
         return RaggedTensor(values, casting.cast(self._row_splits, dtype), internal=True)
 
     def to_tensor(self, default_value: Any = None, name: str | None = None) -> Tensor:
-        """A dense tensor, short rows filled up with `default_value`."""
+        """Converts to a dense tensor, in which short rows are padded.
+
+        Args:
+          default_value: The value to pad with; zero or an empty string if None.
+          name: The name of the operation.
+
+        Returns:
+          The tensor.
+        """
         return conversion.to_tensor(self, default_value, name)
 
     def to_sparse(self, name: str | None = None) -> Any:
-        """A sparse tensor of the same values."""
+        """Converts to a sparse tensor.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The SparseTensor.
+        """
         return conversion.to_sparse(self, name)
 
     def to_list(self) -> list:
@@ -421,11 +629,19 @@ class RaggedTensor:
         )
 
     def eval(self, feed_dict: dict | None = None, session: Any = None) -> RaggedTensorValue:
-        """The value as a RaggedTensorValue."""
+        """Computes the value.
+
+        Args:
+          feed_dict: Values to use in place of tensors, as in `Session.run`.
+          session: The session to run in; the default session if None.
+
+        Returns:
+          The RaggedTensorValue.
+        """
         return self.graph._session_for("eval", "tensor", session).run(self, feed_dict)
 
     def consumers(self) -> list[Operation]:
-        """The operations that take one of its tensors."""
+        """The operations that have one of its tensors as an input."""
         return list(dict.fromkeys(op for part in self._parts() for op in part.consumers()))
 
     def __getitem__(self, key: Any) -> Any:

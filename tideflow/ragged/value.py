@@ -12,7 +12,12 @@ from tideflow.export import export
 
 @export("ragged.RaggedTensorValue")
 class RaggedTensorValue:
-    """Rows of different lengths: row i is `values[row_splits[i] : row_splits[i + 1]]`."""
+    """The value of a RaggedTensor: row i is `values[row_splits[i]:row_splits[i + 1]]`.
+
+    Args:
+      values: The values of all rows, concatenated: an array or a RaggedTensorValue.
+      row_splits: The start of each row in `values`, and the end of the last one.
+    """
 
     def __init__(self, values: Any, row_splits: np.ndarray):
         if not isinstance(row_splits, np.ndarray) or row_splits.dtype not in (np.int64, np.int32):
@@ -26,12 +31,12 @@ class RaggedTensorValue:
 
     @property
     def row_splits(self) -> np.ndarray:
-        """Where each row begins in `values`, and where the last one ends."""
+        """The start of each row in `values`, and the end of the last one."""
         return self._row_splits
 
     @property
     def values(self) -> Any:
-        """The rows one behind the other."""
+        """The values of all rows, concatenated."""
         return self._values
 
     @property
@@ -57,7 +62,7 @@ class RaggedTensorValue:
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """The number of rows, None for each ragged dimension, and the sizes of a value."""
+        """The shape, in which ragged dimensions are None."""
         return len(self._row_splits) - 1, None, *self._values.shape[1:]
 
     def to_list(self) -> list:

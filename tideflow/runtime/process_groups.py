@@ -279,7 +279,7 @@ class ProcessGroups:
 
 
 def _distributed() -> Any:
-    """torch.distributed, which is loaded when processes first exchange values."""
+    """`torch.distributed`, which takes its time to load."""
     from torch import distributed  # loaded when asked for
 
     return distributed

@@ -26,6 +26,14 @@ def flat_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> tuple[list[
     return [tensor for tensor, _ in pairs], [value for _, value in pairs]
 
 
+def are_single_tensors(feed_dict: Mapping[Any, Any]) -> bool:
+    """Whether every key of a feed_dict is one tensor, which is fed its value as it is."""
+    return not any(
+        isinstance(key, (tuple, SparseTensor, IndexedSlices)) or expansion_of(key) is not None
+        for key in feed_dict
+    )
+
+
 def _pairs(graph: Graph, key: Any, value: Any) -> list[tuple[Tensor, Any]]:
     if isinstance(key, tuple):
         if not isinstance(value, (tuple, list)) or len(value) != len(key):

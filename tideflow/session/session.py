@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import operator
 import warnings
 from collections.abc import Callable, Iterator, Set
 from typing import Any
@@ -26,7 +25,7 @@ from tideflow.session import checks, step_cache, targets
 from tideflow.session.config import apply_config, device_mapping, wants_early_compilation
 from tideflow.session.executor import Executor, LocalExecutor
 from tideflow.session.explain import explain
-from tideflow.session.feeds import flat_feeds, resolve_feed
+from tideflow.session.feeds import are_single_tensors, flat_feeds, resolve_feed
 from tideflow.session.fetches import Fetches, fetch_key
 from tideflow.session.partial_run import PartialRun
 from tideflow.session.step import Step
@@ -135,8 +134,7 @@ class BaseSession:
             asked = TraceRequest.of(options, self._config)
         if asked is not None and not self._executor.fills_traces:
             return self._run_traced(key, fetches, feeds, values, timeout, asked, run_metadata)
-        given = list(feed_dict.values()) if feed_dict else []
-        is_quick = len(values) == len(given) and all(map(operator.is_, values, given))
+        is_quick = not feed_dict or are_single_tensors(feed_dict)
         kind = step_cache.TIMED if timeout else QUICK if is_quick else step_cache.FLAT
         key = None if key is None else (*key[:2], kind)
         step = self._steps.get(key)

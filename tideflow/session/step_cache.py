@@ -11,8 +11,8 @@ from tideflow.session.step import Step
 StepKey = tuple[Any, Any, str]
 
 # Kinds. Steps of the same fetches and feeds differ in how `run` calls them, and in the hooks of their plans.
-QUICK = ""  # without options; the values of the feed_dict are those of the feeds
-FLAT = "flat"  # without options; a key of the feed_dict stands for several tensors, or is a tuple of them
+QUICK = ""  # without options; every key of the feed_dict is one tensor, so its values are taken as they are
+FLAT = "flat"  # without options; some key stands for several tensors
 TIMED = "timed"  # with a time limit
 TRACED = "traced"  # with a trace
 TIMED_AND_TRACED = "timed and traced"

@@ -46,7 +46,7 @@ from tideflow.ops.arrays.sorting import argsort as argsort
 from tideflow.ops.arrays.sorting import sort as sort
 from tideflow.ops.control_flow.conditionals import smart_cond as smart_cond
 from tideflow.ops.control_flow.conditionals import smart_constant_value as smart_constant_value
-from tideflow.ops.control_flow.grouping import py_func as py_func
+from tideflow.ops.control_flow.python_functions import py_func as py_func
 from tideflow.ops.math.checks import assert_same_float_dtype as assert_same_float_dtype
 from tideflow.ops.math.checks import assert_scalar as assert_scalar
 from tideflow.ops.math.checks import is_non_decreasing as is_non_decreasing

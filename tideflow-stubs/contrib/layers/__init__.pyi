@@ -64,10 +64,10 @@ from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tens
 from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
 
 def avg_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The mean of each window."""
+    """The mean of each window along two axes."""
 
 def avg_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The mean of each window."""
+    """The mean of each window along three axes."""
 
 def conv1d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
     """`convolution` of inputs with 1 axes beside batch and channels."""
@@ -76,16 +76,16 @@ def conv2d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1,
     """`convolution` of inputs with 2 axes beside batch and channels."""
 
 def conv2d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """Transposed convolution over two axes."""
+    """Transposed convolution over two axes, which enlarges its input."""
 
 def conv3d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
     """`convolution` of inputs with 3 axes beside batch and channels."""
 
 def conv3d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NDHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """Transposed convolution over three axes."""
+    """Transposed convolution over three axes, which enlarges its input."""
 
 def max_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The largest value of each window."""
+    """The maximum of each window along two axes."""
 
 def max_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The largest value of each window."""
+    """The maximum of each window along three axes."""

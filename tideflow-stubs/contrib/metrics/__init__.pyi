@@ -4,7 +4,6 @@ from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
 from tideflow.graph.typing import TensorLike as _TensorLike
-from typing import Any as _Any
 from tideflow.contrib.metrics import accuracy as accuracy
 from tideflow.contrib.metrics import aggregate_metric_map as aggregate_metric_map
 from tideflow.contrib.metrics import aggregate_metrics as aggregate_metrics
@@ -19,78 +18,409 @@ from tideflow.ops.sparse.sets import set_size as set_size
 from tideflow.ops.sparse.sets import set_union as set_union
 
 def streaming_accuracy(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """How often predictions equal labels."""
+    """Computes the part of the predictions that equal their labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_auc(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, curve: _str = 'ROC', name: _str | None = None, summation_method: _str = 'trapezoidal', thresholds=None):
-    """The area under the curve of true over false positives ("ROC"), or of precision over recall ("PR")."""
+    """Computes the area under a curve.
 
-def streaming_false_negatives(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often false was predicted, and wrong."""
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      curve: `"ROC"` for true positives over false positives, `"PR"` for precision over recall.
+      name: The name of the variable scope.
+      summation_method: How the area between two thresholds is computed: `"trapezoidal"`,
+        `"careful_interpolation"` (for PR), `"minoring"` or `"majoring"`.
+      thresholds: The thresholds, instead of `num_thresholds`.
 
-def streaming_false_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of false negatives at each threshold."""
+    Returns:
+      The value, and the operation that updates it with the current batch.
 
-def streaming_false_positives(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often true was predicted, and wrong."""
+    Raises:
+      ValueError: If an argument is not valid."""
 
-def streaming_false_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of false positives at each threshold."""
+def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of false that are wrong.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the false negatives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of true that are wrong.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the false positives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_mean_absolute_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean of |prediction - label|."""
+    """Computes the mean absolute difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_mean_cosine_distance(predictions: _TensorLike, labels: _TensorLike, dim: _int, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean of 1 - the dot product along `dim`, of vectors that have length 1 already."""
+    """Computes the mean of 1 minus the dot product along an axis.
+
+    Args:
+      labels: The labels, normalized to length 1.
+      predictions: The predictions, normalized to length 1.
+      dim: The axis.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_mean_iou(predictions: _TensorLike, labels: _TensorLike, num_classes: _int, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean over classes of hits / (hits + false positives + false negatives); the update is a matrix."""
+    """Computes the mean over classes of intersection over union.
+
+    For a class it is `hits / (hits + false positives + false negatives)`. The update is the confusion matrix.
+
+    Args:
+      labels: The classes.
+      predictions: The predicted classes, of the same shape.
+      num_classes: The number of classes.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_mean_relative_error(predictions: _TensorLike, labels: _TensorLike, normalizer: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean of |label - prediction| / normalizer, taken as 0 where the normalizer is 0."""
+    """Computes the mean absolute difference of predictions and labels, divided by a normalizer.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      normalizer: The normalizer, of the same shape. The relative error is 0 where it is 0.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_mean_squared_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean of (prediction - label)²."""
+    """Computes the mean squared difference of predictions and labels.
 
-def streaming_precision(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the predictions of true were right."""
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def streaming_precision_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the predictions of true were right, at each threshold."""
+    Returns:
+      The value, and the operation that updates it with the current batch.
 
-def streaming_recall(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the true labels were predicted."""
+    Raises:
+      ValueError: If shapes do not fit."""
 
-def streaming_recall_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the true labels were predicted, at each threshold."""
+def streaming_precision(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the predictions of true that are right.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_precision_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the predictions of true that are right, at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_recall(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the true labels that are predicted.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_recall_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the true labels that are predicted, at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_root_mean_squared_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The square root of the mean of (prediction - label)²."""
+    """Computes the root of the mean squared difference of predictions and labels.
+
+    Args:
+      labels: The labels.
+      predictions: The predictions, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
 
 def streaming_sensitivity_at_specificity(predictions: _TensorLike, labels: _TensorLike, specificity: _float, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The share of true labels found, at the threshold whose share of false labels found is closest to
-    `specificity`."""
+    """Computes the part of the true labels that are found, at a given specificity.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      specificity: The specificity, in [0, 1]: the part of the false labels that are recognized.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If `specificity` is not in [0, 1]."""
 
 def streaming_sparse_average_precision_at_k(predictions: _TensorLike, labels: _TensorLike, k: _int, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The mean of the precisions at 1, 2, ... k, of those places in the ranking that hold a label."""
+    """Computes the mean of the precisions at 1, 2 and so on up to k, at the ranks that have a label.
 
-def streaming_sparse_precision_at_k(predictions: _Any, labels: _Any, k: _int, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the k classes with the highest scores are labels."""
+    Args:
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      predictions: The scores of all classes, of shape [..., classes].
+      k: The number of classes to consider.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def streaming_sparse_recall_at_k(predictions: _Any, labels: _Any, k: _int, class_id: _int | None = None, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How many of the labels are among the k classes with the highest scores."""
+    Returns:
+      The value, and the operation that updates it with the current batch.
+
+    Raises:
+      ValueError: If shapes do not fit."""
+
+def streaming_sparse_precision_at_k(predictions: _TensorLike, labels: _TensorLike, k: _int, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the k classes with the highest scores that are labels.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_sparse_recall_at_k(predictions: _TensorLike, labels: _TensorLike, k: _int, class_id: _int | None = None, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Computes the part of the labels that are among the k classes with the highest scores.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      k: The number of classes to consider.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_specificity_at_sensitivity(predictions: _TensorLike, labels: _TensorLike, sensitivity: _float, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """The share of false labels found, at the last threshold whose share of true labels found is closest to
-    `sensitivity`."""
+    """Computes the part of the false labels that are recognized, at a given sensitivity.
 
-def streaming_true_negatives(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often false was predicted, and right."""
+    Args:
+      labels: The labels, true or false.
+      predictions: The predicted probabilities, in [0, 1], of the same shape.
+      sensitivity: The sensitivity, in [0, 1]: the part of the true labels that are found.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: The number of thresholds, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
 
-def streaming_true_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of true negatives at each threshold."""
+    Returns:
+      The value, and the operation that updates it with the current batch.
 
-def streaming_true_positives(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """How often true was predicted, and right."""
+    Raises:
+      ValueError: If `sensitivity` is not in [0, 1]."""
 
-def streaming_true_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The number of true positives at each threshold."""
+def streaming_true_negatives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of false that are right.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_true_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the true negatives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the predictions of true that are right.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_true_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """Counts the true positives at each threshold.
+
+    Args:
+      labels: The labels: what is true.
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""

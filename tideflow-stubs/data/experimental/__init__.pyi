@@ -3,10 +3,10 @@
 from builtins import int as _int
 from tideflow.data.checkpoints import CheckpointInputPipelineHook as CheckpointInputPipelineHook
 from tideflow.data.checkpoints import make_saveable_from_iterator as make_saveable_from_iterator
+from tideflow.data.conversions import from_variant as from_variant
+from tideflow.data.conversions import get_structure as get_structure
+from tideflow.data.conversions import to_variant as to_variant
 from tideflow.data.dataset import DatasetSpec as DatasetStructure
-from tideflow.data.dataset import from_variant as from_variant
-from tideflow.data.dataset import get_structure as get_structure
-from tideflow.data.dataset import to_variant as to_variant
 from tideflow.data.features import make_batched_features_dataset as make_batched_features_dataset
 from tideflow.data.features import make_csv_dataset as make_csv_dataset
 from tideflow.data.features import parse_example_dataset as parse_example_dataset

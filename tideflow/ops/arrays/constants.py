@@ -217,7 +217,7 @@ identity_op.gradient(lambda op, grad: grad)
 identity_op.samples(f32(2, 3), f32(), f32(0, 2), against=unchanged)
 
 
-@export("identity")
+@export("identity", ragged="values")
 def identity(input: Any, name: str | None = None) -> Tensor:
     """Gives a tensor with the same value.
 

@@ -175,7 +175,7 @@ zeros_like_op.specialize(lambda node: (torch.zeros_like, node.inputs))
 zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
 
 
-@export("zeros_like")
+@export("zeros_like", ragged="values")
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Makes a tensor of zeros with the shape of another one.
 
@@ -215,7 +215,7 @@ ones_like_op.kernel(lambda x: torch.ones_like(x))
 ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
 
 
-@export("ones_like")
+@export("ones_like", ragged="values")
 def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Makes a tensor of ones with the shape of another one.
 
@@ -497,7 +497,7 @@ one_hot_op.samples(
 one_hot_op.refuses((np.array([0]), np.array(-1, np.int32), f32(), f32()), "must be non-negative")
 
 
-@export("one_hot")
+@export("one_hot", ragged="one_hot")
 def one_hot(
     indices: Any,
     depth: Any,

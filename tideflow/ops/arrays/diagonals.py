@@ -525,7 +525,7 @@ matrix_diag_part_v2_op.samples(
 )
 
 
-@export("matrix_diag_part", "linalg.diag_part")
+@export("matrix_diag_part", "linalg.diag_part", operator="diag_part")
 def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
     """Takes the diagonal, or diagonals, of matrices.
 

@@ -265,7 +265,7 @@ gather_v2_op.refuses(
 )
 
 
-@export("gather")
+@export("gather", ragged="gather")
 def gather(
     params: Any,
     indices: Any,
@@ -294,7 +294,7 @@ def gather(
     return gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
 
 
-@export("batch_gather")
+@export("batch_gather", ragged="batch_gather")
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """Takes slices by their indices along the last axis of `indices`; the axes before it are a batch.
 
@@ -516,7 +516,7 @@ select_op.refuses((boolean(3), f32(2, 3), f32(2, 3)), "must be equal, but are 3 
 select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are 2 and 3")
 
 
-@export("where")
+@export("where", ragged="where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """Chooses between two tensors by a condition; without them, finds the places where the condition holds.
 

@@ -173,7 +173,7 @@ concat_v2_op.refuses(([f32(2, 3), f32(2)], np.array(0, np.int32)), "Shape must b
 concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate scalars")
 
 
-@export("concat")
+@export("concat", ragged="concat")
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """Joins tensors one after the other along an axis.
 
@@ -530,7 +530,7 @@ pack_op.samples(
 pack_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
 
 
-@export("stack")
+@export("stack", ragged="stack")
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """Stacks tensors of one shape along a new axis. Python values make a constant.
 

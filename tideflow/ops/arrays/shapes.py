@@ -124,7 +124,7 @@ def _size_kernel(input, *, out_type, device):
 size_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.size)
 
 
-@export("size")
+@export("size", ragged="size")
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """How many elements a tensor has: a constant where its shape is known.
 
@@ -159,7 +159,7 @@ def _rank_kernel(input, *, device):
 rank_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.ndim)
 
 
-@export("rank")
+@export("rank", ragged="rank")
 def rank(input: Any, name: str | None = None) -> Tensor:
     """How many axes a tensor has: a constant where that is known.
 
@@ -341,7 +341,7 @@ expand_dims_op.samples(
 expand_dims_op.refuses((f32(2), np.array(3, np.int32)), "dim 3 not in the interval [-2, 1]")
 
 
-@export("expand_dims")
+@export("expand_dims", ragged="expand_dims")
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """Puts an axis of size 1 into the shape of a tensor.
 
@@ -626,7 +626,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         return transpose(a, tf.concat([batch, [last, before]], 0), conjugate=conjugate)
 
 
-@export("linalg.adjoint")
+@export("linalg.adjoint", operator="adjoint")
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The conjugate transposes of the matrices along the last two axes of a tensor.
 

@@ -95,7 +95,7 @@ tile_op.samples(
 tile_op.refuses((f32(2), np.array([1, 1], np.int32)), "Shape must be rank 2 but is rank 1")
 
 
-@export("tile", "manip.tile")
+@export("tile", "manip.tile", ragged="tile")
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """Repeats a tensor along its axes.
 

@@ -259,7 +259,7 @@ check_numerics_op.refuses(
 )
 
 
-@export("check_numerics", "debugging.check_numerics")
+@export("check_numerics", "debugging.check_numerics", ragged="values")
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """`tensor` itself, of which a step makes sure that every element is a finite number.
 

@@ -476,7 +476,7 @@ decode_compressed_op.refuses(
 )
 
 
-@export("io.decode_compressed", "decode_compressed")
+@export("io.decode_compressed", "decode_compressed", ragged="values")
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
     """The contents of compressed strings.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import reduce
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tideflow.export import expose
+from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.op import Op
@@ -40,11 +41,12 @@ def unary(
     domain: tuple[float, float] = (-1.0, 1.0),
     against: Callable | None = None,
     flops: Callable | None = None,
+    ragged: str | None = None,
 ) -> Callable[..., Any]:
     """Defines an op `y = kernel(x)` and makes its public function, found under `paths`.
 
     A `sparse` function takes SparseTensors too. A `sized` op has a value rule: sizes computed with it are
-    known while the graph is built.
+    known while the graph is built. `ragged` is `export`'s.
     """
     op = Op(op_type, f"x: T -> y: {gives}", T=types)
     op.shape(same_shape)
@@ -68,7 +70,7 @@ def unary(
     operand = "A tensor or SparseTensor" if sparse else "A tensor"
     arguments = {"x": f"{operand} of type {type_names(types)}."}
     result = "of the shape and type of `x`" if gives == "T" else f"of type {gives} and the shape of `x`"
-    return published(function, op, paths, doc, arguments, f"{operand} {result}.")
+    return published(function, op, paths, doc, arguments, f"{operand} {result}.", ragged)
 
 
 def binary(
@@ -87,12 +89,14 @@ def binary(
     domain: tuple[float, float] | None = (-1.0, 1.0),
     against: Callable | None = None,
     flops: Callable | None = None,
+    ragged: str | None = None,
     **traits: Any,
 ) -> Callable[..., Tensor]:
     """Defines an op `z = kernel(x, y)` that broadcasts, and makes its public function, found under `paths`.
 
     `uint64` is the kernel on uint64's bits, where it is another; `specialize` is the op's shortcut. A `sized`
-    op has a value rule: sizes computed with it are known while the graph is built. `traits` are `Op`'s.
+    op has a value rule: sizes computed with it are known while the graph is built. `ragged` is `export`'s,
+    `traits` are `Op`'s.
     """
     op = Op(op_type, f"x: T, y: T -> z: {gives}", T=types, commutative=commutative, **traits)
     op.shape(broadcast_shapes)
@@ -114,18 +118,33 @@ def binary(
         "y": "A tensor of the type of `x`, of a shape that broadcasts with that of `x`.",
     }
     result = "the type of `x`" if gives == "T" else f"type {gives}"
-    return published(function, op, paths, doc, arguments, f"A tensor of {result} and of the broadcast shape.")
+    result = f"A tensor of {result} and of the broadcast shape."
+    return published(function, op, paths, doc, arguments, result, ragged)
 
 
 def published(
-    function: Callable, op: Op, paths: str, doc: str, arguments: dict[str, str], result: str
+    function: Callable,
+    op: Op,
+    paths: str,
+    doc: str,
+    arguments: dict[str, str],
+    result: str,
+    ragged: str | None = None,
 ) -> Callable:
     """Exports a function under `paths`, with its name and docstring; its op is kept as `function.op`."""
     function.__name__ = function.__qualname__ = (paths.split() or [op.name])[0].rpartition(".")[2]
+    function.__module__ = _module_at_work()
     function.__doc__ = described(doc, arguments, result)
     function.op = op
-    expose(function, *paths.split())
-    return function
+    return export(*paths.split(), ragged=ragged)(function)
+
+
+def _module_at_work() -> str:
+    """The module whose line makes a function of a family."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return frame.f_globals["__name__"]
 
 
 def described(doc: str, arguments: dict[str, str], result: str) -> str:

@@ -139,7 +139,7 @@ def _free_shape(tensor: Tensor, axes: Any) -> TensorShape:
 # ---------------------------------------------------------------------------------- trace and einsum
 
 
-@export("trace", "linalg.trace")
+@export("trace", "linalg.trace", operator="trace")
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum of the diagonal of each matrix.
 

@@ -82,7 +82,7 @@ cholesky_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 cholesky_op.refuses((-_POSITIVE,), "Cholesky decomposition was not successful", InvalidArgumentError)
 
 
-@export("cholesky", "linalg.cholesky")
+@export("cholesky", "linalg.cholesky", operator="cholesky")
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The Cholesky factor of each positive definite matrix: the lower triangular L with L·Lᴴ = input.
 

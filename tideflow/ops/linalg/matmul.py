@@ -357,7 +357,7 @@ batch_matmul_v2_op.samples(
 batch_matmul_v2_op.refuses((f32(2, 2, 3), f32(3, 3, 4)), "Dimensions must be equal, but are 2 and 3")
 
 
-@export("matmul", "linalg.matmul")
+@export("matmul", "linalg.matmul", operator="matmul")
 def matmul(
     a: Any,
     b: Any,

@@ -89,7 +89,7 @@ det_op.samples(
 _add_refusals(det_op)
 
 
-@export("matrix_determinant", "linalg.det")
+@export("matrix_determinant", "linalg.det", operator="determinant")
 def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     """The determinant of each square matrix.
 
@@ -151,7 +151,7 @@ def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
     return log_det_op(input, name=name)
 
 
-@export("linalg.logdet")
+@export("linalg.logdet", operator="logdet")
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of each positive definite matrix.
 
@@ -208,7 +208,7 @@ inverse_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3")
 inverse_op.refuses((np.ones((2, 2)),), "Input is not invertible.", InvalidArgumentError)
 
 
-@export("matrix_inverse", "linalg.inv")
+@export("matrix_inverse", "linalg.inv", operator="inverse")
 def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverse of each square matrix, or of its adjoint.
 

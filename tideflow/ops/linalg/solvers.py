@@ -91,7 +91,7 @@ matrix_solve_op.samples(
 _add_refusals(matrix_solve_op)
 
 
-@export("matrix_solve", "linalg.solve")
+@export("matrix_solve", "linalg.solve", operator="solve")
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Solves equations with square matrices: X with matrix·X = rhs.
 

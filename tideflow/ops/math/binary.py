@@ -61,6 +61,7 @@ add = binary(
     may_overflow=True,
     sums_inputs=2,
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 
 
@@ -107,6 +108,7 @@ subtract = binary(
     as_number="{} - {}",
     may_overflow=True,
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 
 # The types that are multiplied and divided.
@@ -135,6 +137,7 @@ multiply = binary(
     as_number="{} * {}",
     may_overflow=True,
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 
 
@@ -228,6 +231,7 @@ squared_difference = binary(
     commutative=True,
     against=lambda x, y: (x - y) ** 2,
     flops=per_output_element(2),
+    ragged="broadcast_values",
 )
 
 
@@ -284,6 +288,7 @@ realdiv = binary(
     domain=(0.5, 2.0),
     against=_quotient_of_arrays,
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 
 # The floating type in which integers are divided; other types divide in their own.
@@ -292,7 +297,7 @@ _QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 i
 }
 
 
-@export("truediv", "math.truediv")
+@export("truediv", "math.truediv", ragged="broadcast_values")
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The quotient x / y as Python 3 has it: integers are divided as floating-point numbers.
 
@@ -330,7 +335,7 @@ def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
     return x.dtype.base_dtype
 
 
-@export("divide", "math.divide")
+@export("divide", "math.divide", ragged="broadcast_values")
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
     """The quotient x / y by Python's operator: whatever `/` means for `x` and `y`.
 
@@ -397,6 +402,7 @@ truncatediv = binary(
     sized=True,
     domain=None,
     against=_quotient_of_arrays,
+    ragged="broadcast_values",
 )
 
 
@@ -419,7 +425,7 @@ floor_div = binary(
 )
 
 
-@export("floordiv", "math.floordiv")
+@export("floordiv", "math.floordiv", ragged="broadcast_values")
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The quotient x / y, rounded down.
 
@@ -460,6 +466,7 @@ floormod = binary(
     sized=True,
     domain=(0.5, 2.0),
     against=np.mod,
+    ragged="broadcast_values",
 )
 mod = floormod
 
@@ -472,6 +479,7 @@ truncatemod = binary(
     types=types("int32 int64") + FLOATS,
     domain=(0.5, 2.0),
     against=np.fmod,
+    ragged="broadcast_values",
 )
 old_mod = binary(
     "Mod",
@@ -496,7 +504,7 @@ raw_div_no_nan = binary(
 )
 
 
-@export("div_no_nan", "math.divide_no_nan")
+@export("div_no_nan", "math.divide_no_nan", ragged="broadcast_values")
 def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """The quotient x / y, 0 where y is 0.
 
@@ -560,6 +568,7 @@ maximum = binary(
     against=np.maximum,
     as_number="max({}, {})",
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 minimum = binary(
     "Minimum",
@@ -573,6 +582,7 @@ minimum = binary(
     against=np.minimum,
     as_number="min({}, {})",
     flops=per_output_element(),
+    ragged="broadcast_values",
 )
 
 # -------------------------------------------------------------------------------- comparison
@@ -593,6 +603,7 @@ def comparison(
         gives="bool",
         against=against,
         flops=per_output_element(),
+        ragged="broadcast_values",
         as_number=as_number,
     )
 
@@ -661,7 +672,7 @@ equal_op = equality("Equal", torch.eq, np.equal, of_misfits=False, as_number="{}
 equal_op.flops(per_output_element())
 
 
-@export("equal", "math.equal")
+@export("equal", "math.equal", ragged="broadcast_values")
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Tells where x == y, element by element.
 
@@ -680,7 +691,7 @@ not_equal_op = equality("NotEqual", torch.ne, np.not_equal, of_misfits=True, as_
 not_equal_op.flops(per_output_element())
 
 
-@export("not_equal", "math.not_equal")
+@export("not_equal", "math.not_equal", ragged="broadcast_values")
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Tells where x != y, element by element.
 
@@ -745,7 +756,7 @@ def logical(
         "y": "A tensor of type bool, of a shape that broadcasts with that of `x`.",
     }
     result = "A tensor of type bool and of the broadcast shape."
-    return published(function, op, f"math.{word} {word}", doc, arguments, result)
+    return published(function, op, f"math.{word} {word}", doc, arguments, result, ragged="broadcast_values")
 
 
 logical_and = logical(
@@ -766,7 +777,7 @@ logical_or = logical(
 )
 
 
-@export("logical_xor", "math.logical_xor")
+@export("logical_xor", "math.logical_xor", ragged="broadcast_values")
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
     """Tells where exactly one of x and y is True.
 

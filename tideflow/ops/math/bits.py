@@ -21,7 +21,15 @@ def bitwise(
 ) -> Callable[..., Tensor]:
     """Defines an op on the bits of two integers."""
     return binary(
-        op_type, f"bitwise.{word}", doc, kernel, not_differentiable, types=INTEGERS, against=against, **how
+        op_type,
+        f"bitwise.{word}",
+        doc,
+        kernel,
+        not_differentiable,
+        types=INTEGERS,
+        against=against,
+        ragged="broadcast_values",
+        **how,
     )
 
 
@@ -75,6 +83,7 @@ invert = unary(
     not_differentiable,
     types=INTEGERS,
     against=np.invert,
+    ragged="values",
 )
 
 population_count_op = Op("PopulationCount", "x: T -> y: uint8", T=INTEGERS, differentiable=False)

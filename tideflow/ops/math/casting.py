@@ -84,7 +84,7 @@ cast_op.samples(
 )
 
 
-@export("cast", "dtypes.cast")
+@export("cast", "dtypes.cast", ragged="values")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Converts elements to another type, by value.
 
@@ -191,7 +191,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     return bitcast_op(input, type=type, name=name)
 
 
-@export("saturate_cast", "dtypes.saturate_cast")
+@export("saturate_cast", "dtypes.saturate_cast", ragged="values")
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """Converts elements to another type; what lies beyond its range becomes the nearest number in it.
 

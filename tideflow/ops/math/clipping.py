@@ -69,7 +69,7 @@ def _like(t: Any, values: Tensor) -> Any:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-@export("clip_by_value")
+@export("clip_by_value", ragged="values")
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Moves what lies outside two bounds to the nearer one.
 

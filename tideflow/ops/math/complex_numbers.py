@@ -51,7 +51,7 @@ def _real_gradient(op, grad):
 real_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.real)
 
 
-@export("real", "math.real")
+@export("real", "math.real", ragged="values")
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part of each element; real numbers are their own.
 
@@ -80,7 +80,7 @@ def _imag_gradient(op, grad):
 imag_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.imag)
 
 
-@export("imag", "math.imag")
+@export("imag", "math.imag", ragged="values")
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part of each element; of real numbers, zeros.
 
@@ -114,7 +114,7 @@ def _angle_gradient(op, grad):
 angle_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.angle)
 
 
-@export("angle", "math.angle")
+@export("angle", "math.angle", ragged="values")
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The argument of each complex number, between -pi and pi; of real numbers, zeros.
 
@@ -157,7 +157,7 @@ complex_op.samples(
 )
 
 
-@export("complex", "dtypes.complex")
+@export("complex", "dtypes.complex", ragged="broadcast_values")
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """Complex numbers of their parts: real + i * imag.
 

@@ -64,7 +64,7 @@ raw_pow = elementwise.binary(
 )
 
 
-@export("pow", "math.pow")
+@export("pow", "math.pow", ragged="broadcast_values")
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x to the power y, element by element.
 
@@ -171,7 +171,7 @@ def _atan2_gradient(op, grad):
 elementwise.add_binary_samples(atan2_op, (0.5, 2.0), np.arctan2)
 
 
-@export("atan2", "math.atan2")
+@export("atan2", "math.atan2", ragged="broadcast_values")
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), between -pi and pi.
 

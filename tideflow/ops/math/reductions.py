@@ -188,7 +188,7 @@ def _reducer(name: str, op: Op, doc: str) -> Callable[..., Tensor]:
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = doc + ARGUMENTS
-    return export(name, f"math.{name}")(reduce)
+    return export(name, f"math.{name}", ragged=name)(reduce)
 
 
 def _by_array(reduce: Callable) -> Callable:
@@ -565,7 +565,7 @@ add_n_op.samples(
 add_n_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
 
 
-@export("add_n", "math.add_n")
+@export("add_n", "math.add_n", ragged="values")
 def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and type.
 

@@ -385,7 +385,7 @@ def _unsorted_function(name: str, op: Op, doc: str) -> Any:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = described(doc, UNSORTED_ARGUMENTS, UNSORTED_RESULT)
-    return export(name, f"math.{name}")(function)
+    return export(name, f"math.{name}", ragged="segments")(function)
 
 
 def _limits(dtype: np.dtype) -> Any:
@@ -516,7 +516,7 @@ unsorted_segment_min = _unsorted_function(
 )
 
 
-@export("unsorted_segment_mean", "math.unsorted_segment_mean")
+@export("unsorted_segment_mean", "math.unsorted_segment_mean", ragged="segments")
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment, 0 where there are none.
 
@@ -548,7 +548,7 @@ def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tens
     return binary.maximum(shapes.reshape(counts, shape), 1)
 
 
-@export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
+@export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n", ragged="segments")
 def unsorted_segment_sqrt_n(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:

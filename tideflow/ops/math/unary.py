@@ -75,7 +75,7 @@ abs_op.gradient(lambda op, grad: grad * sign(op.inputs[0]))
 abs_op.samples(*unary_samples(FLOATS, (-1.0, 1.0)), i32(3), against=np.abs)
 
 
-@export("abs", "math.abs")
+@export("abs", "math.abs", ragged="values")
 def abs(x: Any, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their real modulus.
 
@@ -107,6 +107,7 @@ negative = unary(
     sized=True,
     against=np.negative,
     flops=per_input_element(),
+    ragged="values",
 )
 sign = unary(
     "Sign",
@@ -117,6 +118,7 @@ sign = unary(
     types=SIGNED_NUMBERS,
     sparse=True,
     against=np.sign,
+    ragged="values",
 )
 
 conj_op = Op("Conj", "input: T -> output: T", T=attr("type", "complex64", allowed=(*COMPLEX, "variant")))
@@ -126,7 +128,7 @@ conj_op.gradient(lambda op, grad: conj(grad))
 conj_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.conj)
 
 
-@export("conj", "math.conj")
+@export("conj", "math.conj", ragged="values")
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate of each element; real numbers are their own.
 
@@ -170,6 +172,7 @@ reciprocal = unary(
     domain=(0.5, 2.0),
     against=np.reciprocal,
     flops=per_input_element(),
+    ragged="values",
 )
 
 inv_op = Op("Inv", "x: T -> y: T", T=SIGNED_NUMBERS)
@@ -197,6 +200,7 @@ square = unary(
     sized=True,
     against=np.square,
     flops=per_input_element(),
+    ragged="values",
 )
 sqrt = unary(
     "Sqrt",
@@ -207,6 +211,7 @@ sqrt = unary(
     domain=(0.1, 3.0),
     sparse=True,
     against=np.sqrt,
+    ragged="values",
 )
 rsqrt = unary(
     "Rsqrt",
@@ -217,6 +222,7 @@ rsqrt = unary(
     domain=(0.1, 3.0),
     against=lambda x: 1 / np.sqrt(x),
     flops=per_input_element(2),
+    ragged="values",
 )
 
 # -------------------------------------------------------------------------------- exponentials and logarithms
@@ -227,7 +233,9 @@ def _exp_gradient(op: Operation, grad: Any) -> Tensor:
         return grad * conj(op.outputs[0])
 
 
-exp = unary("Exp", "math.exp exp", "e to the power x.", torch.exp, _exp_gradient, against=np.exp)
+exp = unary(
+    "Exp", "math.exp exp", "e to the power x.", torch.exp, _exp_gradient, against=np.exp, ragged="values"
+)
 
 expm1 = unary(
     "Expm1",
@@ -236,6 +244,7 @@ expm1 = unary(
     torch.expm1,
     times(lambda x: exp(x)),
     against=np.expm1,
+    ragged="values",
 )
 log = unary(
     "Log",
@@ -246,6 +255,7 @@ log = unary(
     domain=(0.1, 3.0),
     against=np.log,
     flops=per_input_element(),
+    ragged="values",
 )
 log1p = unary(
     "Log1p",
@@ -255,6 +265,7 @@ log1p = unary(
     times(lambda x: reciprocal(1 + x)),
     domain=(-0.5, 3.0),
     against=np.log1p,
+    ragged="values",
 )
 sigmoid = unary(
     "Sigmoid",
@@ -266,7 +277,7 @@ sigmoid = unary(
 )
 
 
-@export("log_sigmoid", "math.log_sigmoid")
+@export("log_sigmoid", "math.log_sigmoid", ragged="values")
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """The logarithm of the logistic function, exact where that vanishes.
 
@@ -284,7 +295,9 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
 
 # -------------------------------------------------------------------------------- circular and hyperbolic
 
-sin = unary("Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin)
+sin = unary(
+    "Sin", "math.sin sin", "The sine.", torch.sin, times(lambda x: cos(x)), against=np.sin, ragged="values"
+)
 
 
 def _cos_gradient(op: Operation, grad: Any) -> Tensor:
@@ -292,7 +305,7 @@ def _cos_gradient(op: Operation, grad: Any) -> Tensor:
         return -grad * sin(conj(op.inputs[0]))
 
 
-cos = unary("Cos", "math.cos cos", "The cosine.", torch.cos, _cos_gradient, against=np.cos)
+cos = unary("Cos", "math.cos cos", "The cosine.", torch.cos, _cos_gradient, against=np.cos, ragged="values")
 
 
 def _tan_gradient(op: Operation, grad: Any) -> Tensor:
@@ -300,7 +313,7 @@ def _tan_gradient(op: Operation, grad: Any) -> Tensor:
         return square(reciprocal(cos(conj(op.inputs[0])))) * grad
 
 
-tan = unary("Tan", "math.tan tan", "The tangent.", torch.tan, _tan_gradient, against=np.tan)
+tan = unary("Tan", "math.tan tan", "The tangent.", torch.tan, _tan_gradient, against=np.tan, ragged="values")
 
 
 def _with_one(combine: Callable, x: Tensor) -> Tensor:
@@ -317,6 +330,7 @@ asin = unary(
     times(lambda x: reciprocal(sqrt(_with_one(binary.subtract, x)))),
     domain=(-0.9, 0.9),
     against=np.arcsin,
+    ragged="values",
 )
 
 
@@ -334,6 +348,7 @@ acos = unary(
     _acos_gradient,
     domain=(-0.9, 0.9),
     against=np.arccos,
+    ragged="values",
 )
 atan = unary(
     "Atan",
@@ -342,12 +357,25 @@ atan = unary(
     torch.atan,
     times(lambda x: reciprocal(_with_one(binary.add, x))),
     against=np.arctan,
+    ragged="values",
 )
 sinh = unary(
-    "Sinh", "math.sinh sinh", "The hyperbolic sine.", torch.sinh, times(lambda x: cosh(x)), against=np.sinh
+    "Sinh",
+    "math.sinh sinh",
+    "The hyperbolic sine.",
+    torch.sinh,
+    times(lambda x: cosh(x)),
+    against=np.sinh,
+    ragged="values",
 )
 cosh = unary(
-    "Cosh", "math.cosh cosh", "The hyperbolic cosine.", torch.cosh, times(lambda x: sinh(x)), against=np.cosh
+    "Cosh",
+    "math.cosh cosh",
+    "The hyperbolic cosine.",
+    torch.cosh,
+    times(lambda x: sinh(x)),
+    against=np.cosh,
+    ragged="values",
 )
 tanh = unary(
     "Tanh",
@@ -367,6 +395,7 @@ asinh = unary(
     torch.asinh,
     over(lambda y: cosh(y)),
     against=np.arcsinh,
+    ragged="values",
 )
 acosh = unary(
     "Acosh",
@@ -376,6 +405,7 @@ acosh = unary(
     over(lambda y: sinh(y)),
     domain=(1.5, 3.0),
     against=np.arccosh,
+    ragged="values",
 )
 atanh = unary(
     "Atanh",
@@ -385,6 +415,7 @@ atanh = unary(
     times(lambda x: reciprocal(_with_one(binary.subtract, x))),
     domain=(-0.9, 0.9),
     against=np.arctanh,
+    ragged="values",
 )
 
 # -------------------------------------------------------------------------------- error and gamma functions
@@ -408,6 +439,7 @@ erf = unary(
     types=FLOATS,
     sparse=True,
     against=np.vectorize(math.erf, otypes=[float]),
+    ragged="values",
 )
 erfc = unary(
     "Erfc",
@@ -417,6 +449,7 @@ erfc = unary(
     _erf_gradient(-2 / math.sqrt(math.pi)),
     types=FLOATS,
     against=np.vectorize(math.erfc, otypes=[float]),
+    ragged="values",
 )
 lgamma = unary(
     "Lgamma",
@@ -427,6 +460,7 @@ lgamma = unary(
     types=FLOATS,
     domain=(0.1, 3.0),
     against=np.vectorize(math.lgamma, otypes=[float]),
+    ragged="values",
 )
 digamma = unary(
     "Digamma",
@@ -437,6 +471,7 @@ digamma = unary(
     types=FLOATS,
     domain=(0.5, 3.0),
     against=lambda x: slope(np.vectorize(math.lgamma, otypes=[float]), x, step=1e-5),
+    ragged="values",
 )
 
 
@@ -451,6 +486,7 @@ floor = unary(
     types=FLOATS,
     sized=True,
     against=np.floor,
+    ragged="values",
 )
 ceil = unary(
     "Ceil",
@@ -461,6 +497,7 @@ ceil = unary(
     types=FLOATS,
     sized=True,
     against=np.ceil,
+    ragged="values",
 )
 rint = unary(
     "Rint",
@@ -470,6 +507,7 @@ rint = unary(
     flat,
     types=FLOATS,
     against=np.rint,
+    ragged="values",
 )
 
 round_op = Op("Round", "x: T -> y: T", T=SIGNED_NUMBERS)
@@ -487,7 +525,7 @@ round_op.samples(
 )
 
 
-@export("round", "math.round")
+@export("round", "math.round", ragged="values")
 def round(x: Any, name: str | None = None) -> Tensor:
     """The nearest integer; halves go to the even one.
 
@@ -511,6 +549,7 @@ is_nan = unary(
     types=FLOATS,
     gives="bool",
     against=np.isnan,
+    ragged="values",
 )
 is_inf = unary(
     "IsInf",
@@ -521,6 +560,7 @@ is_inf = unary(
     types=FLOATS,
     gives="bool",
     against=np.isinf,
+    ragged="values",
 )
 is_finite = unary(
     "IsFinite",
@@ -531,6 +571,7 @@ is_finite = unary(
     types=FLOATS,
     gives="bool",
     against=np.isfinite,
+    ragged="values",
 )
 
 # -------------------------------------------------------------------------------- truth
@@ -541,7 +582,7 @@ logical_not_op.kernel(torch.logical_not)
 logical_not_op.samples(boolean(2, 3), boolean(), against=np.logical_not)
 
 
-@export("logical_not", "math.logical_not")
+@export("logical_not", "math.logical_not", ragged="values")
 def logical_not(x: Any, name: str | None = None) -> Tensor:
     """Tells where x is False.
 

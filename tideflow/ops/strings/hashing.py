@@ -72,7 +72,7 @@ _add_bucket_samples(string_to_hash_bucket_op, hash64)
 string_to_hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
 
 
-@export("strings.to_hash_bucket", "string_to_hash_bucket")
+@export("strings.to_hash_bucket", "string_to_hash_bucket", ragged="values")
 def string_to_hash_bucket(
     string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
 ) -> Tensor:
@@ -103,7 +103,7 @@ def _string_to_hash_bucket_fast_kernel(input, *, num_buckets):
 _add_bucket_samples(string_to_hash_bucket_fast_op, fingerprint64)
 
 
-@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast")
+@export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast", ragged="values")
 def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """Assigns each string to one of so many buckets, by its fingerprint, which never changes.
 
@@ -146,7 +146,7 @@ string_to_hash_bucket_strong_op.refuses(
 )
 
 
-@export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong")
+@export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong", ragged="values")
 def string_to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Tensor:

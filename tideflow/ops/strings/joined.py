@@ -67,7 +67,7 @@ string_join_op.samples(
 string_join_op.refuses(([text("a"), text("b", "c")],), "Dimension 0 in both shapes must be equal")
 
 
-@export("strings.join", "string_join")
+@export("strings.join", "string_join", ragged="values")
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
     """Joins the strings at the same place of several tensors.
 
@@ -156,7 +156,7 @@ def _last_axis_first(strings: Tensor) -> Tensor:
     return constants.constant(np.arange(strings.shape.ndims - 1, -1, -1), dtypes.int32)
 
 
-@export("strings.reduce_join", "reduce_join")
+@export("strings.reduce_join", "reduce_join", ragged="reduce_join")
 def reduce_join(
     inputs: Any,
     axis: Any = None,

@@ -124,7 +124,7 @@ as_string_op.refuses(
 as_string_op.refuses((f32(2), {"fill": "x"}), "Fill argument not supported", InvalidArgumentError)
 
 
-@export("strings.as_string", "dtypes.as_string", "as_string")
+@export("strings.as_string", "dtypes.as_string", "as_string", ragged="values")
 def as_string(
     input: Any,
     precision: int = -1,
@@ -224,7 +224,7 @@ string_to_number_op.refuses(
 )
 
 
-@export("strings.to_number", "string_to_number")
+@export("strings.to_number", "string_to_number", ragged="values")
 def string_to_number(
     string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
 ) -> Tensor:

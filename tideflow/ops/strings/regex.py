@@ -95,7 +95,7 @@ static_regex_full_match_op.samples(
 )
 
 
-@export("strings.regex_full_match")
+@export("strings.regex_full_match", ragged="values")
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """Tells whether the whole of each string matches a regular expression.
 
@@ -171,7 +171,7 @@ static_regex_replace_op.samples(
 )
 
 
-@export("strings.regex_replace", "regex_replace")
+@export("strings.regex_replace", "regex_replace", ragged="values")
 def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:

@@ -66,7 +66,7 @@ string_length_op.samples(
 )
 
 
-@export("strings.length")
+@export("strings.length", ragged="values")
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Counts the bytes or characters of each string.
 
@@ -114,7 +114,7 @@ string_lower_op.samples(
 )
 
 
-@export("strings.lower")
+@export("strings.lower", ragged="values")
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Makes upper case letters lower case.
 
@@ -154,7 +154,7 @@ string_upper_op.samples(
 )
 
 
-@export("strings.upper")
+@export("strings.upper", ragged="values")
 def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Makes lower case letters upper case.
 
@@ -189,7 +189,7 @@ string_strip_op.samples(
 )
 
 
-@export("strings.strip", "string_strip")
+@export("strings.strip", "string_strip", ragged="values")
 def string_strip(input: Any, name: str | None = None) -> Tensor:
     """Removes whitespace from both ends of each string.
 
@@ -271,7 +271,7 @@ substr_op.refuses((text("abc"), np.int32(4), np.int32(1)), "pos 4 out of range",
 substr_op.refuses((text("abc"), np.int32([1]), np.int32(1)), "Shape must be rank 0 but is rank 1")
 
 
-@export("strings.substr", "substr")
+@export("strings.substr", "substr", ragged="values")
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Takes a part of each string.
 
@@ -322,7 +322,7 @@ encode_base64_op.samples(
 )
 
 
-@export("io.encode_base64", "encode_base64")
+@export("io.encode_base64", "encode_base64", ragged="values")
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Encodes each string in web-safe base64.
 
@@ -367,7 +367,7 @@ decode_base64_op.refuses((text("/v79"),), "Invalid character", InvalidArgumentEr
 decode_base64_op.refuses((text("Y"),), "Invalid character or length", InvalidArgumentError)
 
 
-@export("io.decode_base64", "decode_base64")
+@export("io.decode_base64", "decode_base64", ragged="values")
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """Decodes strings from web-safe base64, whether padded or not.
 

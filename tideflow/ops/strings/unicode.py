@@ -353,7 +353,7 @@ unicode_transcode_op.refuses(
 )
 
 
-@export("strings.unicode_transcode")
+@export("strings.unicode_transcode", ragged="values")
 def unicode_transcode(
     input: Any,
     input_encoding: str,
@@ -424,7 +424,7 @@ unicode_script_op.samples(
 )
 
 
-@export("strings.unicode_script")
+@export("strings.unicode_script", ragged="values")
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
     """Tells which script each code point belongs to.
 

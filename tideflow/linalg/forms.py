@@ -1,14 +1,12 @@
-"""`tf.matmul`, `tf.linalg.det` and their kin take operators too: the public names ask the operator first."""
+"""What `tf.matmul`, `tf.linalg.det` and their kin do with linear operators."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tideflow.dispatch import dispatching, replacement
-from tideflow.export import symbols
+from tideflow.dispatch import replacement
 from tideflow.linalg.operator import LinearOperator
-from tideflow.ops.arrays import diagonals, shapes
-from tideflow.ops.linalg import contraction, decompositions, matmul, matrix_functions, solvers
+from tideflow.ops.arrays import shapes
 
 
 def _named(name: str | None) -> dict[str, str]:
@@ -80,21 +78,3 @@ def _determinant(input: LinearOperator, name: str | None = None) -> Any:
 @replacement("operator", "trace")
 def _trace(x: LinearOperator, name: str | None = None) -> Any:
     return x.trace(**_named(name))
-
-
-_FORMS: dict[str, Any] = {
-    "matmul": matmul.matmul,
-    "solve": solvers.matrix_solve,
-    "inverse": matrix_functions.matrix_inverse,
-    "logdet": matrix_functions.logdet,
-    "diag_part": diagonals.matrix_diag_part,
-    "adjoint": shapes.adjoint,
-    "cholesky": decompositions.cholesky,
-    "determinant": matrix_functions.matrix_determinant,
-    "trace": contraction.trace,
-}
-for _form, _function in _FORMS.items():
-    _dispatching = dispatching(_function, {"operator": _form})
-    for _path, _value in list(symbols.items()):
-        if _value is _function:
-            symbols[_path] = _dispatching
