@@ -234,7 +234,9 @@ def _constant_type(value: Any, needed: set[str]) -> str:
 
 
 def _raw_ops() -> str:
-    texts = [_raw_op(op) for name, op in sorted(definitions().items()) if not name.startswith("_")]
+    package = str(Path(tideflow.__file__).parent)
+    ours = [op for _, op in sorted(definitions().items()) if op.place[0].startswith(package)]
+    texts = [_raw_op(op) for op in ours if not op.name.startswith("_")]
     return "\n".join([_HEADER, "from typing import Any as _Any", "", *texts]) + "\n"
 
 
