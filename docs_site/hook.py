@@ -36,6 +36,7 @@ def on_files(files: Files, config: Any) -> Files:
 
     reference = pages.Reference(entries, source)
     add(f"{pages.FOLDER}/index.md", reference.index())
+    add(f"{pages.FOLDER}/op_types.md", reference.op_types())
     for space in reference.spaces:
         add(f"{pages.FOLDER}/{pages.file_of(space)}", reference.namespace(space))
     for entry in entries:

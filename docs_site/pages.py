@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from docs_site import catalog, docstrings, example, locations, signatures
 from docs_site.catalog import Entry
 from docs_site.docstrings import Docstring
 from docs_site.locations import Location
+from tideflow.graph.op import definitions, not_differentiable
 
 FOLDER = "reference"
 Source = Callable[[Location], str]  # the address of a line of a file, as seen from a page of the reference
@@ -102,7 +104,7 @@ class Reference:
     def _example(self, entry: Entry) -> list[str]:
         ran = example.of(entry)
         printed = _fenced(ran.printed, "text", "printed") if ran.printed else []
-        return ["**Example**", "", *_fenced(ran.program, "python"), *printed]
+        return ["## Example { data-search-exclude }", "", *_fenced(ran.program, "python"), *printed]
 
     # -------------------------------------------------------------------------------- classes
 
@@ -119,7 +121,7 @@ class Reference:
     def _member(self, name: str, member: Any, owner: type, cls: type) -> list[str]:
         function = member.fget if isinstance(member, property) else member
         doc = docstrings.of(member)
-        lines = [f"### `{name}`", ""]
+        lines = [f"### `{name}`" + (" { data-search-exclude }" if owner is not cls else ""), ""]
         if not _is_property(member):
             lines += _fenced(signatures.text(name, function), "python", "signature")
         if owner is not cls:
@@ -169,6 +171,28 @@ class Reference:
             name = f"tf.{space}" if space else "tf"
             lines.append(
                 f"| [`{name}`]({file_of(space)}) | {len(members)} | {self._text(catalog.about(space))} |"
+            )
+        return "\n".join(lines)
+
+    def op_types(self) -> str:
+        """The page of all op types, which `tf.raw_ops` has as functions."""
+        ops = [op for name, op in sorted(definitions().items()) if not name.startswith("_")]
+        lines = [
+            "# Op types",
+            "",
+            f"The {len(ops)} op types of graphs. `tf.raw_ops.MatMul(a=…, b=…)` makes an operation "
+            "of a type by itself; inputs and attributes are given by name.",
+            "",
+            "| op type | inputs | outputs | gradient | |",
+            "|---|---|---|---|---|",
+        ]
+        for op in ops:
+            file, line = op.place
+            place = Location(Path(file).relative_to(locations.ROOT).as_posix(), line)
+            gradient = "" if op.gradient_function is not_differentiable else "yes"
+            inputs, outputs = (", ".join(f"`{arg.name}`" for arg in side) for side in (op.inputs, op.outputs))
+            lines.append(
+                f"| `{op.name}` | {inputs} | {outputs} | {gradient} | [source]({self._source(place)}) |"
             )
         return "\n".join(lines)
 

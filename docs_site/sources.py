@@ -21,5 +21,5 @@ def page(root: Path, source: str) -> str:
     colored = highlight(
         (root / source).read_text(), PythonLexer(), HtmlFormatter(cssclass="highlight source", linespans="L")
     )
-    front = "---\nhide:\n  - toc\nsearch:\n  exclude: true\n---\n"
+    front = "---\nhide:\n  - navigation\n  - toc\nsearch:\n  exclude: true\n---\n"
     return f"{front}\n# {source}\n\n{colored}\n"
