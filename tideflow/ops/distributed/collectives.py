@@ -65,10 +65,10 @@ def _meet(
 
 
 def _kernel(kind: str) -> Callable:
-    def kernel(input, *, resources, node, context):
+    def _kernel_of_kind(input, *, resources, node, context):
         return _meet(kind, input, input.shape, input.dtype, resources, node, context)
 
-    return kernel
+    return _kernel_of_kind
 
 
 def _check_device(t: Tensor) -> None:
