@@ -100,7 +100,7 @@ def test_a_page_of_a_function():
         "[`tideflow/ops/linalg/matmul.py:",
         "**Arguments**",
         "**Returns**",
-        "**Example**",
+        "## Example",
         "import tideflow as tf",
         "y = tf.matmul(a, b)",
         "{ .text .printed }",
