@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+import torch
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.cluster.messages import PartDescription
@@ -132,7 +133,9 @@ class PartRun:
         value before.
         """
         began = time.perf_counter()
-        pending = None
+        pending, threads = None, self._plan.threads
+        if threads is not None:
+            torch.set_num_threads(threads.count)
         try:
             if self._plan.suspendable:
                 pending = self._advance_generator(value)
@@ -141,9 +144,14 @@ class PartRun:
         except Exception as error:
             raise explained(error, self._plan) from error
         finally:
-            self._seconds += time.perf_counter() - began
+            now = time.perf_counter()
+            self._seconds += now - began
+            if threads is not None:
+                torch.set_num_threads(threads.most)
             if pending is None:
                 self._part.note_duration(self._seconds)
+                if threads is not None:
+                    threads.note(self._seconds, now)
         return pending
 
     def _advance_generator(self, value: Any) -> PendingValue | None:

@@ -28,6 +28,7 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import CPU
+from tideflow.runtime.kernel_threads import thread_choice
 from tideflow.runtime.values import host_value, to_torch
 from tideflow.runtime.waiting import PendingValue
 
@@ -97,7 +98,8 @@ class _Emitter:
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
         function = self.namespace["step"]
-        if not self.suspends and self._computes_with_floats():
+        computes = self._computes_with_floats()
+        if computes and not self.suspends:
             function = flushing(function)
         return LocalPlan(
             function,
@@ -107,17 +109,18 @@ class _Emitter:
             lines=self.lines,
             namespace=self.namespace,
             suspendable=self.suspends,
+            threads=thread_choice() if computes else None,
             advice=tuple(self.program.advice),
         )
 
     def _computes_with_floats(self) -> bool:
-        """Whether the step has so much floating-point arithmetic that it is worth flushing denormals: setting
-        the processor to it, and back, takes time too.
+        """Whether the step has so much floating-point arithmetic on the CPU that it is worth flushing
+        denormals: setting the processor to it, and back, takes time too.
         """
         outputs = (
             value
             for node in walk(self.program)
-            if node.definition.role != "constant"
+            if node.definition.role != "constant" and node.device in (None, CPU)
             for value in node.outputs
         )
         floats = (value.shape.num_elements() for value in outputs if value.dtype.base_dtype.is_floating)

@@ -321,6 +321,7 @@ def _host_inputs(node: Node) -> list[Value]:
 
 def _compiled_function(program: Program, loop: Loop, arguments: KernelArguments) -> Callable[..., Any]:
     """The stretch as one function of tensors, compiled for their sizes."""
+    from torch._inductor import config as inductor_config  # loaded when asked for
     from torch._inductor import standalone_compile  # loaded when asked for
     from torch._subclasses.fake_tensor import FakeTensorMode  # loaded when asked for
     from torch.fx.experimental.proxy_tensor import make_fx  # loaded when asked for
@@ -338,7 +339,8 @@ def _compiled_function(program: Program, loop: Loop, arguments: KernelArguments)
             for v in program.feeds  # of known sizes, see `_computes`
         ]
     graph = make_fx(step, tracing_mode="real")(*examples)
-    with torch.no_grad():
+    # Compiled loops use as many threads as the step does at the moment, not as many as there were now.
+    with torch.no_grad(), inductor_config.patch({"cpp.dynamic_threads": True}):
         compiled = standalone_compile(graph, examples, dynamic_shapes="from_example_inputs")
     # It was compiled for contiguous inputs; an element of a TensorArray may be a strided view.
     return lambda *inputs: compiled(*[each.contiguous() for each in inputs])

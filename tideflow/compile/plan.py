@@ -8,6 +8,7 @@ from typing import Any
 
 from tideflow.compile.ir import Node, Program
 from tideflow.graph.operation import Operation
+from tideflow.runtime.kernel_threads import ThreadChoice
 from tideflow.runtime.waiting import StepContext
 
 
@@ -36,6 +37,7 @@ class LocalPlan(Plan):
     lines: Mapping[int, Node]  # line of the source -> the node that it runs
     namespace: Mapping[str, Any]  # what the names in the source mean
     suspendable: bool = False
+    threads: ThreadChoice | None = None  # of its kernels; None where all are used, or there is one
     applied: tuple[str, ...] = ()  # rewrites that changed something
     advice: tuple[str, ...] = ()  # what the author of the program may not have meant
     compile_seconds: float = 0.0

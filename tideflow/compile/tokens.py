@@ -33,6 +33,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.distributed.sending import RECV, SEND
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
+from tideflow.runtime.kernel_threads import thread_choice
 from tideflow.runtime.rendezvous import DEAD, Rendezvous
 from tideflow.runtime.values import host_value, to_torch
 from tideflow.runtime.waiting import StepContext
@@ -105,7 +106,15 @@ def token_plan(request: StepRequest, arguments: KernelArguments, placement: Plac
         return _Run(graph, context, values).results()
 
     source = f"# {len(graph.items)} operations on the token executor, in frames: {graph.frame_names()}\n"
-    return LocalPlan(function, source, takes_context=True, program=graph.program, lines={}, namespace={})
+    return LocalPlan(
+        function,
+        source,
+        takes_context=True,
+        program=graph.program,
+        lines={},
+        namespace={},
+        threads=thread_choice(),
+    )
 
 
 def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program:

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-import torch
-
 from tideflow.export import export
 from tideflow.runtime.devices import Device, local_devices
+from tideflow.runtime.kernel_threads import limit_threads
 from tideflow.runtime.settings import settings
 from tideflow.session.config import devices_for
 
@@ -305,7 +304,7 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     """
     settings.intra_op_threads = num_threads
     if num_threads > 0:
-        torch.set_num_threads(num_threads)
+        limit_threads(num_threads)
 
 
 @export("config.threading.get_inter_op_parallelism_threads")

@@ -24,6 +24,7 @@ from tideflow.runtime.datasets import (
     refuse,
 )
 from tideflow.runtime.ending import wait_at_exit
+from tideflow.runtime.kernel_threads import compute_alone
 from tideflow.runtime.waiting import StepContext
 
 AUTOTUNE = -1
@@ -59,6 +60,7 @@ def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
     thread_context = iteration.context
 
     def work() -> None:
+        compute_alone()
         while not stopped.is_set:
             outcome, last = _outcome(functools.partial(following, thread_context))
             with changed:
@@ -247,6 +249,7 @@ class _Pool:
 def _serve(
     calls: collections.deque[_PendingCall], changed: threading.Condition, stop: _Stop, context: StepContext
 ) -> None:
+    compute_alone()
     while True:
         with changed:
             while not calls and not stop.is_set:

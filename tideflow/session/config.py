@@ -20,6 +20,7 @@ from tideflow.runtime.devices import (
     keep_to_limits,
     local_devices,
 )
+from tideflow.runtime.kernel_threads import limit_threads
 from tideflow.runtime.settings import settings
 
 _NO_OPTIMIZATION = -1  # OptimizerOptions.L0
@@ -40,7 +41,7 @@ def apply_config(
     if config is None:
         return _placement(config, task), _disabled_rules()
     if config.intra_op_parallelism_threads > 0:
-        torch.set_num_threads(config.intra_op_parallelism_threads)
+        limit_threads(config.intra_op_parallelism_threads)
     plain = config.graph_options.optimizer_options.opt_level == _NO_OPTIMIZATION
     disabled = _every_rule() if plain else _disabled_rules()
     if config.graph_options.optimizer_options.global_jit_level == _NO_COMPILING:

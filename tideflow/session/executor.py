@@ -4,14 +4,16 @@ of a cluster (`cluster/master.py`), and the client of a master in another proces
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Set
 from typing import Protocol
 
 from tideflow.compile.compiler import compile_step
-from tideflow.compile.plan import Plan
+from tideflow.compile.plan import LocalPlan, Plan
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.runtime.devices import Device, Placement
+from tideflow.runtime.kernel_threads import sharing_cores
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 
@@ -55,7 +57,8 @@ class LocalExecutor:
     def compile(
         self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
     ) -> Plan:
-        return compile_step(request, self._resources, self._placement, replace)
+        put = None if replace is None else lambda plan: replace(_sharing_cores(plan))
+        return _sharing_cores(compile_step(request, self._resources, self._placement, put))
 
     def devices(self) -> list[Device]:
         return list(self._placement.devices)
@@ -70,6 +73,13 @@ class LocalExecutor:
         self._resources.closed = True
         self._resources.wake()
         self._resources.clear()
+
+
+def _sharing_cores(plan: LocalPlan) -> LocalPlan:
+    """The plan, with as many threads for its kernels as pay."""
+    if plan.threads is None:
+        return plan
+    return dataclasses.replace(plan, function=sharing_cores(plan.function, plan.threads))
 
 
 def compiled(
