@@ -11,6 +11,7 @@ from functools import partial
 from tideflow.compile import rules, rules_math, rules_nn, rules_state  # noqa: F401 - registers the rewrites
 from tideflow.compile.blocking import may_deadlock
 from tideflow.compile.build import Unstructured, build_program
+from tideflow.compile.captured import capturing
 from tideflow.compile.emit import emit
 from tideflow.compile.function_plans import planned
 from tideflow.compile.group import group_updates
@@ -51,5 +52,5 @@ def compile_step(
     plan = emit(program, arguments, request.hook, suspendable=request.suspendable)
     plan = dataclasses.replace(plan, applied=tuple(applied), compile_seconds=time.perf_counter() - began)
     if replace is not None and request.hook is None and "hot" not in request.disabled_rules:
-        plan = warming(plan, arguments, replace)
+        plan = capturing(warming(plan, arguments, replace), arguments, replace)
     return plan

@@ -404,9 +404,13 @@ class _Emitter:
             return self.names[key]
         if device is None or not self._must_move(value, device):
             return name
+        there = f"{name}_{device.type}{device.index or 0}"
+        if value.constant is not None:  # moved now, not in every step
+            self.namespace.setdefault(there, self.namespace[name].to(device))
+            return there
         key = (value, device, self.loop, self.block)
         if key not in self.names:
-            self.names[key] = f"{name}_{device.type}{device.index or 0}"
+            self.names[key] = there
             self._line(f"{self.names[key]} = {name}.to({self._literal(device)})", value.op)
         return self.names[key]
 

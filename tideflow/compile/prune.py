@@ -16,7 +16,7 @@ feed_op.kernel(lambda: None)
 feed_op.samples(())
 
 
-def given(name: str, dtype: DType, shape: TensorShape, source: Operation) -> Value:
+def given(name: str, dtype: DType, shape: TensorShape, source: Operation | None) -> Value:
     """A value that is given to a program: a feed, or a loop's variable."""
     node = Node(feed_op, name, [], {"dtype": dtype.base_dtype}, source)
     node.outputs = [Value(node, 0, dtype.base_dtype, shape)]

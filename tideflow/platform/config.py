@@ -10,6 +10,7 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.runtime.devices import Device, local_devices
+from tideflow.runtime.gpu_math import set_tensor_float_32, tensor_float_32
 from tideflow.runtime.kernel_threads import limit_threads
 from tideflow.runtime.settings import settings
 from tideflow.session.config import devices_for
@@ -287,6 +288,24 @@ def set_log_device_placement(enabled: bool) -> None:
       enabled: Whether later sessions do.
     """
     settings.log_placement = enabled
+
+
+@export("config.experimental.tensor_float_32_execution_enabled")
+def tensor_float_32_execution_enabled() -> bool:
+    """Whether GPUs may round the inputs of float32 matrix products and convolutions to TF32."""
+    return tensor_float_32()
+
+
+@export("config.experimental.enable_tensor_float_32_execution")
+def enable_tensor_float_32_execution(enabled: bool) -> None:
+    """Sets whether GPUs round the inputs of float32 matrix products and convolutions to TF32.
+
+    TF32 has the range of float32 and mantissas of 10 bits, and is many times faster. The default is True.
+
+    Args:
+      enabled: Whether they do.
+    """
+    set_tensor_float_32(enabled)
 
 
 @export("config.threading.get_intra_op_parallelism_threads")

@@ -18,9 +18,6 @@ import torch
 CPU = torch.device("cpu")
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
 
-# float32 convolutions have the full precision, as in TensorFlow 1, not the 10-bit mantissas of TF32.
-torch.backends.cudnn.allow_tf32 = False
-
 
 @dataclass(frozen=True)
 class Device:

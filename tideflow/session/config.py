@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from tideflow.compile.rewrite import all_rules
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
@@ -20,6 +18,7 @@ from tideflow.runtime.devices import (
     keep_to_limits,
     local_devices,
 )
+from tideflow.runtime.gpu_math import be_deterministic
 from tideflow.runtime.kernel_threads import limit_threads
 from tideflow.runtime.settings import settings
 
@@ -37,7 +36,7 @@ def apply_config(
     if deterministic is None:
         deterministic = os.environ.get("TF_DETERMINISTIC_OPS", "") in ("1", "true")
     if deterministic:
-        torch.use_deterministic_algorithms(True, warn_only=True)
+        be_deterministic()
     if config is None:
         return _placement(config, task), _disabled_rules()
     if config.intra_op_parallelism_threads > 0:

@@ -1,0 +1,1 @@
+"""The models of the TensorFlow paper's evaluation. `python -m examples.models --help` trains one."""

@@ -1,0 +1,164 @@
+"""Recorded steps: what is recorded, and that a replayed step is the same step."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+import tideflow as tf
+from tideflow.compile import captured
+from tideflow.compile.emit import emit
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU")
+
+
+def network(x: tf.Tensor, rate: float = 0.0) -> tf.Tensor:
+    for size in (16, 16, 16, 4):
+        x = tf.layers.dense(x, size, tf.tanh)
+        x = tf.nn.dropout(x, rate=rate) if rate else x
+    return tf.reduce_mean(tf.square(x))
+
+
+OPTIMIZERS = {
+    "gradient descent": lambda: tf.train.GradientDescentOptimizer(0.1),
+    "momentum": lambda: tf.train.MomentumOptimizer(0.1, 0.9),
+    "Adam": lambda: tf.train.AdamOptimizer(0.01),
+    "decay": lambda: tf.train.GradientDescentOptimizer(
+        tf.train.exponential_decay(0.1, tf.train.get_or_create_global_step(), 2, 0.5)
+    ),
+}
+
+
+def losses(optimizer: str, steps: int, *, compiled: bool, use_resource: bool, rate: float = 0.0) -> list:
+    """The losses of a few steps, and the rewrites of the last plan."""
+    config = tf.ConfigProto()
+    level = tf.OptimizerOptions.DEFAULT if compiled else tf.OptimizerOptions.OFF
+    config.graph_options.optimizer_options.global_jit_level = level
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+        tf.set_random_seed(3)
+        x = tf.placeholder(tf.float32, [8, 16])
+        loss = network(x, rate)
+        step = tf.train.get_or_create_global_step()
+        train = OPTIMIZERS[optimizer]().minimize(loss, global_step=step)
+        chance = np.random.RandomState(5)
+        with tf.Session(config=config) as session:
+            session.run(tf.global_variables_initializer())
+            found = [session.run([loss, train], {x: chance.rand(8, 16)})[0] for _ in range(steps)]
+            assert session.run(step) == steps
+            (kept,) = [s for s in session._steps.steps.values() if loss in s._fetches.tensors]
+            (plan,) = kept.plans.values()
+            return [found, "cuda_graph" in plan.applied]
+
+
+@gpu
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_replayed_step_trains_like_its_kernels(optimizer: str, use_resource: bool) -> None:
+    expected, _ = losses(optimizer, 12, compiled=False, use_resource=use_resource)
+    found, is_recorded = losses(optimizer, 12, compiled=True, use_resource=use_resource)
+    assert is_recorded
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@gpu
+def test_random_numbers_go_on() -> None:
+    expected, _ = losses("gradient descent", 12, compiled=False, use_resource=True, rate=0.5)
+    found, is_recorded = losses("gradient descent", 12, compiled=True, use_resource=True, rate=0.5)
+    assert is_recorded
+    np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@gpu
+def test_a_variable_that_another_step_assigns() -> None:
+    x = tf.placeholder(tf.float32, [8, 16])
+    with tf.variable_scope("", use_resource=True):
+        y = network(x)
+    kernel = tf.trainable_variables()[0]
+    halve, double = kernel.assign(kernel * 0.5), kernel.assign(kernel * 2.0)
+    fed = {x: np.random.rand(8, 16)}
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        first = [session.run(y, fed) for _ in range(6)]
+        session.run(halve)
+        other = [session.run(y, fed) for _ in range(6)]
+        session.run(double)
+        again = [session.run(y, fed) for _ in range(6)]
+    assert len(set(first)) == len(set(other)) == len(set(again)) == 1
+    assert first[0] == again[0] != other[0]
+
+
+@gpu
+def test_threads_share_a_recorded_step() -> None:
+    x = tf.placeholder(tf.float32, [8, 16])
+    y = network(x)
+    fed = [np.random.RandomState(i).rand(8, 16) for i in range(4)]
+    found: dict[int, list] = {}
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        expected = [session.run(y, {x: each}) for each in fed]
+
+        def run(i: int) -> None:
+            found[i] = [session.run(y, {x: fed[i]}) for _ in range(50)]
+
+        threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for i in range(4):
+        np.testing.assert_allclose(found[i], expected[i], rtol=1e-5)
+
+
+# ------------------------------------------------------------------------------------------- on any machine
+
+
+class Direct(captured.Recording):
+    """Calls its function instead of recording it."""
+
+    def __call__(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return self._function(*inputs)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("recordable", ["all", "some", "pure"])
+def test_a_program_in_three_phases_is_the_same_program(
+    optimizer: str, use_resource: bool, recordable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever can be recorded: the phases keep the order of what depends on each other."""
+    monkeypatch.setattr(captured, "Recording", Direct)
+    choices = {
+        "all": lambda node: True,
+        "some": lambda node: zlib.crc32(node.name.encode()) % 3 > 0,
+        "pure": lambda node: not node.effects,
+    }
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+        tf.set_random_seed(3)
+        x = tf.placeholder(tf.float32, [8, 16])
+        loss = network(x)
+        train = OPTIMIZERS[optimizer]().minimize(loss, global_step=tf.train.get_or_create_global_step())
+        values = np.random.RandomState(5).rand(8, 16).astype(np.float32)
+        results = []
+        for split in (False, True):
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                session.run([loss, train], {x: values})
+                (step,) = [s for s in session._steps.steps.values() if loss in s._fetches.tensors]
+                (plan,) = step.plans.values()
+                function = plan.function
+                if split:
+                    program = captured._with_handles(plan.program)
+                    phases = captured.phases_of(program, choices[recordable])
+                    resources = session._executor._resources
+                    arguments = captured.KernelArguments(resources, None)
+                    made = captured.recorded_program(program, phases, torch.device("cpu"), arguments)
+                    made.check()
+                    function = emit(made, arguments).function
+                found = [function(torch.from_numpy(values))[0].item() for _ in range(4)]
+                results.append([*found, *session.run(tf.global_variables())])
+    for left, right in zip(*results, strict=True):
+        np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-7)

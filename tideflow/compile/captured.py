@@ -1,0 +1,265 @@
+"""CUDA graphs: the part of a hot plan that a GPU computes, launched as one.
+
+A step of a large network is some thousand small kernels, and the host needs longer to launch them one by one
+than the GPU to run them. After a few steps the kernels are recorded, and from then on replayed with a single
+launch. A recording has fixed addresses, so inputs are copied into fixed buffers, and variables must be where
+they were; if one has moved, the step runs on kernels and the next one is recorded anew.
+
+What cannot be recorded runs on kernels before or after it: what the host computes, random numbers (whose
+state is on the host), and what takes a number that is only known when the step runs.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from tideflow.compile.emit import emit
+from tideflow.compile.ir import Loop, Node, Program, Value, states, walk
+from tideflow.compile.kernels import KernelArguments, kernel_for
+from tideflow.compile.plan import LocalPlan
+from tideflow.compile.prune import given
+from tideflow.graph.op import Op
+from tideflow.graph.schema import attr
+from tideflow.runtime.devices import CPU
+from tideflow.runtime.resources import Variable, exclusive
+
+_log = logging.getLogger("tideflow")
+
+_WARM_STEPS = 3  # before the recording: libraries choose their algorithms in them
+_FEWEST_KERNELS = 20  # that are worth a recording
+_MOST_RECORDINGS = 5  # of one plan, whose variables keep moving
+_BEFORE, _RECORDED, _AFTER = range(3)  # when a node runs
+
+captured_op = Op(
+    "_Captured",
+    "inputs: Tin -> outputs: Tout",
+    Tin=attr("list(type)"),
+    Tout=attr("list(type)"),
+    function=attr("string"),
+    stateful=True,
+    differentiable=False,
+)
+captured_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+captured_op.kernel(lambda inputs, *, function: function(*inputs))
+captured_op.samples(covered_by="tests/compile/test_captured.py")
+
+Replace = Callable[[LocalPlan], None]
+
+
+def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> LocalPlan:
+    """The plan; where a GPU does enough of its work, `replace` is given one that records it, after some
+    steps.
+    """
+    device = _only_gpu(plan.program)
+    if plan.suspendable or device is None:
+        return plan
+    program = _with_handles(plan.program)
+    phases = phases_of(program, lambda node: _can_be_recorded(node, device))
+    if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
+        return plan
+    steps = 0
+
+    def run(*args: Any) -> Any:
+        nonlocal steps
+        result = plan.function(*args)
+        steps += 1
+        if steps == _WARM_STEPS:
+            recorded = emit(recorded_program(program, phases, device, arguments), arguments)
+            applied = (*plan.applied, "cuda_graph")
+            replace(dataclasses.replace(recorded, applied=applied, compile_seconds=plan.compile_seconds))
+        return result
+
+    return dataclasses.replace(plan, function=run)
+
+
+def _with_handles(program: Program) -> Program:
+    """The program with every reference taken from its variable, not from the last node that changed it."""
+    roots = {v: _handle_behind(v) for node in program.nodes for v in node.inputs if _is_state(v)}
+    nodes = []
+    for node in program.nodes:
+        if any(roots.get(value, value) is not value for value in node.inputs):
+            node = copy.copy(node)
+            node.replace_values(roots)
+        nodes.append(node)
+    return dataclasses.replace(program, nodes=nodes)
+
+
+def _handle_behind(value: Value) -> Value:
+    while not value.op.definition.handle:
+        value = next(v for v in value.op.inputs if _is_state(v))
+    return value
+
+
+def _only_gpu(program: Program) -> torch.device | None:
+    """The CUDA device of a program, if it has just one."""
+    devices = {node.device for node in walk(program)} - {None, CPU}
+    device = devices.pop() if len(devices) == 1 else None
+    return device if device is not None and device.type == "cuda" else None
+
+
+def _can_be_recorded(node: Node, device: torch.device) -> bool:
+    """Whether a node only launches kernels: all that the host must know is known now."""
+    op = node.definition
+    if node.device != device or node.guards or node.choices or isinstance(node, Loop):
+        return False
+    if op.blocking or op.takes_any_time:
+        return False
+    values = [value for value in (*node.inputs, *node.outputs) if not _is_state(value)]
+    if any(value.dtype.torch is None or not value.shape.is_fully_defined() for value in values):
+        return False
+    for arg, taken in zip(op.inputs, node.grouped_inputs, strict=True):
+        members = taken if arg.is_list else [taken]
+        if arg.name in op.host and any(value.constant is None for value in members):
+            return False
+    return not {"state", "resources", "context", "planned"}.intersection(op.wants(kernel_for(node)))
+
+
+def _is_state(value: Value) -> bool:
+    return value.dtype._is_ref_dtype or value.op.definition.handle
+
+
+def phases_of(program: Program, can_be_recorded: Callable[[Node], bool]) -> dict[Node, int]:
+    """When each node runs, constants and handles aside: before the recording, in it or after it. Nodes that
+    use the same state keep their order, and so do all effects that are not recorded.
+    """
+    phases: dict[Node, int] = {}
+    last_use: dict[tuple[str, str], int] = {}  # the latest phase in which a state was used
+    last_effect = _BEFORE
+    for node in program.nodes:
+        if node.definition.role == "constant" or node.definition.handle:
+            continue
+        used = states(node.inputs) if node.effects else set()
+        earlier = [phases.get(value.op, _BEFORE) for value in node.dependencies]
+        earlier += [last_use.get(state, _BEFORE) for state in used]
+        latest = max(earlier, default=_BEFORE)
+        if can_be_recorded(node):
+            phase = max(latest, _RECORDED)
+        else:
+            phase = _BEFORE if latest == _BEFORE else _AFTER
+            if node.effects:
+                phase = last_effect = max(phase, last_effect)
+        phases[node] = phase
+        last_use.update({state: max(phase, last_use.get(state, _BEFORE)) for state in used})
+    return phases
+
+
+def recorded_program(
+    program: Program, phases: dict[Node, int], device: torch.device, arguments: KernelArguments
+) -> Program:
+    """The program with one node in the place of those that are recorded."""
+    shared = [node for node in program.nodes if node not in phases]  # constants and handles
+    before, recorded, after = (
+        [node for node in program.nodes if phases.get(node) == phase]
+        for phase in (_BEFORE, _RECORDED, _AFTER)
+    )
+    there = {value for node in (*shared, *recorded) for value in node.outputs}
+    taken = list(dict.fromkeys(v for node in recorded for v in node.inputs if v not in there))
+    wanted = {v for node in after for v in node.dependencies}.union(program.fetches)
+    results = [v for node in recorded for v in node.outputs if v in wanted and not _is_state(v)]
+    inner = _on_device(taken, recorded, device)
+    step = emit(Program(inner.feeds, [*shared, *inner.nodes], results), arguments).namespace["step"]
+    attrs = {
+        "Tin": [value.dtype.base_dtype for value in taken],
+        "Tout": [value.dtype.base_dtype for value in results],
+        "function": Recording(step, *_variables_of(recorded, arguments)),
+    }
+    node = Node(captured_op, f"{recorded[-1].name}/captured", taken, attrs, recorded[-1].source)
+    node.device, node.outputs = device, results
+    targets = program.targets.difference(recorded) | {node}
+    return dataclasses.replace(program, nodes=[*shared, *before, node, *after], targets=targets)
+
+
+def _on_device(taken: Sequence[Value], nodes: Sequence[Node], device: torch.device) -> Program:
+    """The nodes as a program that is given these values on the device, wherever they come from."""
+    feeds = {}
+    for value in taken:
+        feeds[value] = given(value.op.name, value.dtype, value.shape, value.op.source)
+        feeds[value].op.device = device
+    copies = [copy.copy(node) for node in nodes]
+    for node in copies:
+        node.replace_values(feeds)
+    return Program(list(feeds.values()), copies, [])
+
+
+def _variables_of(nodes: Sequence[Node], arguments: KernelArguments) -> tuple[list[Variable], list[Variable]]:
+    """The variables that the nodes only read, and those that they write."""
+    read: set[Variable] = set()
+    written: set[Variable] = set()
+    for node in nodes:
+        for value in node.inputs:
+            if _is_state(value):
+                kernel = value.op.definition.kernels[""]
+                variable = kernel(**arguments.of(value.op, kernel))
+                (read if node.definition.role == "read" else written).add(variable)
+    return list(read - written), list(written)
+
+
+class Recording:
+    """A function of tensors on a GPU that is recorded at its first call, and then replayed.
+
+    The variables that it reads and writes stay where they are between its calls; where one has moved, or
+    where an earlier read of one is still held, the function runs as it is.
+    """
+
+    def __init__(self, function: Callable[..., Any], read: Sequence[Variable], written: Sequence[Variable]):
+        self._function = function
+        self._read, self._written = read, written
+        self._lock = threading.Lock()  # one step at a time has the buffers
+        self._graph: Any = None
+        self._recordings = 0
+        self._inputs: list[torch.Tensor] = []
+        self._outputs: tuple[torch.Tensor, ...] = ()
+        self._addresses: tuple[list[int], list[int]] = ([], [])  # of variables read, and written
+
+    def __call__(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        with self._lock:
+            if self._graph is None and self._recordings < _MOST_RECORDINGS:
+                self._record(inputs)
+            if self._graph is not None:
+                values = [
+                    variable.read() for variable in self._read
+                ]  # while they are held, nobody writes there
+                with exclusive(self._written) as buffers:
+                    if _addresses(values) == self._addresses[0] and _addresses(buffers) == self._addresses[1]:
+                        for buffer, value in zip(self._inputs, inputs, strict=True):
+                            buffer.copy_(value)
+                        self._graph.replay()
+                        return tuple([value.clone() for value in self._outputs])
+                self._graph, self._outputs = None, ()
+        results: tuple[torch.Tensor, ...] = self._function(*inputs)
+        return results
+
+    def _record(self, inputs: Sequence[torch.Tensor]) -> None:
+        """Records the function, which computes nothing meanwhile. It stays on kernels where that fails."""
+        self._recordings += 1
+        if not all(variable.initialized for variable in (*self._read, *self._written)):
+            return
+        before = self._places()
+        self._inputs = [value.clone() for value in inputs]
+        graph = torch.cuda.CUDAGraph()
+        try:
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                self._outputs = self._function(*self._inputs)
+        except Exception as error:  # the step stays on its kernels: all that is lost is speed
+            self._recordings = _MOST_RECORDINGS
+            self._inputs, self._outputs = [], ()
+            _log.info("A step could not be recorded as a CUDA graph and stays on its kernels: %s", error)
+            return
+        if self._places() == before:
+            self._graph, self._addresses = graph, before
+
+    def _places(self) -> tuple[list[int], list[int]]:
+        """The addresses of the variables read, and of those written."""
+        read, written = ([v.read() for v in group] for group in (self._read, self._written))
+        return _addresses(read), _addresses(written)
+
+
+def _addresses(values: Sequence[torch.Tensor]) -> list[int]:
+    return [value.data_ptr() for value in values]
