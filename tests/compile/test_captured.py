@@ -136,7 +136,7 @@ def test_a_program_in_three_phases_is_the_same_program(
         "some": lambda node: zlib.crc32(node.name.encode()) % 3 > 0,
         "pure": lambda node: not node.effects,
     }
-    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+    with tf.Graph().as_default(), tf.device("/cpu:0"), tf.variable_scope("", use_resource=use_resource):
         tf.set_random_seed(3)
         x = tf.placeholder(tf.float32, [8, 16])
         loss = network(x)

@@ -21,12 +21,15 @@ from typing import Any
 import torch
 
 from tideflow.compile.emit import emit
-from tideflow.compile.ir import Loop, Node, Program, Value, states, walk
+from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, walk
 from tideflow.compile.kernels import KernelArguments, kernel_for
 from tideflow.compile.plan import LocalPlan
 from tideflow.compile.prune import given
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays.buffers import deep_copy_op
+from tideflow.runtime import resources
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import Variable, exclusive
 
@@ -51,6 +54,8 @@ captured_op.kernel(lambda inputs, *, function: function(*inputs))
 captured_op.samples(covered_by="tests/compile/test_captured.py")
 
 Replace = Callable[[LocalPlan], None]
+
+_one_recording = threading.Lock()
 
 
 def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> LocalPlan:
@@ -112,13 +117,20 @@ def _can_be_recorded(node: Node, device: torch.device) -> bool:
     if op.blocking or op.takes_any_time:
         return False
     values = [value for value in (*node.inputs, *node.outputs) if not _is_state(value)]
-    if any(value.dtype.torch is None or not value.shape.is_fully_defined() for value in values):
+    if any(value.dtype.torch is None or _depends_on_data(value.shape) for value in values):
         return False
     for arg, taken in zip(op.inputs, node.grouped_inputs, strict=True):
         members = taken if arg.is_list else [taken]
         if arg.name in op.host and any(value.constant is None for value in members):
             return False
     return not {"state", "resources", "context", "planned"}.intersection(op.wants(kernel_for(node)))
+
+
+def _depends_on_data(shape: TensorShape) -> bool:
+    """Whether sizes are known only when the step runs, as of Where and Unique. Values of which the graph says
+    nothing at all are scratch space, as of FusedBatchNorm.
+    """
+    return shape.ndims is not None and not shape.is_fully_defined()
 
 
 def _is_state(value: Value) -> bool:
@@ -163,8 +175,10 @@ def recorded_program(
     taken = list(dict.fromkeys(v for node in recorded for v in node.inputs if v not in there))
     wanted = {v for node in after for v in node.dependencies}.union(program.fetches)
     results = [v for node in recorded for v in node.outputs if v in wanted and not _is_state(v)]
-    inner = _on_device(taken, recorded, device)
-    step = emit(Program(inner.feeds, [*shared, *inner.nodes], results), arguments).namespace["step"]
+    feeds, nodes = _on_device(taken, recorded, device)
+    nodes, fetches = _copying_reads(nodes, results)
+    inner = Program(feeds, [*shared, *nodes], fetches)
+    step = emit(inner, arguments, fetch_to=device).namespace["step"]
     attrs = {
         "Tin": [value.dtype.base_dtype for value in taken],
         "Tout": [value.dtype.base_dtype for value in results],
@@ -176,8 +190,10 @@ def recorded_program(
     return dataclasses.replace(program, nodes=[*shared, *before, node, *after], targets=targets)
 
 
-def _on_device(taken: Sequence[Value], nodes: Sequence[Node], device: torch.device) -> Program:
-    """The nodes as a program that is given these values on the device, wherever they come from."""
+def _on_device(
+    taken: Sequence[Value], nodes: Sequence[Node], device: torch.device
+) -> tuple[list[Value], list[Node]]:
+    """The nodes, and the values that they are given on the device, wherever these come from."""
     feeds = {}
     for value in taken:
         feeds[value] = given(value.op.name, value.dtype, value.shape, value.op.source)
@@ -185,7 +201,21 @@ def _on_device(taken: Sequence[Value], nodes: Sequence[Node], device: torch.devi
     copies = [copy.copy(node) for node in nodes]
     for node in copies:
         node.replace_values(feeds)
-    return Program(list(feeds.values()), copies, [])
+    return list(feeds.values()), copies
+
+
+def _copying_reads(nodes: Sequence[Node], results: Sequence[Value]) -> tuple[list[Node], list[Value]]:
+    """The nodes with a copy of each variable that is read for a result: while the variable's own memory were
+    held, no later node could write to it.
+    """
+    wanted, copied = set(results), {}
+    changed = []
+    for node in nodes:
+        changed.append(node)
+        if node.definition.role == "read" and node.outputs[0] in wanted:
+            changed.append(make_node(deep_copy_op, node.outputs, {"T": node.outputs[0].dtype}, like=node))
+            copied[node.outputs[0]] = changed[-1].outputs[0]
+    return changed, [copied.get(value, value) for value in results]
 
 
 def _variables_of(nodes: Sequence[Node], arguments: KernelArguments) -> tuple[list[Variable], list[Variable]]:
@@ -241,19 +271,22 @@ class Recording:
         self._recordings += 1
         if not all(variable.initialized for variable in (*self._read, *self._written)):
             return
-        before = self._places()
+        addresses = self._places()
         self._inputs = [value.clone() for value in inputs]
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-                self._outputs = self._function(*self._inputs)
+            with _one_recording:
+                resources.recording_thread = threading.get_ident()
+                with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                    self._outputs = self._function(*self._inputs)
         except Exception as error:  # the step stays on its kernels: all that is lost is speed
             self._recordings = _MOST_RECORDINGS
             self._inputs, self._outputs = [], ()
             _log.info("A step could not be recorded as a CUDA graph and stays on its kernels: %s", error)
-            return
-        if self._places() == before:
-            self._graph, self._addresses = graph, before
+        else:
+            self._graph, self._addresses = graph, addresses
+        finally:
+            resources.recording_thread = None
 
     def _places(self) -> tuple[list[int], list[int]]:
         """The addresses of the variables read, and of those written."""

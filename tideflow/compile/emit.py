@@ -45,13 +45,15 @@ def emit(
     implied: Guards = frozenset(),
     in_place: bool = True,
     suspendable: bool = False,
+    fetch_to: torch.device = CPU,
 ) -> LocalPlan:
     """The plan of a placed program.
 
     `implied` are conditions that hold wherever the plan runs. Without `in_place`, every result is in memory
-    of its own. A `suspendable` plan yields pending values instead of blocking its thread.
+    of its own. A `suspendable` plan yields pending values instead of blocking its thread. `fetch_to` is the
+    device to which the plan returns its fetches.
     """
-    return _Emitter(program, arguments, hook, implied, in_place, suspendable).plan()
+    return _Emitter(program, arguments, hook, implied, in_place, suspendable, fetch_to).plan()
 
 
 class _Emitter:
@@ -63,8 +65,10 @@ class _Emitter:
         implied: Guards,
         in_place: bool,
         suspendable: bool,
+        fetch_to: torch.device,
     ):
         self.program = program
+        self.fetch_to = fetch_to
         self.in_place = in_place and (hook is None or not hook.looks_at_values)
         self.arguments = arguments
         self.hook = hook
@@ -92,7 +96,7 @@ class _Emitter:
         if self.hook is not None and self.hook.before is not None:
             self.text.append(f"    {self._bind('before', self.hook.before)}()")
         self._emit_all(self.program)
-        fetched = "".join(f"{self._argument(value, CPU)}, " for value in self.program.fetches)
+        fetched = "".join(f"{self._argument(value, self.fetch_to)}, " for value in self.program.fetches)
         self.text.append(f"    return ({fetched})")
         self.text[0] = f"def step({', '.join(['context', *feeds] if self.takes_context else feeds)}):"
         source = "\n".join(self.text) + "\n"

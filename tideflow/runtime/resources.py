@@ -104,6 +104,7 @@ class Variable:
                     buffer.copy_(value)
                     return
         with self._lock:
+            _check_may_move(self)
             self.value = owned(value)
 
     def destroy(self) -> None:
@@ -128,6 +129,7 @@ class Variable:
             if isinstance(value, np.ndarray):
                 value = self._taken = value.copy() if held else value
             elif held or _uses_of_storage(value.untyped_storage()._cdata) > SOLE_STORAGE_USE:
+                _check_may_move(self)
                 value = self._taken = value.clone()
             return value
         except BaseException:
@@ -149,6 +151,16 @@ class Variable:
         """After an interrupt in this thread: puts the buffer back and unlocks the variable."""
         while self._lock._is_owned():
             self._release()
+
+
+# The thread whose kernels are being recorded (`compile/captured.py`): they compute nothing meanwhile, so a
+# variable must not get new memory from them.
+recording_thread: int | None = None
+
+
+def _check_may_move(variable: Variable) -> None:
+    if recording_thread == threading.get_ident():
+        raise errors.failed_precondition(f"Variable {variable.name} gets new memory in each step.")
 
 
 def _are_alike(old: Any, new: Any) -> bool:

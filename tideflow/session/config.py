@@ -112,13 +112,24 @@ def device_mapping(devices: Sequence[Device]) -> str:
 
 
 def _disabled_rules() -> frozenset[str]:
-    """The rewrites that `tf.config.optimizer` has disabled."""
-    return _every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
+    """The rewrites that `tf.config.optimizer` and TIDEFLOW_COMPILE have disabled."""
+    disabled = _every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
+    return disabled | {"hot"} if _compile_variable() == "off" else disabled
+
+
+def _compile_variable() -> str:
+    """When hot steps are compiled, or recorded as CUDA graphs, in sessions that do not say so."""
+    word = os.environ.get("TIDEFLOW_COMPILE", "auto")
+    if word not in ("off", "auto", "now"):
+        raise ValueError(f"TIDEFLOW_COMPILE is {word!r}; it may be 'off', 'auto' or 'now'.")
+    return word
 
 
 def wants_early_compilation(config: Any) -> bool:
     """Whether the hot tier compiles loops after their first few steps, whatever time these took."""
-    return config is not None and bool(config.graph_options.optimizer_options.global_jit_level > 0)
+    if config is not None and config.graph_options.optimizer_options.global_jit_level > 0:
+        return True
+    return _compile_variable() == "now"
 
 
 def _wants_tokens(config: Any) -> bool:
