@@ -101,7 +101,7 @@ def test_a_step_uses_the_chosen_threads_and_leaves_the_users_number() -> None:
 def test_only_plans_that_compute_choose(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_threads, "_most", 2)
     x = tf.placeholder(tf.float32, [1000])
-    with tf.Session() as session:
+    with tf.device("/cpu:0"), tf.Session() as session:
         assert _choice_of(session, x + 1.0, {x: [0.0] * 1000}) is not None
         assert _choice_of(session, tf.constant(1) + 1, {}) is None
 
