@@ -30,15 +30,18 @@ def main() -> None:
     train(options.model, options.batch, options.steps, options.size, options.classes, options.learning_rate)
 
 
-def train(model, batch, steps, size=None, classes=1000, learning_rate=0.01) -> list[float]:
-    """Trains on one batch of random images; returns the losses that it printed, one in ten steps."""
+def train(model, batch, steps, size=None, classes=1000, learning_rate=0.01, **sizes) -> list[float]:
+    """Trains on one batch of random images; returns the losses that it printed, one in ten steps. Other sizes
+    are passed on to the model.
+    """
     network = importlib.import_module(f"examples.models.{model}")
     size = size or network.IMAGE_SIZE
     with tf.Graph().as_default():
         chance = np.random.RandomState(0)
         images = tf.Variable(chance.randn(batch, size, size, 3).astype(np.float32), trainable=False)
         labels = tf.Variable(chance.randint(0, classes, batch), trainable=False)
-        loss = tf.losses.sparse_softmax_cross_entropy(labels, network.logits(images, classes, True))
+        logits = network.logits(images, classes, True, **sizes)
+        loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
         with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
             update = tf.train.GradientDescentOptimizer(learning_rate).minimize(loss)
         losses = []
