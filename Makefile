@@ -5,9 +5,10 @@ READY  := $(VENV)/.ready
 RUN    := $(VENV)/bin/python
 OUT    ?= out/digits.png
 SITE   ?= out/site
+SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint types changed docs coverage bench oracle simulate clean
+.PHONY: help demo check test lint types changed docs coverage bench oracle fuzz simulate clean
 
 help:  ## say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -51,6 +52,9 @@ bench: $(READY)  ## measure speed and memory beside TensorFlow, PyTorch and JAX
 	@echo "== Making the peers' environments, .oracles/tf2 and .oracles/jax, where they are not there yet"
 	tests/oracle/make-oracles .oracles tf2 jax
 	$(RUN) -m benchmarks
+
+fuzz: $(READY)  ## try hostile files, graphs, messages and inputs for SECONDS (300)
+	OMP_NUM_THREADS=1 $(RUN) -m tests.fuzz --seconds $(SECONDS)
 
 simulate: $(READY)  ## simulate clusters of up to 10,000 workers, and draw them beside the paper's figures
 	$(RUN) -m tideflow simulate --out docs/simulation
